@@ -13,9 +13,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case noStore
         /// There already is a store in the directory.
         case storeExists
-        /// The store has no model yet, or its model lacks the collection.
+        /// The store has no model yet, or its model lacks the collection, or the pool.
         case noModel
-        /// The name of a collection, or an id, is not valid.
+        /// The name of a collection, an id, or the key of a pool is not valid.
         case invalidKey
         /// The bytes are not a JSON object, or lack a required member.
         case invalidDocument
@@ -29,6 +29,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case notFound
         /// The entity already exists.
         case alreadyExists
+        /// No reserved value is left that can be used.
+        case poolEmpty
         /// The issue does not take that answer.
         case invalidAnswer
         /// The idempotency key is too old to know whether its write was made.

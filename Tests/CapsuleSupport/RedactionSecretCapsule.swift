@@ -152,6 +152,19 @@ enum SecretCapsule {
                 "paused \(s("detail"))":"forbidden"}
                 """, nil
             ),
+            (
+                .reservedAdded,
+                """
+                {"pool":"\(s("pool"))","key":["\(s("poolkey"))"],"pattern":"\(s("pattern"))",\
+                "values":["\(s("reserved"))"],"until":[1795264562378000,null]}
+                """, nil
+            ),
+            (
+                .reservedTaken,
+                """
+                {"pool":"\(s("pool"))","key":["\(s("poolkey"))"],"value":"\(s("reserved"))"}
+                """, nil
+            ),
             (.triggerReceived, #"{"trigger":"userRequested"}"#, nil),
             (.timerFired, #"{"timer":"cleanUp","now":1795264562378000}"#, nil),
             (

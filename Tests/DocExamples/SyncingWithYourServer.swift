@@ -28,7 +28,8 @@ package struct NotesAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: "/\(collection.name)/\(id)",
                 headers: [.ifMatch: revision.description])
-        case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll:
+        case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll,
+            .reserve:
             throw .client(status: 0, "this server has no such call")
         }
     }
@@ -57,7 +58,8 @@ package struct NotesAdapter: ServerAdapter {
         case .create(_, let id, _), .update(_, let id, _, _, _): return .stored(id: id, revision)
         case .delete(_, let id, _):
             return .deleted(ServerRecord(id: id, revision: revision, document: nil))
-        case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll:
+        case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll,
+            .reserve:
             return .failure(.malformed("not asked for"))
         }
     }

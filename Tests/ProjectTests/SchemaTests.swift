@@ -20,7 +20,7 @@ struct `the schemas` {
             SchemaScripts.lines, golden, "first", "second", "nasty", "demo/phone", "demo/laptop")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "29 kinds of lines, as many of them as the page has")
+        #expect(ended.lines.last == "31 kinds of lines, as many of them as the page has")
     }
 
     @Test func `a line with something more, less or else does not conform`() throws {
@@ -126,6 +126,11 @@ private enum SchemaScripts {
                 kinds["asset." + kind] = {
                     "kind": "asset." + kind, "position": 9, "recordedAt": 1,
                     "collection": "tasks", "entity": "t1"}
+            # Nor does a server here reserve values.
+            kinds["reserved.added"] = {
+                "kind": "reserved.added", "position": 9, "recordedAt": 1, "sync": 1, "call": 7}
+            kinds["reserved.taken"] = {
+                "kind": "reserved.taken", "position": 9, "recordedAt": 1}
             # Nor is there a gate that would count what begins a run.
             kinds["trigger.received"] = {
                 "kind": "trigger.received", "position": 9, "recordedAt": 1}
@@ -222,7 +227,7 @@ private enum SchemaScripts {
                 assert lines.is_valid({**usual, "kind": kind, "payload": None})
             # What a later version writes under a kind of this one is its own matter.
             later = {**usual, "kind": "sync.started", "payload": ["?"]}
-            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 3})
+            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 4})
             answered = {**usual, "kind": "rule.answered", "sync": 1, "call": 1,
                         "collection": "c", "entity": "e"}
             said = {"rule": "r", "version": 1, "inputs": "0" * 64, "answer": "local"}

@@ -18,16 +18,18 @@ import Testing
             switch object.name {
             // The field, or the trigger, is the name of the member.
             case "reference", "choice", "content": #expect(["field"] + table == own)
-            case "gate": #expect(["name"] + table == own)
+            case "gate", "pool": #expect(["name"] + table == own)
             case "remote": #expect(table + ["parameters"] == own)
             default: #expect(table == own, "\(object.name)")
             }
         }
         #expect(
-            names(ModelRegistration.self).table == ["name", "collections", "settings", "remote"])
+            names(ModelRegistration.self).table == [
+                "name", "collections", "pools", "settings", "remote",
+            ])
         #expect(
             Mirror(reflecting: SyncModel(name: "", collections: [])).children.map(\.label) == [
-                "name", "collections", "settings",
+                "name", "collections", "pools", "settings",
             ])
     }
 

@@ -121,10 +121,11 @@ final class MemoryFold {
         let source = RowSource(
             get: { key in self.rows[key] },
             walk: { tree, prefix, from, reversed, visit in
-                let found = self.rows.filter {
-                    $0.key.tree == tree && $0.key.bytes.starts(with: prefix)
+                let first = from.map { RowKey(tree, $0) }
+                let found = self.rows.filter { key, _ in
+                    key.tree == tree && key.bytes.starts(with: prefix)
+                        && first.map { $0 <= key } ?? true
                 }
-                #expect(from == nil, "a fold walks from the beginning")
                 let sorted = found.sorted { ($0.key < $1.key) != reversed }
                 for (key, value) in sorted where try !visit(key.bytes, value) { return }
             })

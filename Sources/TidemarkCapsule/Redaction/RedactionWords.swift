@@ -17,8 +17,8 @@ enum RedactionWords {
         .union([
             "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
             "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepMine",
-            "keepTheirs", "list", "local", "push", "reconcile", "refetch", "retry", "server",
-            "sweep", "synced", "tree", "unchanged",
+            "keepTheirs", "list", "local", "pool", "push", "reconcile", "refetch", "retry",
+            "server", "sweep", "synced", "tree", "unchanged",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])
 

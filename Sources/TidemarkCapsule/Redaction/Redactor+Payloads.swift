@@ -110,7 +110,9 @@ extension Redactor {
             .object(
                 object.reduce(into: JSONObject()) { new, part in
                     new[part.key] = .array(
-                        (part.value.array ?? []).map { selection($0) ?? entity($0) })
+                        (part.value.array ?? []).map {
+                            reservation($0) ?? selection($0) ?? entity($0)
+                        })
                 })
         case (.scope, _): plain(value)
         case (.feedCursor, .object(let object)): .object(cursor(object, collection))
@@ -143,6 +145,16 @@ extension Redactor {
         if let parameters = object["parameters"].flatMap({ ListParameters($0) }) {
             object["parameters"] = .object(replaced(parameters).json)
         }
+        return .object(object)
+    }
+
+    /// Values of a pool that a run has reserved; nil for anything else.
+    private func reservation(_ value: JSONValue) -> JSONValue? {
+        guard var object = value.object, let pool = object["pool"]?.stringValue,
+            let key = object["key"]?.array
+        else { return nil }
+        object["pool"] = .string(text(pool))
+        object["key"] = .array(key.map { member(.text, $0, nil) })
         return .object(object)
     }
 

@@ -16,6 +16,8 @@ private indirect enum RowPart {
     case document
     /// Collection, zero byte, id.
     case key
+    /// A pool, and what of it.
+    case pool
     case payload(EventKind)
     /// A row within a row; what a pending mutation changes depends on its kind.
     case message([UInt32: RowPart])
@@ -112,6 +114,11 @@ private enum RowParts {
         1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
     ]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
+    static let pool: [UInt32: RowPart] = [
+        1: .plain, 2: .plain, 3: .text, 4: .message(gate),
+    ]
+    static let leftValue: [UInt32: RowPart] = [1: .plain, 2: .text]
+    static let reservedValue: [UInt32: RowPart] = [1: .pool, 2: .time, 3: .plain]
 
     static func fact(_ kind: EventKind) -> [UInt32: RowPart] { [1: .plain, 2: .payload(kind)] }
 }
@@ -139,6 +146,7 @@ extension Redactor {
             let zero = rest.firstIndex(of: 0) ?? rest.endIndex
             new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
+        case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
             let name = rest.dropFirst()
@@ -172,6 +180,32 @@ extension Redactor {
         let scope = isScope ? String(decoding: rest, as: UTF8.self) : ""
         return text(Array(bytes[..<zero])) + [0]
             + (isScope ? Array(listScope(scope).utf8) : text(rest))
+    }
+
+    /// What the key of a row about a pool says after its first two bytes.
+    private func poolRow(_ bytes: [UInt8]) -> [UInt8] {
+        let rest = bytes[2...]
+        if bytes.starts(with: Ledger.reservedValues) {
+            let parts = rest.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            return Array(parts.map { text(Array($0)) }.joined(separator: [0]))
+        }
+        guard let new = poolKey(rest), let value = PoolKey.reading(rest)?.rest else {
+            return text(Array(rest))
+        }
+        if value.isEmpty { return new.bytes }
+        return new.bytes + endOfValue(value.prefix(8)) + text(Array(value.dropFirst(8)))
+    }
+
+    private func poolKey(_ bytes: ArraySlice<UInt8>) -> PoolKey? {
+        PoolKey.reading(bytes).map { PoolKey(text($0.key.pool), $0.key.texts.map(text)) }
+    }
+
+    /// When a value ends; that of one without an end is no time.
+    private func endOfValue(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        guard let time = Timestamp(orderBytes: bytes), time != ReservedValueRow.never else {
+            return Array(bytes)
+        }
+        return self.time(time).orderBytes
     }
 
     /// The time from which on a file is asked for; that of at once, 0, is no time.
@@ -215,6 +249,13 @@ extension Redactor {
             case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
             case Ledger.contentSweep: parts = RowParts.contentSweep
             case Ledger.unreferencedContents: return value
+            default: throw unknown(key)
+            }
+        case UInt8(ascii: "P"):
+            switch [first] + rest.prefix(1) {
+            case Ledger.pools: parts = RowParts.pool
+            case Ledger.leftValues: parts = RowParts.leftValue
+            case Ledger.reservedValues: parts = RowParts.reservedValue
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
@@ -304,6 +345,7 @@ extension Redactor {
         case .word: Array(word(String(decoding: bytes, as: UTF8.self)).utf8)
         case .document: document(bytes, of: collection)
         case .key: self.key(bytes[...])
+        case .pool: poolKey(bytes[...])?.bytes ?? text(bytes)
         case .payload(let kind): try payload(kind, bytes, of: collection)
         case .message(let parts): try message(bytes, parts, key, collection)
         case .change: isUpdate ? patch(bytes, of: collection) : document(bytes, of: collection)

@@ -56,6 +56,10 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case pushRejected
     /// The server promised to answer a request later.
     case pushDeferred
+    /// The server reserved values for this device.
+    case reservedAdded
+    /// A reserved value was handed out.
+    case reservedTaken
     /// Somebody wants what a record names to be here, or no longer does.
     case assetWanted
     /// A file is in the store's contents.
@@ -75,8 +79,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         .localDiscarded, .localRetried, .issueAnswered, .triggerReceived, .timerFired,
         .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .requestAnswered,
         .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable,
-        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .assetWanted,
-        .assetStored, .assetRemoved, .assetUsed, .logTruncated,
+        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .reservedAdded,
+        .reservedTaken, .assetWanted, .assetStored, .assetRemoved, .assetUsed, .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -107,6 +111,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .pushAccepted: (70, "push.accepted", .push)
         case .pushRejected: (71, "push.rejected", .push)
         case .pushDeferred: (72, "push.deferred", .push)
+        case .reservedAdded: (80, "reserved.added", .notice)
+        case .reservedTaken: (81, "reserved.taken", .app)
         case .assetWanted: (90, "asset.wanted", .asset)
         case .assetStored: (91, "asset.stored", .asset)
         case .assetRemoved: (92, "asset.removed", .asset)
@@ -118,18 +124,19 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
 
     /// The newest shape of its payload that this version reads and writes.
     ///
-    /// A run that reads entities by their ids has shape 1, and one that lists parts of collections
-    /// shape 2: a reader that does not know this scope would take it for a run of everything. An
-    /// edit of a list's elements has shape 1: it would take their names for those of fields.
+    /// A run that reads entities by their ids has shape 1, one that lists parts of collections
+    /// shape 2, and one that fills pools shape 3: a reader that does not know this scope would take
+    /// it for a run of everything. An edit of a list's elements has shape 1: it would take their
+    /// names for those of fields.
     package var newestSchema: UInt32 {
-        if self == .syncStarted || self == .syncFinished { return 2 }
+        if self == .syncStarted || self == .syncFinished { return 3 }
         return self == .localUpdated ? 1 : 0
     }
 
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
         13: "local.requested", 22: "reachability.changed", 23: "cancelled",
-        80: "reserved.added", 81: "reserved.taken", 100: "payload.erased",
+        100: "payload.erased",
     ]
 
     /// The kinds of this version at the places of their numbers.

@@ -16,6 +16,8 @@ public enum SyncScope: Sendable, Hashable {
     ///
     /// Each has a watermark of its own, by its parameters.
     case select([Selection])
+    /// Have the server reserve values of some of the model's pools, and nothing else.
+    case reserve([Reservation])
     /// Prune what need not be kept.
     case cleanUp
 
@@ -38,11 +40,32 @@ public enum SyncScope: Sendable, Hashable {
         }
     }
 
+    /// Values of a pool that are to be reserved: ``SyncModel/pools``.
+    public struct Reservation: Sendable, Hashable {
+        /// The name of the pool.
+        public var pool: String
+        /// What the values are of.
+        public var key: [String]
+        /// How many are to be there, from 1 to 1,000; nil for as many as the model says, or an
+        /// earlier run was asked for.
+        ///
+        /// Values are asked for where fewer are left. From then on it is what the pool has for
+        /// this key after it was filled.
+        public var count: Int?
+
+        /// Values of a pool for `key`.
+        public init(_ pool: String, _ key: [String], count: Int? = nil) {
+            self.pool = pool
+            self.key = key
+            self.count = count
+        }
+    }
+
     /// Whether only some collections are pulled, so that what they refer to does not come along.
     public var isPartialPull: Bool {
         switch self {
         case .pull, .fetch, .select: true
-        case .all, .push, .cleanUp: false
+        case .all, .push, .reserve, .cleanUp: false
         }
     }
 
@@ -55,6 +78,7 @@ public enum SyncScope: Sendable, Hashable {
         case .all, .push, .pull, .cleanUp: 0
         case .fetch: 1
         case .select: 2
+        case .reserve: 3
         }
     }
 
@@ -67,6 +91,7 @@ public enum SyncScope: Sendable, Hashable {
         case .fetch(let keys):
             .object(["fetch": .array(keys.map { .string($0.description) })])
         case .select(let parts): .object(["select": .array(parts.map(\.json))])
+        case .reserve(let wanted): .object(["reserve": .array(wanted.map(\.json))])
         case .cleanUp: "cleanUp"
         }
     }
@@ -79,6 +104,10 @@ public enum SyncScope: Sendable, Hashable {
         case .array(let names):
             self = .pull(names.compactMap(\.stringValue).map { CollectionName($0) })
         case .object(let object):
+            if let wanted = object["reserve"]?.array {
+                self = .reserve(wanted.compactMap { Reservation($0) })
+                return
+            }
             if let parts = object["select"]?.array {
                 self = .select(parts.compactMap { Selection($0) })
                 return
@@ -111,5 +140,27 @@ extension SyncScope.Selection {
             self.parameters = parameters
         }
         limit = object["limit"]?.int64Value.flatMap(Int.init(exactly:))
+    }
+}
+
+extension SyncScope.Reservation {
+    /// The pool, and what of it.
+    package var place: PoolKey { PoolKey(pool, key) }
+
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "pool": .string(pool), "key": .array(key.map { .string($0) }),
+        ]
+        if let count { object["count"] = .number(JSONNumber(Int64(count))) }
+        return .object(object)
+    }
+
+    fileprivate init?(_ value: JSONValue) {
+        guard let object = value.object, let pool = object["pool"]?.stringValue,
+            let key = object["key"]?.array
+        else { return nil }
+        self.init(
+            pool, key.compactMap(\.stringValue),
+            count: object["count"]?.int64Value.flatMap(Int.init(exactly:)))
     }
 }

@@ -26,6 +26,7 @@ extension SyncModel {
     /// - Throws: ``ModelError`` at the first of two members, naming the other one and what to do.
     func checkContradictions() throws(ModelError) {
         try settings.checkGates()
+        try checkPools()
         for (index, collection) in collections.enumerated() {
             for rule in Contradiction.all {
                 guard let advice = rule.advice(collection, self) else { continue }

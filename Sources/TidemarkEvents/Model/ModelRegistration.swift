@@ -62,6 +62,7 @@ extension ModelRegistration {
         try wanted.remote?.check()
         // In the encoding the name is the member's, so that one of two would be lost.
         try wanted.model.settings.checkGatesOnce()
+        try wanted.model.checkPoolsOnce()
         let read = try ModelRegistration(parsing: wanted.encoded, isLogged: true)
         var before = known?.model
         before?.fill(from: read.remote)
@@ -101,6 +102,11 @@ extension ModelRegistration: ModelObject {
         ModelMember(
             "collections", \.model.collections, .collections, isNeeded: true,
             "What is synced, in the order in which it is pulled and pushed."),
+        ModelMember(
+            "pools", \.model.pools,
+            ReservedPool.codec("pool").named(
+                by: \.name, "an object of name to pool is needed"),
+            "Values that the server reserves in advance, to be handed out without it, by name."),
         ModelMember(
             "settings", \.model.settings, SyncSettings.codec("settings"), older: [.name("sync")],
             "How often and how much the server is asked."),

@@ -112,6 +112,7 @@ package enum ModelSchema {
         ("refetch", RefetchRule.self, "When the server is asked for it again."),
         ("retention", RetentionRule.self, "How long entities are kept."),
         ("content", ContentRule.self, "A field that names a file."),
+        ("pool", ReservedPool.self, "Values that are reserved in advance."),
         ("settings", SyncSettings.self, "How often and how much the server is asked."),
         ("backoff", BackoffSpan.self, "The waits after runs that failed."),
         ("limit", RequestLimit.self, "How many requests may be sent in which time."),

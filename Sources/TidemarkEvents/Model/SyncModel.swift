@@ -8,15 +8,19 @@ public struct SyncModel: Sendable, Hashable {
     /// The collections in the order in which they are pulled and pushed: a collection stands
     /// after everything it refers to.
     public var collections: [CollectionModel]
+    /// The values that are reserved in advance, each under a name of its own.
+    public var pools: [Pool]
     /// How often and how much the server is asked.
     public var settings: SyncSettings
 
     /// A model of those collections.
     public init(
-        name: String, collections: [CollectionModel], settings: SyncSettings = SyncSettings()
+        name: String, collections: [CollectionModel], pools: [Pool] = [],
+        settings: SyncSettings = SyncSettings()
     ) {
         self.name = name
         self.collections = collections
+        self.pools = pools
         self.settings = settings
     }
 

@@ -30,6 +30,8 @@ package enum Payload: Sendable {
     case pushAccepted(PushAccepted)
     case pushRejected(PushRejected)
     case pushDeferred(PushDeferred)
+    case reservedAdded(ReservedAdded)
+    case reservedTaken(ReservedTaken)
     case assetWanted(AssetWanted)
     case assetStored(AssetStored)
     case assetRemoved(AssetRemoved)
@@ -73,6 +75,8 @@ package enum Payload: Sendable {
             case .pushAccepted: .pushAccepted(try PushAccepted(reading: event.payload))
             case .pushRejected: .pushRejected(try PushRejected(reading: event.payload))
             case .pushDeferred: .pushDeferred(try PushDeferred(reading: event.payload))
+            case .reservedAdded: .reservedAdded(try ReservedAdded(reading: event.payload))
+            case .reservedTaken: .reservedTaken(try ReservedTaken(reading: event.payload))
             case .assetWanted: .assetWanted(try AssetWanted(reading: event.payload))
             case .assetStored: .assetStored(try AssetStored(reading: event.payload))
             case .assetRemoved: .assetRemoved(try AssetRemoved(reading: event.payload))
@@ -115,6 +119,8 @@ extension EventKind {
         case .pushAccepted: PushAccepted.self
         case .pushRejected: PushRejected.self
         case .pushDeferred: PushDeferred.self
+        case .reservedAdded: ReservedAdded.self
+        case .reservedTaken: ReservedTaken.self
         case .assetWanted: AssetWanted.self
         case .assetStored: AssetStored.self
         case .assetRemoved: AssetRemoved.self

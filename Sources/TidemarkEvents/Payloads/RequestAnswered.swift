@@ -9,6 +9,9 @@ package enum FailureConcern: String, Sendable {
     case absent
     /// The collection's list. In an answer that is no failure: that it works again.
     case list
+    /// The values of a pool, which the payload names. In an answer that is no failure: that it
+    /// works again.
+    case pool
 }
 
 /// `request.answered`.
@@ -41,6 +44,8 @@ package struct RequestAnswered: MemberPayload {
     package var body = PayloadBody()
     package var namedBody = NamedBody()
     package var concern: FailureConcern?
+    /// The pool that it concerns.
+    package var place = PoolPlace()
     /// Where a file beside an entity was asked for.
     package var file = ReceivedFile()
     /// The answer as it came, as long as it is kept.
@@ -68,6 +73,7 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember(of: \.body),
         PayloadMember(of: \.namedBody),
         PayloadMember("concerns", \.concern, .word, .plain),
+        PayloadMember(of: \.place),
         PayloadMember(of: \.file),
         PayloadMember(of: \.kept),
     ]

@@ -10,6 +10,8 @@ package struct RequestFailed: MemberPayload {
     /// Microseconds since the device's boot, when it was given up.
     package var uptime: Int64?
     package var concern: FailureConcern?
+    /// The pool that it concerns.
+    package var place = PoolPlace()
     /// In which order it was told of, as long as that is kept.
     package var kept = KeptName()
 
@@ -21,6 +23,7 @@ package struct RequestFailed: MemberPayload {
         PayloadMember("detail", \.detail, .text, .reason),
         PayloadMember("uptime", \.uptime, .integer, .plain),
         PayloadMember("concerns", \.concern, .word, .plain),
+        PayloadMember(of: \.place),
         PayloadMember(of: \.kept),
     ]
 

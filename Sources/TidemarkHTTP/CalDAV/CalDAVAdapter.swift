@@ -73,7 +73,7 @@ public struct CalDAVAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: path(collection, id),
                 headers: [.ifMatch: revision.description])
-        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll:
+        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll, .reserve:
             throw .client(status: 0, "CalDAV has no such call")
         }
     }
@@ -93,7 +93,7 @@ public struct CalDAVAdapter: ServerAdapter {
             else { return nil }
             return ServerRefusal(status: 0, message: problem.description)
         case .delete, .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch,
-            .refetch, .batch, .poll:
+            .refetch, .batch, .poll, .reserve:
             return nil
         }
     }

@@ -27,7 +27,8 @@ extension CalDAVAdapter {
                 return try alone(collection, id, response, body).map { .record($0) } ?? .absent
             case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
                 return try written(call, id, response, body)
-            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll:
+            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll,
+                .reserve:
                 throw .client(status: status, "CalDAV has no such call")
             }
         } catch {

@@ -6,6 +6,7 @@
 //   a read      GET api/trackedEntityInstances/ID     GET api/tracker/trackedEntities/ID
 //   a fetch     GET api/events?event=ID;ID            GET api/tracker/events?events=ID,ID
 //   metadata    GET api/programs, GET api/programs/ID
+//   values      see Dhis2Pools.swift
 //
 // Lists have what changed last on their first page, and what was deleted. So a later list goes on
 // at the last change of the first page, in the server's own words: they name no zone of time. What
@@ -36,7 +37,7 @@ public struct Dhis2Adapter: ServerAdapter {
         path = URLPath.path(of: origin)
     }
 
-    /// Lists have parameters, and nothing has a version.
+    /// Lists have parameters, nothing has a version, and values are reserved.
     ///
     /// From 2.40 on what belongs together is sent together, deletions first; before, entities of
     /// one kind are.
@@ -46,7 +47,7 @@ public struct Dhis2Adapter: ServerAdapter {
             writesPerRequestMax: isNew ? 1000 : 20, hasVersions: false, mergesLists: isNew,
             hasListParameters: true,
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
-            deletesFirst: isNew)
+            deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
         return traits
     }
@@ -62,6 +63,8 @@ public struct Dhis2Adapter: ServerAdapter {
             let kind = try known(collection)
             let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
             return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
+        case .reserve(let pool, let key, _, let count):
+            return get(try Self.place(ofValues: key, pool, count: count))
         case .create, .update, .delete: return try importing([call])
         case .batch(let calls): return try importing(calls)
         case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))

@@ -35,6 +35,9 @@ extension Dhis2Adapter {
                     throw .malformed("\(record.id) in answer to a call about \(id)")
                 }
                 return record.isDeleted ? .deleted(record) : .record(record)
+            case .reserve(_, _, let pattern, _):
+                let date = response.headerFields[.date].flatMap(HTTPDate.parse)
+                return .reserved(try Self.reserved(body, pattern: pattern, date: date))
             case .fetch(let collection, let ids):
                 return .records(try fetched(collection, ids, body))
             case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .refetch,
@@ -188,7 +191,7 @@ extension ServerCall {
         switch self {
         case .create, .update, .delete, .batch: true
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .poll:
+            .poll, .reserve:
             false
         }
     }

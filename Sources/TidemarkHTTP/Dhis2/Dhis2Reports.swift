@@ -74,7 +74,7 @@ extension Dhis2Adapter {
         switch call {
         case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .batch, .poll:
+            .batch, .poll, .reserve:
             nil
         }
     }
@@ -105,7 +105,7 @@ extension Dhis2Adapter {
         switch call {
         case .create(_, _, let body), .update(_, _, let body, _, _): body
         case .delete, .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch,
-            .refetch, .batch, .poll:
+            .refetch, .batch, .poll, .reserve:
             nil
         }
     }

@@ -9,9 +9,10 @@ extension Dhis2Adapter {
     static let words = ServerWords(
         segments: [
             "api", "tracker", "trackedEntities", "trackedEntityInstances", "enrollments", "events",
+            "trackedEntityAttributes", "generateAndReserve",
         ],
         parameters: [
             "page": .count, "pageSize": .count, "includeDeleted": .flag,
-            "includeAllAttributes": .flag,
+            "includeAllAttributes": .flag, "numberToReserve": .count,
         ])
 }

@@ -212,6 +212,27 @@ extension RowKey {
             + [RequestGroup(parts: quota)].compactMap(\.self).map { .gate(.server, of: $0) }
     }
 
+    /// The keys of rows about pools.
+    private static func pools(by event: Event) -> [RowKey] {
+        let run = event.read(SyncStarted.self)?.run ?? event.read(SyncFinished.self)?.run
+        var keys: [RowKey] = []
+        if case .reserve(let wanted)? = run?.scope { keys += wanted.map { .pool($0.place) } }
+        let place = event.read(RequestAnswered.self)?.place ?? event.read(RequestFailed.self)?.place
+        keys += [place?.key].compactMap(\.self).map { .pool($0) }
+        if let added = event.read(ReservedAdded.self), let key = added.place.key {
+            keys.append(.pool(key))
+            for (index, value) in added.values.enumerated() {
+                let until = index < added.until.count ? added.until[index] : nil
+                keys.append(.leftValue(key, value, until: until ?? ReservedValueRow.never))
+                keys.append(.reservedValue(key, value))
+            }
+        }
+        if let taken = event.read(ReservedTaken.self), let key = taken.place.key {
+            keys.append(.reservedValue(key, taken.value))
+        }
+        return keys
+    }
+
     /// The keys of rows that an event may have written; of rows that may be removed again, all of
     /// them.
     ///
@@ -247,7 +268,7 @@ extension RowKey {
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }
-        keys += contents(by: event)
+        keys += contents(by: event) + pools(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event) + attemptRows(of: event)
         return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]

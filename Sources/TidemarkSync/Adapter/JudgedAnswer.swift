@@ -162,7 +162,7 @@ extension ServerAnswer {
         switch self {
         case .failure, .refused, .ignored, .conflict, .conflictUnknown, .batch: true
         case .page, .combined, .unchanged, .record, .records, .stored, .deleted, .absent,
-            .description, .cursorExpired, .deferred, .waiting:
+            .description, .cursorExpired, .deferred, .waiting, .reserved:
             false
         }
     }
@@ -179,7 +179,7 @@ extension ServerAnswer {
             record.document.map { [$0] } ?? []
         case .batch(let answers): answers.flatMap(\.answer.documents)
         case .description, .unchanged, .cursorExpired, .stored, .absent, .conflictUnknown,
-            .refused, .ignored, .deferred, .waiting, .failure:
+            .refused, .ignored, .deferred, .waiting, .failure, .reserved:
             []
         }
     }
@@ -198,6 +198,7 @@ extension ServerAnswer {
         case .record(let record), .deleted(let record), .conflict(let record): record.names
         case .stored(let id, let revision, _): [id] + revision.names
         case .description(let list): list.flatMap { [$0.name.rawValue] + $0.epoch.names }
+        case .reserved(let reserved): reserved.values.map(\.value)
         case .batch(let answers): answers.flatMap(\.answer.names)
         case .deferred(let ticket): [ticket]
         case .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused, .ignored, .waiting,

@@ -4,11 +4,12 @@ package import TidemarkEvents
 
 extension ServerAdapter {
     /// Refuses a model that asks for what the adapter can't do: a feed of a server that does not
-    /// list by fields, or not by these; lists with parameters that it does not know.
+    /// list by fields, or not by these; lists with parameters, or pools, that it does not know.
     ///
     /// - Throws: ``ModelError`` with the place in the model, and what to do.
     package func check(_ registration: ModelRegistration) throws(ModelError) {
         let name = registration.remote.map { "the adapter \"\($0.adapter)\"" } ?? "the adapter"
+        try checkPools(registration.model, name)
         for (index, collection) in registration.model.collections.enumerated() {
             try checkLists(collection, at: "collections[\(index)].lists", name)
             guard let feed = collection.feed else { continue }
@@ -29,6 +30,27 @@ extension ServerAdapter {
             }
         }
     }
+
+    private func checkPools(_ model: SyncModel, _ name: String) throws(ModelError) {
+        for pool in model.pools {
+            guard traits.reservesValues else {
+                throw ModelError(
+                    "pools.\(pool.name)",
+                    "\(name) can't have values reserved; leave pools out, or sync it with a server "
+                        + "that can")
+            }
+            for (index, key) in pool.keys.enumerated() {
+                do throws(SyncFailure) {
+                    let call = ServerCall.reserve(
+                        pool: pool.name, key: key, pattern: nil, count: pool.fill)
+                    _ = try request(for: call)
+                } catch {
+                    throw ModelError("pools.\(pool.name).keys[\(index)]", error.detail)
+                }
+            }
+        }
+    }
+
     private func checkLists(
         _ collection: CollectionModel, at path: String, _ name: String
     ) throws(ModelError) {

@@ -44,6 +44,10 @@ public struct ServerTraits: Sendable, Hashable {
     /// It is asked for these by ``ServerCall/listPart(_:_:after:page:)``.
     /// A model with such lists is refused where it does not, and where it makes no request for one.
     public var hasListParameters: Bool
+    /// Whether it reserves values for a device: ``ServerCall/reserve(pool:key:pattern:count:)``.
+    ///
+    /// A model with pools is refused where it does not, and where it makes no request for a key.
+    public var reservesValues: Bool
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.
@@ -87,10 +91,12 @@ public struct ServerTraits: Sendable, Hashable {
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
         sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false,
         mergesLists: Bool = false, hasListParameters: Bool = false,
-        bundled: Set<CollectionName> = [], deletesFirst: Bool = false
+        bundled: Set<CollectionName> = [], deletesFirst: Bool = false,
+        reservesValues: Bool = false
     ) {
         self.bundled = bundled
         self.deletesFirst = deletesFirst
+        self.reservesValues = reservesValues
         self.mergesLists = mergesLists
         self.hasListParameters = hasListParameters
         self.hasFeeds = hasFeeds
@@ -156,6 +162,17 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
 
+    /// By what the server makes values of a pool now, as far as what is here tells; nil where it
+    /// tells nothing, as by default.
+    ///
+    /// Values that were made otherwise don't count as left, so that others are asked for: see
+    /// ``ReservedValues/pattern``.
+    ///
+    /// - Parameter document: the document of any entity that is here, by its collection and id.
+    func pattern(
+        of key: [String], in pool: String, _ document: (EntityKey) -> JSONDocument?
+    ) -> String?
+
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
@@ -206,6 +223,11 @@ extension ServerAdapter {
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool { true }
+
+    /// Nothing tells of patterns.
+    public func pattern(
+        of key: [String], in pool: String, _ document: (EntityKey) -> JSONDocument?
+    ) -> String? { nil }
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

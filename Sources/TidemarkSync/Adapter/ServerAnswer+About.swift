@@ -49,13 +49,15 @@ extension ServerAnswer {
         case (.listPart, .page), (.listPart, .unchanged), (.listPart, .cursorExpired): true
         case (.feed, .page): true
         case (.fetch, .records), (.refetch, .records): true
+        case (.reserve, .reserved): true
         case (.read, .record), (.read, .deleted), (.read, .absent): true
         case (.create, let answer), (.update, let answer), (.delete, let answer):
             answer.isOfWrite
         case (.batch, .deferred): true
         case (.poll, .batch), (.poll, .waiting), (.poll, .deferred), (.poll, .absent): true
         case (.describe, _), (.list, _), (.listWindow, _), (.listPart, _), (.feed, _),
-            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.batch, _), (.poll, _):
+            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.reserve, _), (.batch, _),
+            (.poll, _):
             false
         }
     }
@@ -65,8 +67,8 @@ extension ServerAnswer {
         case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
             .deferred:
             true
-        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .batch,
-            .waiting, .failure:
+        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .reserved,
+            .batch, .waiting, .failure:
             false
         }
     }
@@ -79,6 +81,7 @@ extension ServerAnswer {
         case .unchanged: "\"nothing changed\""
         case .cursorExpired: "\"the cursor expired\""
         case .records: "several entities"
+        case .reserved: "reserved values"
         case .record, .conflict: "an entity"
         case .stored: "\"stored\""
         case .deleted, .absent: "a deletion"
@@ -101,7 +104,7 @@ extension ServerAnswer {
         case .record(let record), .deleted(let record), .conflict(let record): record.id
         case .stored(let id, _, _): id
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
-            .conflictUnknown, .refused, .ignored, .batch, .deferred, .waiting, .failure:
+            .conflictUnknown, .refused, .ignored, .batch, .deferred, .waiting, .failure, .reserved:
             nil
         }
     }
@@ -115,6 +118,7 @@ extension ServerCall {
         case .feed: "a block of a feed"
         case .combined: "a question for several lists"
         case .fetch, .refetch: "a fetch"
+        case .reserve: "a question for values"
         case .read: "a read"
         case .create, .update, .delete: "a write"
         case .batch: "a batch"
@@ -129,7 +133,7 @@ extension ServerCall {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch,
-            .poll:
+            .poll, .reserve:
             nil
         }
     }

@@ -173,7 +173,7 @@ extension ServerAnswer {
         // A success that can't be understood proves nothing.
         case .failure where (200..<300).contains(status): .unknown
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
-            .conflict, .conflictUnknown, .refused, .batch, .waiting, .failure:
+            .conflict, .conflictUnknown, .refused, .batch, .waiting, .failure, .reserved:
             WriteEffect(status: status)
         }
     }
@@ -212,6 +212,8 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     /// The server left the write alone, for the sake of another one or for what it says; it stays
     /// pending, and is sent again in a later run.
     case ignored([ServerIssue] = [])
+    /// Values that are reserved for this device.
+    case reserved(ReservedValues)
     /// The outcome of each write of a batch, in order.
     case batch([BatchedAnswer])
     /// The server took the writes, and promises to answer later: it is asked for that by

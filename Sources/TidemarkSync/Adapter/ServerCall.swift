@@ -45,6 +45,11 @@ public enum ServerCall: Sendable, Hashable {
         CollectionModel, id: String, body: [UInt8], changes: [UInt8] = [], revision: Revision)
     /// Delete an entity if it still has a version; an empty version means unconditionally.
     case delete(CollectionModel, id: String, revision: Revision)
+    /// So many values of a pool, for this device alone: ``SyncModel/pools``; asked only with
+    /// ``ServerTraits/reservesValues``.
+    ///
+    /// `pattern` is what ``ServerAdapter/pattern(of:in:_:)`` told.
+    case reserve(pool: String, key: [String], pattern: String?, count: Int)
     /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``. Each has an
     /// outcome of its own.
     case batch([ServerCall])
@@ -60,7 +65,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .create, .batch, .poll:
+            .create, .batch, .poll, .reserve:
             nil
         }
     }
@@ -70,7 +75,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .create, .update, .delete: true
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .batch, .poll:
+            .batch, .poll, .reserve:
             false
         }
     }
@@ -81,7 +86,7 @@ public enum ServerCall: Sendable, Hashable {
     }
 
     /// The collection of the call; of a batch, that of its first write; nil for
-    /// ``describe(_:)``, ``combined(_:)`` and ``poll(_:of:)``.
+    /// ``describe(_:)``, ``combined(_:)``, ``reserve(pool:key:pattern:count:)`` and ``poll(_:of:)``.
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
@@ -91,7 +96,7 @@ public enum ServerCall: Sendable, Hashable {
             .delete(let collection, _, _):
             collection
         case .batch(let calls): calls.first?.collection
-        case .describe, .combined, .poll: nil
+        case .describe, .combined, .poll, .reserve: nil
         }
     }
 
@@ -100,7 +105,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .combined(let collections): collections.flatMap(\.drops)
         case .list, .listWindow, .listPart, .feed, .read, .fetch, .refetch, .create, .update,
-            .delete, .batch, .describe, .poll:
+            .delete, .batch, .describe, .poll, .reserve:
             collection?.drops ?? []
         }
     }

@@ -20,6 +20,8 @@ package struct PageResult: Sendable, Hashable {
     package var list: Listing?
     /// The part of a feed after a block of it.
     package var feed: FeedListing?
+    /// What came of a question for values of a pool.
+    package var refill: SyncOutcome.Refill?
     /// Whether changes may be missing, so that everything is listed.
     package var isCut = false
     /// Why the list can't go on: its pages lead in a circle, or there are too many.

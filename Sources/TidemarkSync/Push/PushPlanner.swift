@@ -240,7 +240,7 @@ extension ServerCall {
         switch self {
         case .create(_, _, let body), .update(_, _, let body, _, _): body.count
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .delete, .batch, .poll:
+            .delete, .batch, .poll, .reserve:
             0
         }
     }

@@ -23,7 +23,7 @@ extension SyncMachine {
         guard isOver else { return nil }
         // What was promised may release more.
         guard ownTickets.isEmpty else { return look(.tickets) }
-        state = .askingLate
+        state = .refilling
         return nil
     }
 
@@ -98,7 +98,7 @@ extension SyncMachine {
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
-            (_, .records), (_, .batch), (_, .waiting):
+            (_, .records), (_, .batch), (_, .waiting), (_, .reserved):
             trap("is told \(Self.caseName(answer)) of a write")
         }
     }

@@ -24,6 +24,8 @@ package struct AnswerRecord: Sendable {
     var isExposing = false
     /// What a failure concerns, where it is not the whole run.
     var concern: FailureConcern?
+    /// The pool that it concerns.
+    var place = PoolPlace()
     /// Microseconds since the device's boot, when the answer was read, or given up.
     package var uptime: Int64?
     /// The answer as it came, to be kept beside the log; nil where it may not be.
@@ -140,6 +142,15 @@ extension AnswerRecord {
 
     var isFailure: Bool { answered == nil }
 
+    /// Notes that nothing can be done with what the answer holds.
+    mutating func fail(_ kind: FailureKind) {
+        guard case .answered(var answered) = content else { return }
+        answered.failure = FailureName(kind)
+        // A pause of ours is measured by the clock that nobody sets.
+        answered.uptime = uptime
+        content = .answered(answered)
+    }
+
     package var status: Int? { answered?.status }
 
     /// Keeps that the server left a write alone, and what it says of its entity.
@@ -172,10 +183,12 @@ extension AnswerRecord {
         switch content {
         case .answered(var answered):
             answered.concern = concern
+            answered.place = place
             answered.kept = kept
             return answered.encoded
         case .failed(var failed):
             failed.concern = concern
+            failed.place = place
             failed.kept = kept
             return failed.encoded
         }

@@ -161,7 +161,8 @@ extension SyncRecorder {
             try append(below: gone, start, ticket.call, &news, draft)
             return
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
-            .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored, .waiting:
+            .reserved, .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored,
+            .waiting:
             return
         }
         try append(promise, ticket.items, ticket.call, cause: poll, start, draft)
@@ -196,7 +197,7 @@ extension SyncRecorder {
         // left alone the answer itself says.
         case .conflictUnknown, .ignored: break
         case .failure, .page, .combined, .unchanged, .description, .cursorExpired, .records,
-            .batch, .deferred, .waiting:
+            .batch, .deferred, .waiting, .reserved:
             break
         }
     }

@@ -25,6 +25,8 @@ package struct ReadExchange: Sendable {
     var overtook = 0
     /// What a failure concerns, or that a list works again.
     var concern: FailureConcern?
+    /// The pool that it concerns.
+    var place = PoolPlace()
     /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
     package var isClockNews = false
 
@@ -206,6 +208,7 @@ package struct SyncRecorder: Sendable {
         request.group = parts(of: exchange.group)
         var answer = exchange.answer
         answer.concern = exchange.concern
+        answer.place = exchange.place
         answer.kept?.overtook = exchange.overtook
         let call = try draft.append(
             Event(

@@ -37,6 +37,7 @@ extension SyncDriver {
         case .poll(let ticket, _):
             let call = ServerCall.poll(ticket.ticket, of: ticket.items.map(\.call))
             return try await read(step, call, &run)
+        case .refill(let refill): return try await read(step, refill.call, &run)
         case .renew, .finish: preconditionFailure("what makes no call is not carried out here")
         }
     }
@@ -246,6 +247,13 @@ extension SyncDriver {
             try await log(&recorder) { [exchange] in
                 try $0.polled(ticket, answer, exchange, $1)
             }
+        case (.refill(let refill), .reserved(let values)):
+            let own = try await log(&recorder) { [exchange] in
+                try $0.reserved(values, for: refill, exchange, $1)
+            }
+            var result = PageResult()
+            result.refill = own
+            return result
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
             try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
@@ -291,6 +299,7 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
+        case .refill(let refill): own.place = PoolPlace(refill.key)
         case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete,
             .cleanUp, .renew, .finish:
             break

@@ -104,10 +104,11 @@ package struct SyncDriver: Sendable {
             var (machine, recorder) = (last.machine, last.recorder)
             machine.takeStock(try RunStock(draft.fold))
             let outcome = machine.outcome
-            // A run without requests and without news is not logged.
+            // A run without requests and without news is not logged, unless a number that it was
+            // asked for is to be remembered.
             let isSilent =
-                scope != .all && outcome.failure == nil && outcome.counts.requests == 0
-                && recorder.start == nil
+                scope != .all && scope.reservations == nil && outcome.failure == nil
+                && outcome.counts.requests == 0 && recorder.start == nil
             if !isSilent { try recorder.finish(outcome, uptime: ended.uptime, draft) }
             return outcome
         }
@@ -141,7 +142,7 @@ package struct SyncDriver: Sendable {
             while true {
                 switch action {
                 case .look(let lookup):
-                    let fact = try views.answer(lookup, model, adapter.traits)
+                    let fact = try views.answer(lookup, model, adapter)
                     action = run.machine.learned(fact)
                 case .perform(let step): return step
                 }

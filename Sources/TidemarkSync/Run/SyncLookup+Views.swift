@@ -9,14 +9,14 @@ extension ViewReader {
     ///
     /// - Parameters:
     ///   - model: the run's.
-    ///   - traits: what the server can do.
+    ///   - adapter: what the server can do, and makes of what is here.
     package func answer(
-        _ lookup: SyncLookup, _ model: SyncModel, _ traits: ServerTraits
+        _ lookup: SyncLookup, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns: .earlierRuns(try earlierRuns(model, traits))
-        case .tickets: .tickets(try openTickets(model, traits))
+        case .earlierRuns: .earlierRuns(try earlierRuns(model, adapter.traits))
+        case .tickets: .tickets(try openTickets(model, adapter.traits))
         case .entity(let key): .entity(try facts(of: key))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
         case .standing(let target):
@@ -31,8 +31,10 @@ extension ViewReader {
         case .canPrune(let now): .holds(try !pruneDecision(at: now).isEmpty)
         case .outbox(let queue):
             try outbox(
-                queue ?? PushQueue(self, model, deletesFirst: traits.deletesFirst))
-        case .pending(let key): .pending(try pendingWrite(key, model, traits))
+                queue
+                    ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
+        case .pending(let key): .pending(try pendingWrite(key, model, adapter.traits))
+        case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
         case .failed(let call): .entity(try facts(of: call.key))
         }
@@ -60,6 +62,29 @@ extension ViewReader {
             left.listed[collection.name] = moment
         }
         return left
+    }
+
+    /// What is left of some keys of pools; with nil of those that the model names, and those that
+    /// values were asked for.
+    private func pools(
+        _ keys: [PoolKey]?, at now: Timestamp, _ model: SyncModel, _ adapter: any ServerAdapter
+    ) throws -> [PoolFacts] {
+        var all =
+            keys
+            ?? model.pools.flatMap { pool in
+                pool.keys.map { PoolKey(pool.name, $0) }
+            }
+        if keys == nil {
+            let named = Set(all)
+            all += try poolKeys().filter { !named.contains($0) && model.pool($0.pool) != nil }
+        }
+        return try all.map { key in
+            let pattern = adapter.pattern(of: key.texts, in: key.pool) { key in
+                (try? document(key)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
+            }
+            let left = try countValues(of: key, at: now, pattern: pattern)
+            return PoolFacts(key, left: left, try pool(key), pattern: pattern)
+        }
     }
 
     private func facts(of key: EntityKey) throws -> EntityFacts {

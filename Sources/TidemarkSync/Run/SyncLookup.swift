@@ -39,6 +39,9 @@ package enum SyncLookup: Sendable {
     case pending(EntityKey)
     /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
     case tickets
+    /// What is left of some keys of pools, or of all, at a time. Answered by
+    /// ``SyncFact/pools(_:)``.
+    case pools([PoolKey]?, at: Timestamp)
     /// The calls about entities that failed. Answered by ``SyncFact/failing(_:)``.
     case failing
     /// The state of an entity whose calls failed. Answered by ``SyncFact/entity(_:)``.
@@ -60,6 +63,7 @@ package enum SyncFact: Sendable {
     /// In the order in which it is sent, and the queue of what comes later; nil for nothing.
     case outbox([PushCandidate], rest: PushQueue?)
     case pending(PendingWrite?)
+    case pools([PoolFacts])
     case failing([FailingCall])
     case tickets([OpenTicket])
 }

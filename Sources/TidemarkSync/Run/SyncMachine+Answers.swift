@@ -120,6 +120,8 @@ extension SyncMachine {
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }
         case (.poll(let ticket, _), let answer): took(answer, of: ticket)
+        case (.refill, _):
+            if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.describe, _), (.combine, _), (.refetch, _): break
         case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
         }
@@ -157,12 +159,13 @@ extension SyncMachine {
                 guard let row = failing[key] else { return asked.append(key) }
                 late?.append(FailingCall(key: key, row: row))
             case .begun, .describing, .combining, .pulling, .listing, .feeding, .listed,
-                .refetching, .choosing, .pruning, .pushing, .ended:
+                .refetching, .choosing, .pruning, .pushing, .refilling, .ended:
                 asked.append(key)
             }
         case .push: planner = nil
         case .readBackAll(_, let items): putBack(items.map(\.key))
         case .poll(let ticket, _): ticketsDue.append(ticket)
+        case .refill(let refill): refills?.append(refill)
         case .refetch(let collection, let ids, let together):
             guard case .refetching(let questions) = state else { trap("asked for nothing") }
             let question = Refetch(collection: collection, ids: ids, together: together)
@@ -206,6 +209,7 @@ extension SyncMachine {
                 asked.count + 1
             }
         case .push(let items): (planner?.left ?? 0) + items.count
+        case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .complete, .cleanUp,
             .renew, .finish:
             nil

@@ -35,6 +35,7 @@ extension SyncMachine {
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         if case .fetch(let keys) = scope { asked = keys.reversed() }
+        if scope.reservations != nil { return state = .refilling }
         guard scope.pushes else { return state = .describing }
         let awaited = prepare(left.tickets)
         let unanswered = left.unanswered.filter { !awaited.contains($0) }
@@ -105,7 +106,7 @@ extension SyncMachine {
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
         case .describe, .combine, .refetch, .readBackAll, .poll, .complete, .cleanUp, .renew,
-            .finish:
+            .finish, .refill:
             nil
         }
     }
@@ -145,6 +146,7 @@ extension SyncMachine {
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
+        case .refill: return .pool
         case .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete, .cleanUp,
             .renew, .finish:
             return nil
@@ -176,6 +178,8 @@ extension SyncMachine {
         }
         let known = knownToFail(step)
         passOver(step, failure)
+        // Of a server that makes no values nothing else is known.
+        if case .refill = step { return }
         guard failure.isServers else { return streak.answered() }
         guard let call = step.call else { return }
         let isForeign = if case .foreign = failure { true } else { false }
@@ -204,6 +208,7 @@ extension SyncMachine {
             // The lists themselves tell what it would have.
             listAll()
             unpulled = pulls[...]
+        case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay.
         case .describe, .refetch, .complete, .cleanUp, .renew, .finish: break
         }
@@ -244,7 +249,7 @@ extension SyncMachine {
         case .readBack, .readBackAll: if list != nil { pauseList(failure) }
         // What was not due may wait.
         case .combine: break
-        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish:
+        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish, .refill:
             passOver(step, failure)
         }
     }

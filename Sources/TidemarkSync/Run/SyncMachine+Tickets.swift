@@ -71,6 +71,7 @@ extension SyncMachine {
         case .absent:
             putBack(ticket.items.map(\.key))
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
+            .reserved,
             .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored:
             trap("is told \(Self.caseName(answer)) of a promised answer")
         }

@@ -2,7 +2,7 @@
 // and answers from the server, and never asks by itself.
 //
 //   begun → readingBack → describing → combining → pulling → listing → listed → pulling …
-//         → refetching → choosing → pruning → pushing ⇄ askingLate → ended
+//         → refetching → choosing → pruning → pushing ⇄ refilling → askingLate → ended
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
@@ -55,6 +55,8 @@ package struct SyncMachine: Sendable {
         case pruning
         /// What is pending is sent, round by round.
         case pushing
+        /// Everything was sent: pools are filled of which too little is left.
+        case refilling
         /// Everything was sent: what failed in earlier runs is asked about.
         case askingLate
         /// Nothing is left to do.
@@ -166,6 +168,9 @@ package struct SyncMachine: Sendable {
     var unsettled: Set<EntityKey> = []
     /// Those of them that are read by themselves.
     var readAlone: Set<EntityKey> = []
+    /// The keys of pools that are still to be filled, the next one last; nil before they are looked
+    /// up.
+    var refills: [Refill]?
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
 
@@ -247,9 +252,12 @@ package struct SyncMachine: Sendable {
             planner?.add(candidates, rest: rest)
             return next()
         case (.tickets, .tickets(let open)):
-            if !take(open) { state = .askingLate }
+            if !take(open) { state = .refilling }
             return next()
         case (.pending(let key), .pending(let write)): return take(write, key) ?? next()
+        case (.pools, .pools(let facts)):
+            plan(facts)
+            return next()
         case (.failing, .failing(let calls)):
             late = calls.filter { isDue($0.key, .read) }.reversed()
             return next()
@@ -308,6 +316,7 @@ package struct SyncMachine: Sendable {
             case .choosing: if let action = choose() { return action }
             case .pruning: if let action = beginPruning() { return action }
             case .pushing: if let action = nextPush() { return action }
+            case .refilling: if let action = nextRefill() { return action }
             case .askingLate: if let action = nextLate() { return action }
             }
         }
@@ -362,7 +371,7 @@ extension SyncScope {
             model.collections.filter { collection in
                 parts.contains { $0.collection == collection.name }
             }
-        case .push, .fetch, .cleanUp: []
+        case .push, .fetch, .reserve, .cleanUp: []
         }
     }
 
@@ -370,7 +379,7 @@ extension SyncScope {
     var pushes: Bool {
         switch self {
         case .all, .push: true
-        case .pull, .fetch, .select, .cleanUp: false
+        case .pull, .fetch, .select, .reserve, .cleanUp: false
         }
     }
 }

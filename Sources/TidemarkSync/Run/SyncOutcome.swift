@@ -31,6 +31,9 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Documents are kept verbatim, so the credentials are now in the store, and everyone who may
     /// read those documents on the server can read them, too.
     public var exposed: Set<CollectionName> = []
+    /// The keys of pools that values were asked for, or would have been, in the order in which they
+    /// were; what failed there fails nothing else.
+    public var refills: [Refill] = []
     /// What was done.
     public var counts = SyncCounts()
     /// Mutations that are still in the outbox: neither acknowledged nor refused.
@@ -59,6 +62,26 @@ public struct SyncOutcome: Sendable, Hashable {
     }
 }
 
+extension SyncOutcome {
+    /// What came of a question for values of a pool: ``SyncModel/pools``.
+    public struct Refill: Sendable, Hashable {
+        /// The name of the pool.
+        public var pool: String
+        /// What the values are of.
+        public var key: [String]
+        /// How many values were added.
+        public var added: Int
+        /// Why it is not filled, or not as far as was asked for; nil where it is.
+        public var failure: SyncFailure?
+
+        init(_ key: PoolKey, added: Int = 0, _ failure: SyncFailure?) {
+            (pool, self.key) = (key.pool, key.texts)
+            self.added = added
+            self.failure = failure
+        }
+    }
+}
+
 extension SyncOutcome: CustomStringConvertible {
     /// The outcome in one line, for people: `synced: 2 pulled, 1 pushed`.
     public var description: String {
@@ -73,6 +96,10 @@ extension SyncOutcome: CustomStringConvertible {
         let kept = held.values.reduce(0, +)
         if kept > 0 { parts.append("\(kept) held") }
         if isTimeInDoubt { parts.append("the server's time is in doubt") }
+        let values = refills.reduce(0) { $0 + $1.added }
+        if values > 0 { parts.append("\(values) values reserved") }
+        let unfilled = refills.count { $0.failure != nil }
+        if unfilled > 0 { parts.append("\(unfilled) keys of pools not filled") }
         if parts.isEmpty { parts.append("nothing new") }
         if !notDue.isEmpty { parts.append("\(notDue.count) lists not due") }
         let list = parts.joined(separator: ", ")

@@ -12,6 +12,8 @@ public struct SyncProgress: Sendable, Hashable {
         case pulling
         /// Sending what is pending.
         case pushing
+        /// Having values of pools reserved.
+        case reserving
         /// Pruning, or logging the end of the run.
         case cleaning
     }
@@ -22,7 +24,7 @@ public struct SyncProgress: Sendable, Hashable {
     /// With which collection; nil for all of them.
     public var collection: CollectionName?
     /// How much of the phase is done: entities that were read back, that had changed on the server,
-    /// or that were sent and answered.
+    /// or that were sent and answered; keys of pools that were filled.
     public var done: Int
     /// How much the phase has to do, as far as is known now; nil where only the server knows.
     public var total: Int?
@@ -38,6 +40,7 @@ public struct SyncProgress: Sendable, Hashable {
             (phase, done) = (.pulling, counts.pulled)
         case .push, .poll:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
+        case .refill: (phase, done) = (.reserving, outcome.refills.count)
         case .cleanUp, .renew, .finish: (phase, done) = (.cleaning, 0)
         }
         collection = step.call?.collection?.name

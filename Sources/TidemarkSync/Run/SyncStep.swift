@@ -30,6 +30,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case push([PushItem])
     /// Ask for an answer that the server promised, after a pause.
     case poll(OpenTicket, afterSeconds: Int64)
+    /// Have values of a pool reserved.
+    case refill(Refill)
     /// Ask the app for other credentials: those of a step were not accepted.
     case renew(SyncStep)
     /// Nothing is left to do.
@@ -47,6 +49,7 @@ package indirect enum SyncStep: Sendable, Hashable {
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
         case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
+        case .refill(let refill): refill.call
         case .complete, .cleanUp, .renew, .finish: nil
         }
     }

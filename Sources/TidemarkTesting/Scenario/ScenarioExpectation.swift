@@ -43,6 +43,8 @@ struct ScenarioExpectation: Sendable {
     var held: [(gate: String, until: JSONValue)] = []
     /// What the files hold that entities name; null for those that are not here.
     var files: [(key: EntityKey, texts: JSONValue)] = []
+    /// How many values of pools are left that can be used.
+    var pools: [ScenarioPool] = []
     /// The outcome of the last run.
     var outcome: JSONValue?
     var lists: [(list: List, expected: ScenarioSequence)] = []
@@ -52,7 +54,7 @@ struct ScenarioExpectation: Sendable {
     ]
     private static let outcomeMembers = [
         "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
-        "rejected", "readBack", "requests", "unsettled", "timeInDoubt",
+        "rejected", "readBack", "requests", "unsettled", "timeInDoubt", "refills",
     ]
 
     init(_ value: JSONValue, at path: String, _ model: SyncModel) throws(ScenarioError) {
@@ -62,7 +64,7 @@ struct ScenarioExpectation: Sendable {
             value, at: path,
             [
                 "rows", "collections", "server", "watermarks", "bindings", "held", "files",
-                "outcome",
+                "pools", "outcome",
             ]
                 + List.allCases.map(\.rawValue))
         for (name, path, value) in try members.members("rows") {
@@ -133,6 +135,7 @@ struct ScenarioExpectation: Sendable {
             }
             files.append((key, value))
         }
+        pools = try Self.pools(members, model)
         if let value = members["outcome"] {
             let path = members.path("outcome")
             let whole = value.stringValue == nil ? value : ["result": value]

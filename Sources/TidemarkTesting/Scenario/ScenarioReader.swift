@@ -22,7 +22,8 @@ struct ScenarioReader {
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
-        ("transfer", ["refused"]), ("sweep", []), ("server", []), ("advance", []),
+        ("take", ["times", "refused"]), ("transfer", ["refused"]), ("sweep", []), ("server", []),
+        ("advance", []),
         ("deviceClock", []),
         ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
@@ -73,6 +74,7 @@ struct ScenarioReader {
             if let file = try serverFile(members) { return file }
             return .server(try edit(members))
         case "attach": return .attach(try attachment(members))
+        case "take": return .take(try take(members))
         case "want": return .want(try wish(members))
         case "advance", "deviceClock", "serverDate":
             guard let duration = try members.duration(kind) else { break }
@@ -244,7 +246,12 @@ struct ScenarioReader {
                 throw ScenarioError(
                     path,
                     "\"all\", \"push\", \"cleanUp\", {\"pull\": [collection, …]}, "
-                        + "{\"fetch\": [entity, …]} or {\"select\": [part, …]} is needed")
+                        + "{\"fetch\": [entity, …]}, {\"select\": [part, …]} or "
+                        + "{\"reserve\": [values, …]} is needed")
+            }
+            if value.object?["reserve"] != nil {
+                sync.scope = .reserve(try reservations(value, at: path))
+                break
             }
             if value.object?["select"] != nil {
                 sync.scope = .select(try selections(value, at: path))

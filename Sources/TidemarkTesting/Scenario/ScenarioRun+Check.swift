@@ -31,6 +31,12 @@ extension ScenarioRun {
                 }
             }
         }
+        for pool in expected.pools {
+            try note {
+                let left = try replica.valuesLeft(in: pool.key.pool, key: pool.key.texts)
+                if left != pool.left { note("\(pool.path).left", "\(pool.left)", "\(left)") }
+            }
+        }
         for (key, document) in expected.server {
             let path = "\(expected.path).server.\(key)"
             let actual = server.record(key)
@@ -280,6 +286,15 @@ extension SyncOutcome {
             "conflicts": number(counts.conflicts), "rejected": number(counts.rejected),
             "readBack": number(counts.readBack), "requests": number(counts.requests),
             "unsettled": number(unsettled), "timeInDoubt": .bool(isTimeInDoubt),
+            "refills": .array(
+                refills.map { refill in
+                    [
+                        "pool": .string(refill.pool),
+                        "key": .array(refill.key.map { .string($0) }),
+                        "added": number(refill.added),
+                        "failure": refill.failure.map { .string($0.name) } ?? .null,
+                    ]
+                }),
         ]
     }
 }

@@ -174,6 +174,7 @@ actor ScenarioRun {
         case .serverTakesFiles(let path): wire.takeFiles(below: path)
         case .attach(let attachment): try await replica.attach(attachment)
         case .want(let wish): try await replica.want(wish)
+        case .take(let take): try await replica.take(take)
         case .transfer: try await transfer()
         case .sweep: try replica.journal.sweepContents(at: device.dependencies.now())
         case .advance(let duration): clock.advance(by: duration)

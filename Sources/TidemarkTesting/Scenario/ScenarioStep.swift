@@ -20,6 +20,8 @@ struct ScenarioStep: Sendable {
         /// The user gives an entity a file.
         case attach(ScenarioAttachment)
         case want(ScenarioWish)
+        /// The user takes values of a pool.
+        case take(ScenarioTake)
         /// Files that are due are transferred.
         case transfer
         /// Files go that need not be kept.

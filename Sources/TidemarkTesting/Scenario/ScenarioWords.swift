@@ -37,7 +37,9 @@ struct ScenarioWords: Sendable {
     }
 
     /// The phases of runs, and the endings of runs.
-    var progress: [String] { ["readingBack", "pulling", "pushing", "cleaning"] + endings }
+    var progress: [String] {
+        ["readingBack", "pulling", "pushing", "reserving", "cleaning"] + endings
+    }
 
     /// The members of a list's items that hold one of a set of words.
     func members(of list: ScenarioExpectation.List) -> [(name: String, words: [String])] {

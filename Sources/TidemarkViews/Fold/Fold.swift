@@ -355,14 +355,16 @@ package final class Fold {
 // None of them sees the current event's writes.
 extension Fold: RowReading {
     package func walk(
-        _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+        _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
+        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
     ) throws {
         if tree == .rows {
-            try merge(.rows, prefix, entities.written(prefix).map { ($0.key.bytes, $0) }, body) {
+            let written = entities.written(prefix).map { ($0.key.bytes, $0) }
+            try merge(.rows, prefix, from, written, body) {
                 try $1.row.isEmpty || body($0, $1.row.encoded)
             }
         } else {
-            try merge(.ledger, prefix, writtenLedger(prefix), body) { key, value in
+            try merge(.ledger, prefix, from, writtenLedger(prefix), body) { key, value in
                 try value.map { try body(key, $0) } ?? true
             }
         }
@@ -373,7 +375,7 @@ extension Fold: RowReading {
     ) throws {
         let prefix = collection.map { EntityKey.prefix(of: $0) } ?? []
         let written = entities.written(prefix).map { ($0.key.bytes, $0) }
-        try merge(.rows, prefix, written) { bytes, value in
+        try merge(.rows, prefix, prefix, written) { bytes, value in
             guard let key = EntityKey(bytes: bytes) else { return true }
             return try body(key, try EntityRow(parsing: value))
         } written: { bytes, entry in
@@ -412,13 +414,13 @@ extension Fold: RowReading {
     /// Walks over stored rows and, in their order, those written since, which stand for what is
     /// stored under their keys.
     private func merge<Row>(
-        _ tree: Tree, _ prefix: [UInt8], _ written: [(key: [UInt8], row: Row)],
+        _ tree: Tree, _ prefix: [UInt8], _ from: [UInt8], _ written: [(key: [UInt8], row: Row)],
         _ visitStored: ([UInt8], [UInt8]) throws -> Bool,
         written visit: ([UInt8], Row) throws -> Bool
     ) throws {
-        var rest = written[...]
+        var rest = written.drop { ByteOrder.precedes($0.key, from) }
         var goesOn = true
-        try rows.walk(tree, prefix, nil, false) { key, value in
+        try rows.walk(tree, prefix, from.isEmpty ? nil : from, false) { key, value in
             while goesOn, let next = rest.first, ByteOrder.precedes(next.key, key) {
                 rest = rest.dropFirst()
                 goesOn = try visit(next.key, next.row)

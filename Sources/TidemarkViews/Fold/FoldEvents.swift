@@ -26,8 +26,10 @@ extension Fold {
             row.serverTime = try start.run.moment.flatMap { try serverClock()?.time(at: $0) }
             put(.syncRun(position), row.encoded)
             try owe(start.run, position)
+            try remember(start.run.scope)
         case .syncFinished(let end):
             try finish(event, end, position)
+            if event.sync == nil { try remember(end.run.scope) }
             try noteEnd(event, end, position)
         case .requestSent(let request) where request.file.isAny:
             try fetching(event, request.file, position)
@@ -61,6 +63,8 @@ extension Fold {
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
         case .pushDeferred(let answer): try deferred(event, answer, position)
+        case .reservedAdded(let values): try added(event, values, position)
+        case .reservedTaken(let value): try taken(value, position)
         case .assetWanted(let wish): try wanted(event, wish)
         case .assetStored(let asset): try stored(event, asset, position)
         case .assetRemoved(let asset): try removed(asset)

@@ -60,15 +60,7 @@ extension Fold {
         guard let concern = end.concern else { return }
         var row = try failing(key) ?? FailingRow(first: position)
         let failures = min(row.gate.failures, Int(Int32.max)) + 1
-        let settings = try model().settings
-        // Calls that failed in one run are not all repeated at once.
-        let seed = (try started(event)?.seed ?? 0) ^ (position.rawValue &* 0x9E37_79B9_7F4A_7C15)
-        row.gate = SyncGate(
-            since: try moment(event, uptime: end.uptime),
-            microseconds: BackoffRule.microseconds(
-                failures: failures, seed: seed, secondsMin: settings.backoff.min.seconds,
-                secondsMax: settings.backoff.max.seconds),
-            failures: failures, reason: failure, position: position)
+        row.gate = try backoff(event, failures, failure, uptime: end.uptime, position)
         row.status = UInt32(clamping: end.status)
         if isWrite {
             (row.isWrite, row.reads, row.isAbsent) = (true, 0, false)
@@ -77,6 +69,21 @@ extension Fold {
             if concern == .absent { row.isAbsent = true }
         }
         try set(row, key)
+    }
+
+    /// How long a call waits that failed so often in a row.
+    func backoff(
+        _ event: Event, _ failures: Int, _ failure: String, uptime: Int64?, _ position: Position
+    ) throws -> SyncGate {
+        let settings = try model().settings
+        // Calls that failed in one run are not all repeated at once.
+        let seed = (try started(event)?.seed ?? 0) ^ (position.rawValue &* 0x9E37_79B9_7F4A_7C15)
+        return SyncGate(
+            since: try moment(event, uptime: uptime),
+            microseconds: BackoffRule.microseconds(
+                failures: failures, seed: seed, secondsMin: settings.backoff.min.seconds,
+                secondsMax: settings.backoff.max.seconds),
+            failures: failures, reason: failure, position: position)
     }
 
     private func noteAnswer(to key: EntityKey, isWrite: Bool) throws {

@@ -26,6 +26,10 @@ extension Fold {
     ) throws {
         try noteGates(event, answer, position)
         try noteClock(event, answer, position)
+        if answer.concern == .pool {
+            return try noteEnd(
+                of: event, answer.place, answer.failure?.rawValue, uptime: answer.uptime, position)
+        }
         let end = CallEnd(
             concern: answer.concern, failure: answer.failure?.rawValue, status: answer.status,
             uptime: answer.uptime)
@@ -68,6 +72,10 @@ extension Fold {
     }
 
     func failed(_ event: Event, _ failure: RequestFailed, _ position: Position) throws {
+        if failure.concern == .pool {
+            return try noteEnd(
+                of: event, failure.place, failure.error, uptime: failure.uptime, position)
+        }
         let end = CallEnd(
             concern: failure.concern, failure: failure.error, uptime: failure.uptime)
         if end.concern != nil {

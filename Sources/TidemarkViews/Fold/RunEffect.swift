@@ -48,7 +48,7 @@ extension SyncScope {
             model.collections.filter { names.contains($0.name) }.flatMap(\.listTargets)
         case .select(let parts):
             parts.filter { model[$0.collection] != nil }.map(\.target)
-        case .push, .fetch, .cleanUp: []
+        case .push, .fetch, .reserve, .cleanUp: []
         }
     }
 }

@@ -10,10 +10,11 @@ package protocol RowReading: AnyObject {
     /// The row under a key; nil where there is none.
     func get(_ key: RowKey) throws -> [UInt8]?
 
-    /// Walks over the rows of a tree whose keys begin with a prefix, in the order of their keys;
-    /// `body` says whether to go on.
+    /// Walks over the rows of a tree whose keys begin with a prefix, in the order of their keys,
+    /// from a key on; `body` says whether to go on.
     func walk(
-        _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+        _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
+        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
     ) throws
 
     // What follows could be read by these two; a reader that remembers the answer is asked first.
@@ -49,6 +50,12 @@ package protocol RowReading: AnyObject {
 }
 
 extension RowReading {
+    /// Walks over all rows of a tree whose keys begin with a prefix, likewise.
+    package func walk(
+        _ tree: Tree, _ prefix: [UInt8] = [],
+        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+    ) throws { try walk(tree, prefix, from: prefix, body) }
+
     /// The rows of the ledger whose keys begin with a prefix, in the order of their keys.
     func ledgerRows(_ prefix: [UInt8]) throws -> [(key: RowKey, value: [UInt8])] {
         var rows: [(key: RowKey, value: [UInt8])] = []

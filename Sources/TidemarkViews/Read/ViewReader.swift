@@ -156,18 +156,13 @@ package final class ViewReader {
 extension ViewReader: RowReading {
     package func get(_ key: RowKey) throws -> [UInt8]? { try rows.get(key) }
 
-    package func walk(
-        _ tree: Tree, _ prefix: [UInt8] = [], _ body: ([UInt8], [UInt8]) throws -> Bool
-    ) throws { try rows.walk(tree, prefix, nil, false, body) }
-
     /// Looks at the rows of the ledger under a prefix, in order, without a copy of them.
     func skim(_ prefix: [UInt8], _ body: RowSource.Glance) throws { try rows.skim(prefix, body) }
 
-    /// The same as ``walk(_:_:_:)`` from a key on.
-    func walk(
+    package func walk(
         _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
         _ body: ([UInt8], [UInt8]) throws -> Bool
-    ) throws { try rows.walk(tree, prefix, from, false, body) }
+    ) throws { try rows.walk(tree, prefix, from.isEmpty ? nil : from, false, body) }
 
     package func model() throws -> SyncModel {
         if let knownModel { return knownModel }

@@ -59,6 +59,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case access = 13
     case contents = 14
     case rollUps = 15
+    case pools = 16
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
@@ -71,7 +72,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2
         case .contents: 2
-        case .store, .idempotencyKeys, .rollUps: 1
+        case .store, .idempotencyKeys, .rollUps, .pools: 1
         }
     }
 }
@@ -205,6 +206,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
         case UInt8(ascii: "A"): return .contents
+        case UInt8(ascii: "P"): return .pools
         case UInt8(ascii: "R"): return .rollUps
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings

@@ -20,12 +20,13 @@ import TidemarkEvents
         #expect(EventKind.serverDeleted.family == .word(.deleted))
         #expect(EventKind.serverDescribed.family == .notice)
         #expect(EventKind.serverUnreadable.family == .notice)
+        #expect(EventKind.reservedAdded.family == .notice)
     }
 
     @Test(arguments: [
         (EventFamily.answer, [EventKind.requestAnswered, .requestFailed]),
         (.list, [.pullPage, .pullCompleted]), (.push, [.pushAccepted, .pushRejected]),
-        (.app, [.issueAnswered, .triggerReceived, .timerFired, .ruleAnswered]),
+        (.app, [.issueAnswered, .triggerReceived, .timerFired, .ruleAnswered, .reservedTaken]),
     ])
     func `puts kinds together that are asked for together`(
         _ family: EventFamily, _ some: [EventKind]

@@ -77,7 +77,7 @@ private struct DumpSchema {
         }
 
         #expect(try words("failure") == Set(FailureKind.allCases.map(\.rawValue)))
-        #expect(try words("concern") == ["entity", "absent", "list"])
+        #expect(try words("concern") == ["entity", "absent", "list", "pool"])
     }
 
     @Test func `no name stands twice in a payload`() {

@@ -53,6 +53,7 @@ struct MachineScript {
     var pending: [PendingWrite] = []
     /// What the server promised.
     var tickets: [OpenTicket] = []
+    var pools: [PoolFacts] = []
 
     /// What comes of steps, by their words, in order.
     var replies: [String: [Reply]] = [:]
@@ -66,9 +67,9 @@ struct MachineScript {
         _ collections: [CollectionModel] = [CollectionModel("lists"), CollectionModel("tasks")],
         traits: ServerTraits = ServerTraits(), triggers: [SyncTrigger] = [.timer],
         scope: SyncScope = .all, isFull: Bool = false,
-        settings: SyncSettings = SyncSettings()
+        settings: SyncSettings = SyncSettings(), pools: [SyncModel.Pool] = []
     ) {
-        var model = SyncModel(name: "script", collections: collections)
+        var model = SyncModel(name: "script", collections: collections, pools: pools)
         model.settings = settings
         machine = SyncMachine(
             model: model, traits: traits, triggers: triggers, isFull: isFull, scope: scope,
@@ -117,6 +118,8 @@ struct MachineScript {
             .outbox(
                 pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
         case .pending(let key): .pending(pending.first { $0.key == key })
+        case .pools(let keys, _):
+            .pools(pools.filter { keys?.contains($0.key) ?? true })
         case .failing: .failing(earlier.failing.filter { !$0.isList })
         case .tickets: .tickets(tickets)
         }
@@ -235,6 +238,7 @@ struct MachineScript {
         case .push(let items):
             .batch(items.map { BatchedAnswer(status: 200, .stored(id: $0.key.id, nil)) })
         case .poll: .waiting
+        case .refill: .reserved(ReservedValues(pattern: nil, values: []))
         case .complete, .cleanUp, .renew, .finish: .absent
         }
     }
@@ -267,6 +271,7 @@ extension SyncStep {
         case .push(let items):
             (items.allSatisfy { $0.refusal != nil } ? "refuse " : "push ")
                 + items.map { "\($0.key)" }.joined(separator: ",")
+        case .refill(let refill): "reserve \(refill.count) \(refill.key)"
         case .renew: "renew"
         case .finish: "end"
         }

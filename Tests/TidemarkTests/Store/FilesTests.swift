@@ -477,9 +477,10 @@ private final class CountingRows: RowReading {
     }
 
     func walk(
-        _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+        _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
+        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
     ) throws {
-        try views.walk(tree, prefix) { key, value in
+        try views.walk(tree, prefix, from: from) { key, value in
             reads.rows += 1
             return try body(key, value)
         }
