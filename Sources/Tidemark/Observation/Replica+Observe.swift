@@ -28,8 +28,8 @@ extension Replica {
                 }))
     }
 
-    /// An entity with its sync status, and again each time either changes; nil while it does not
-    /// exist.
+    /// An entity with its sync status, and again each time either changes, or what counts in it;
+    /// nil while it does not exist.
     public func observe<T: Entity>(row type: T.Type, _ id: ID<T>) -> ObservedValues<Tracked<T>?> {
         ObservedValues(
             source: ObservedSource(
@@ -58,6 +58,12 @@ extension ReadContext {
     }
 
     func trackedRow(_ key: EntityKey) throws -> TrackedRow? {
-        try views.found(key).flatMap { try TrackedRow($0.key, $0.row, views) }
+        try views.found(key).flatMap {
+            try TrackedRow($0.key, $0.row, views, hasRollUps: hasRollUps(of: key.collection))
+        }
+    }
+
+    func hasRollUps(of collection: CollectionName) throws -> Bool {
+        try views.model().hasRollUps(of: collection)
     }
 }

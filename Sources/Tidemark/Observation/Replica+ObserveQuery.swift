@@ -80,8 +80,10 @@ extension ReadContext {
 
     fileprivate func trackedRows<T: Entity>(_ query: EntityQuery<T>) throws -> [TrackedRow] {
         var rows: [TrackedRow] = []
+        let hasRollUps = try hasRollUps(of: T.collection)
         try views.forEachFound(try documentQuery(query)) { found in
-            if let row = try TrackedRow(found.key, found.row, views) { rows.append(row) }
+            let row = try TrackedRow(found.key, found.row, views, hasRollUps: hasRollUps)
+            if let row { rows.append(row) }
             return true
         }
         return rows
@@ -100,9 +102,9 @@ extension Interest {
             for id in ids { names.append(EntityKey($0.collection, id)) }
             return ids
         }
-        let condition = WatchCondition(documents.demand) { document, id in
-            documents.matches(document, id: id)
-        }
+        let condition = WatchCondition(
+            documents.demand, asksForTrees: documents.asksForTrees
+        ) { documents.matches($0, id: $1, tree: $2) }
         self.init(
             T.collection, where: condition, names: names, includesStatus: includesStatus)
     }

@@ -24,6 +24,9 @@ public struct Tracked<T: Entity>: Identifiable, Sendable {
     public let entity: T
     /// The sync status in one word.
     public let status: EntityStatus
+    /// The status of the entity together with all that counts in it by `rollUp` of the model's
+    /// references, as ``ReadContext/rolledUpStatus(of:)`` tells it.
+    public let rolledUpStatus: EntityStatus
     /// The id on the server; nil when it is the same.
     public let serverID: String?
     /// Why the server refused pending changes; nil when it did not.
@@ -52,18 +55,25 @@ struct TrackedRow: Sendable {
     /// The event that the document comes from.
     let seenPosition: Position?
     let status: EntityStatus
+    let rolledUpStatus: EntityStatus
     let serverID: String?
     let refusal: EntityRow.Refusal?
     let lastChange: Position
 
     /// Nil when there is no visible document.
-    init?(_ key: EntityKey, _ row: EntityRow, _ views: ViewReader) throws {
+    ///
+    /// - Parameter hasRollUps: whether anything may count in it.
+    init?(_ key: EntityKey, _ row: EntityRow, _ views: ViewReader, hasRollUps: Bool) throws {
         collection = try views.model()[key.collection] ?? CollectionModel(key.collection)
         guard let stored = try row.document(in: collection) else { return nil }
         document = try views.localNames(collection)?.named(checked: stored) ?? stored
         seenPosition = row.seenPosition
         self.key = key
         status = row.status
+        // Nothing else is read of a collection without roll-ups.
+        let tree =
+            hasRollUps ? try views.tree(of: key, row) : RollUpClasses(row.rollUpClass)
+        rolledUpStatus = tree.status
         serverID = try views.serverID(of: key, row, idField: collection.idField)
         refusal = row.refusal
         lastChange = row.lastChange
@@ -79,13 +89,14 @@ struct TrackedRow: Sendable {
         writer.position(5, refusal?.position)
         writer.string(6, refusal?.message ?? "")
         writer.position(7, lastChange)
+        writer.string(8, rolledUpStatus.rawValue)
         return writer.bytes
     }
 
     func decoded<T: Entity>(_ reader: EntityReader<T>) throws -> Tracked<T> {
         Tracked(
             entity: try reader.entity(key, document, at: seenPosition), status: status,
-            serverID: serverID,
+            rolledUpStatus: rolledUpStatus, serverID: serverID,
             lastError: refusal.map {
                 .init(message: $0.message, statusCode: Int($0.status), position: $0.position)
             }, lastChange: lastChange)

@@ -1,23 +1,29 @@
 // DocumentQuery+Matches.swift — whether a document meets a query, and its sort key; pure.
 
 import TidemarkEvents
+package import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
 extension DocumentQuery {
     /// Whether an entity meets all conditions; limit and offset are not considered.
     ///
-    /// - Parameter document: an object, as today's model reads it.
-    package func matches(_ document: [UInt8], id: String) -> Bool {
+    /// - Parameters:
+    ///   - document: an object, as today's model reads it.
+    ///   - tree: what counts in the entity, itself included; of no matter where the query does not
+    ///     ask for it.
+    package func matches(
+        _ document: [UInt8], id: String, tree: RollUpClasses = []
+    ) -> Bool {
         if conditions.isEmpty { return true }
-        var values = FieldValues(self, document, id: id)
+        var values = FieldValues(self, document, id: id, tree)
         return values.satisfy(conditions)
     }
 
     /// The sort key of an entity, without its id: the entity with the lesser bytes comes first.
     package func sortKey(_ document: [UInt8], id: String) -> [UInt8] {
         if order.isEmpty { return [] }
-        var values = FieldValues(self, document, id: id)
+        var values = FieldValues(self, document, id: id, [])
         var key: [UInt8] = []
         // The bytes of descending fields are inverted: no value's bytes are a prefix of another's.
         for item in order {
@@ -32,14 +38,16 @@ extension DocumentQuery {
 private struct FieldValues {
     private let query: DocumentQuery
     private let id: String
+    private let tree: RollUpClasses
     /// The bytes of the members, in the order of the query's fields.
     private let members: [ArraySlice<UInt8>?]
     private var known: [(field: DocumentField, bytes: [UInt8])] = []
 
-    init(_ query: DocumentQuery, _ document: [UInt8], id: String) {
+    init(_ query: DocumentQuery, _ document: [UInt8], id: String, _ tree: RollUpClasses) {
         self.query = query
         self.id = id
-        members = JSON.members(query.members, of: document[...])
+        self.tree = tree
+        members = query.reader.values(of: document[...])
     }
 
     mutating func satisfy(_ conditions: [DocumentCondition]) -> Bool {
@@ -54,6 +62,8 @@ private struct FieldValues {
             let place = values.partitioningIndex { !ByteOrder.precedes($0, bytes) }
             return place < values.count && ByteOrder.areEqual(values[place], bytes)
         case .range(let field, let range, _): return range.contains(self[field])
+        case .treeHas(let one?, _): return tree.contains(RollUpClasses(one))
+        case .treeHas(nil, _): return tree.isEmpty
         case .and(let conditions): return satisfy(conditions)
         case .or(let conditions):
             for condition in conditions where satisfies(condition) { return true }

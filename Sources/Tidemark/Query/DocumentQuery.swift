@@ -5,6 +5,7 @@
 // query or not, whichever way it was found.
 
 package import TidemarkEvents
+package import TidemarkRules
 package import TidemarkViews
 
 /// A query of one collection, ready to be applied to documents; a pure value.
@@ -25,6 +26,12 @@ package struct DocumentQuery: Sendable {
     package let offset: Int
     /// The names of all fields that the query reads, in UTF-8, without duplicates.
     let members: [[UInt8]]
+    /// Reads them.
+    let reader: FieldReader
+    /// Whether it asks for what counts in entities.
+    let asksForTrees: Bool
+    /// Whether anything may count in its entities.
+    let hasRollUps: Bool
 
     /// How many entities are needed from the beginning, including skipped ones; nil for all.
     package var needed: Int? {
@@ -42,21 +49,25 @@ package struct DocumentQuery: Sendable {
             let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
             throw TidemarkError(.noModel, "the model has no collection \(name); it has \(names)")
         }
-        try self.init(terms, in: collection, ids: ids)
+        try self.init(terms, in: collection, hasRollUps: model.hasRollUps(of: name), ids: ids)
     }
 
     /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.
     ///
-    /// - Parameter ids: returns all ids of an entity.
+    /// - Parameters:
+    ///   - hasRollUps: whether anything may count in the collection's entities.
+    ///   - ids: returns all ids of an entity.
     package init(
-        _ terms: QueryTerms, in collection: CollectionModel,
+        _ terms: QueryTerms, in collection: CollectionModel, hasRollUps: Bool = false,
         ids: (EntityKey) throws -> [String] = { [$0.id] }
     ) throws {
         self.collection = collection
+        self.hasRollUps = hasRollUps
         conditions = try withoutActuallyEscaping(ids) { ids in
             let reader = TermReader(collection: collection, ids: ids)
             return try terms.condition.map { try reader.condition($0).flattened } ?? []
         }
+        asksForTrees = conditions.contains(where: \.asksForTrees)
         let reader = TermReader(collection: collection, ids: { [$0.id] })
         var order: [Order] = []
         var isDescending = false
@@ -73,11 +84,15 @@ package struct DocumentQuery: Sendable {
         limit = terms.limit
         offset = terms.offset
         var members: [[UInt8]] = []
+        var names: [String] = []
         for name in conditions.flatMap(\.fieldNames) + order.map(\.field.name) {
-            let name = Array(name.utf8)
-            if !members.contains(name) { members.append(name) }
+            let bytes = Array(name.utf8)
+            guard !members.contains(bytes) else { continue }
+            members.append(bytes)
+            names.append(name)
         }
         self.members = members
+        self.reader = FieldReader(names)
     }
 
     /// Drops the order, for a caller that only counts.
@@ -106,6 +121,8 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     case isIn(DocumentField, [[UInt8]], text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
+    /// The entity or what counts in it is that; with nil, all of it is as the server has it.
+    case treeHas(RollUpClass?, text: String)
     case and([DocumentCondition])
     case or([DocumentCondition])
     case not(DocumentCondition, text: String)
@@ -118,10 +135,22 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The condition as text for people.
     var text: String {
         switch self {
-        case .isIn(_, _, let text), .range(_, _, let text), .not(_, let text): text
+        case .isIn(_, _, let text), .range(_, _, let text), .treeHas(_, let text),
+            .not(_, let text):
+            text
         case .and(let conditions): conditions.map(\.text).joined(separator: " and ")
         case .or(let conditions):
             "(" + conditions.map(\.text).joined(separator: " or ") + ")"
+        }
+    }
+
+    /// Whether what counts in an entity matters.
+    fileprivate var asksForTrees: Bool {
+        switch self {
+        case .isIn, .range: false
+        case .treeHas: true
+        case .and(let conditions), .or(let conditions): conditions.contains(where: \.asksForTrees)
+        case .not(let condition, _): condition.asksForTrees
         }
     }
 
@@ -129,7 +158,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     fileprivate var fieldNames: [String] {
         switch self {
         case .isIn(.field(let field), _, _), .range(.field(let field), _, _): [field.name]
-        case .isIn(.id, _, _), .range(.id, _, _): []
+        case .isIn(.id, _, _), .range(.id, _, _), .treeHas: []
         case .and(let conditions), .or(let conditions): conditions.flatMap(\.fieldNames)
         case .not(let condition, _): condition.fieldNames
         }

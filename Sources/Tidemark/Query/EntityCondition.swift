@@ -1,4 +1,6 @@
-// EntityCondition.swift — the conditions of queries: operators on key paths.
+// EntityCondition.swift — the conditions of queries: operators on key paths, and how trees stand.
+
+public import TidemarkEvents
 
 /// A condition on the properties of an entity type, made by comparing key paths with values:
 /// `\.duration == nil && \.start >= monday`.
@@ -73,6 +75,18 @@ public struct EntityCondition<T: Entity>: Sendable {
     public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
         Self(.hasPrefix(FieldNames.term(path), prefix))
     }
+}
+
+extension EntityCondition {
+    /// The entity, or what counts in it by `rollUp` of the model's references, has this status.
+    ///
+    /// `.error` is true of trees in which something was refused, `.placeholder` of those with a
+    /// placeholder. Trees don't tell in which way something waits for the server: `.created`,
+    /// `.updated`, `.deleted` and `.uploading` are true of the same ones. `.synced` is true where
+    /// none of these is.
+    ///
+    /// It is looked up, and costs what trees have that are not synced; trees that are cost nothing.
+    public static func tree(has status: EntityStatus) -> Self { Self(.treeHas(status)) }
 }
 
 /// The property has this value; nil also matches a missing property.

@@ -35,6 +35,8 @@ struct FoundEntities {
     private let query: DocumentQuery
     /// Whether the entities are found in the query's order.
     private let isInOrder: Bool
+    /// What counts in an entity, itself included.
+    private let tree: (EntityKey, EntityRow) throws -> RollUpClasses
     private let body: (FoundEntity) throws -> Bool
     private var toSkip: Int
     private var left: Int
@@ -44,10 +46,13 @@ struct FoundEntities {
     private var cut: [UInt8]?
 
     init(
-        _ query: DocumentQuery, isInOrder: Bool, _ body: @escaping (FoundEntity) throws -> Bool
+        _ query: DocumentQuery, isInOrder: Bool,
+        tree: @escaping (EntityKey, EntityRow) throws -> RollUpClasses,
+        _ body: @escaping (FoundEntity) throws -> Bool
     ) {
         self.query = query
         self.isInOrder = isInOrder
+        self.tree = tree
         self.body = body
         toSkip = query.offset
         left = query.limit ?? .max
@@ -68,7 +73,8 @@ struct FoundEntities {
         if isInOrder, cutComponents != cut, try !end() { return false }
         cut = isInOrder ? cutComponents : nil
         guard let document = try row.document(in: query.collection),
-            query.matches(document, id: key.id)
+            query.matches(
+                document, id: key.id, tree: query.asksForTrees ? try tree(key, row) : [])
         else { return true }
         let entity = FoundEntity(key: key, row: row, document: document)
         if isInOrder, cutComponents == nil { return try hand(on: entity) }
@@ -135,7 +141,8 @@ extension ViewReader {
     ) throws {
         guard query.limit != 0 else { return }
         try withoutActuallyEscaping(body) { body in
-            var found = FoundEntities(query, isInOrder: plan.isInOrder, body)
+            var found = FoundEntities(
+                query, isInOrder: plan.isInOrder, tree: { try self.tree(of: $0, $1) }, body)
             let collection = query.collection.name
             switch plan.access {
             case .nothing: return
@@ -144,6 +151,11 @@ extension ViewReader {
                     let key = EntityKey(collection, id)
                     guard let row = try entityRow(key) else { continue }
                     if try !found.take(key, row) { return }
+                }
+            case .trees(let wanted):
+                try forEachTree(of: collection, with: wanted, reversed: plan.isReversed) { key in
+                    guard let row = try entityRow(key) else { return true }
+                    return try found.take(key, row)
                 }
             case .scan:
                 try forEachEntity(in: collection) { try found.take($0, $1) }

@@ -11,6 +11,8 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         case nothing
         /// Entities by their ids.
         case ids
+        /// The entities in whose trees something is not synced.
+        case trees
         /// An index of these fields.
         case index([IndexField])
         /// The whole collection is read.
@@ -40,6 +42,9 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         case .ids:
             access = .ids
             parts.append("ids of \(name)")
+        case .trees:
+            access = .trees
+            parts.append("trees of \(name)")
         case .index(let index, _):
             access = .index(index.fields)
             parts.append("index \(index.written) of \(name)")

@@ -6,6 +6,7 @@
 // again by its document, so a bad plan can be slow but never wrong.
 
 package import TidemarkEvents
+package import TidemarkRules
 package import TidemarkViews
 
 /// Where a query searches, and what remains to be done with the entities found.
@@ -15,6 +16,9 @@ package struct QueryPlan: Sendable, Hashable {
         case nothing
         /// The entities with these ids, in ascending order.
         case ids([String])
+        /// The entities in whose trees something counts as that, in the order of ids: rows tell of
+        /// them, and there are none of trees in which all is as the server has it.
+        case trees(RollUpClass)
         /// The entries of an index in these ranges, which are ascending and disjoint.
         case index(IndexModel, [KeyRange])
         /// The whole collection, in the order of ids.
@@ -52,6 +56,13 @@ package struct QueryPlan: Sendable, Hashable {
                 isReversed: query.isDescendingByID,
                 isExact: query.conditions.allSatisfy { facts.used(by: [.id]).contains($0) })
             used = facts.used(by: [.id])
+            return
+        }
+        for case .treeHas(let wanted?, let text) in query.conditions where query.hasRollUps {
+            self.init(
+                .trees(wanted), isInOrder: query.order.isEmpty,
+                isReversed: query.isDescendingByID, isExact: false)
+            used = [.treeHas(wanted, text: text)]
             return
         }
         self.init(

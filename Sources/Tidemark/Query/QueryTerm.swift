@@ -40,6 +40,8 @@ package indirect enum QueryTerm: Sendable, Hashable {
     case compare(QueryField, QueryComparison, QueryLiteral)
     case isIn(QueryField, [QueryLiteral])
     case hasPrefix(QueryField, String)
+    /// The entity or what counts in it has that status.
+    case treeHas(EntityStatus)
     case and(QueryTerm, QueryTerm)
     case or(QueryTerm, QueryTerm)
     case not(QueryTerm)

@@ -1,6 +1,7 @@
 // TermReader.swift — translates the terms of a query into conditions on a collection's documents.
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
@@ -27,6 +28,8 @@ struct TermReader {
         case .not(let inner): try not(condition(inner))
         case .isIn(let inner, let values): try isIn(try field(inner), values)
         case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix)
+        case .treeHas(let status):
+            .treeHas(RollUpClass(status), text: "tree has \(status.rawValue)")
         case .compare(let inner, let comparison, let value):
             try compare(try field(inner), comparison, value)
         }

@@ -42,7 +42,9 @@ extension WriteContext: EntityReading {
         guard query.limit != 0 else { return }
         let isInOrder = query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(body) { body in
-            var found = FoundEntities(query, isInOrder: isInOrder, body)
+            let fold = draft.fold
+            var found = FoundEntities(
+                query, isInOrder: isInOrder, tree: { try fold.tree(of: $0, $1) }, body)
             try draft.fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
             _ = try found.end()
         }

@@ -8,8 +8,8 @@ extension WriteContext {
     /// these.
     ///
     /// A collection stands after those that it refers to, or refers to itself: so one pass over the
-    /// model finds all but what refers to its own collection, for which a collection is read until
-    /// nothing more is found.
+    /// model finds all but what refers to its own collection, which is asked until nothing more is
+    /// found.
     func cascade(_ key: EntityKey) throws -> [EntityKey] {
         let model = try draft.fold.model()
         var gone: Set<EntityKey> = [key]
@@ -37,7 +37,7 @@ extension WriteContext {
         to gone: Set<EntityKey>, by references: [Reference], _ collection: CollectionModel
     ) throws -> [EntityKey] {
         var below: [EntityKey] = []
-        try draft.fold.forEachEntity(in: collection.name) { key, row in
+        try draft.fold.forEachReferrer(to: gone, by: references, in: collection) { key, row in
             guard !gone.contains(key), !row.isPlaceholder,
                 let bytes = try row.document(in: collection)
             else { return true }

@@ -111,7 +111,8 @@ struct RedactionRules {
     private mutating func read(_ collection: CollectionModel) {
         let name = collection.name.rawValue
         dates[name] = collection.dates
-        var times = collection.indexes.flatMap(\.fields).filter { $0.kind == .date }.map(\.name)
+        let indexed = collection.indexes.flatMap(\.fields)
+        var times = indexed.filter { $0.kind == .date }.compactMap { FieldPath($0.name).steps.last }
         times += [
             collection.lastChangeField, collection.rivals?.start, collection.retention?.field,
         ]
@@ -134,7 +135,10 @@ struct RedactionRules {
         for list in collection.keyed where !lists.contains(where: { $0 == (name, list) }) {
             lists.append((name, list))
         }
-        // By these names the fold finds what a document calls a file.
+        // By these names the fold finds what a document refers to, and indexes what they are of.
+        let places = collection.references.map(\.field) + indexed.map(\.name)
+        for name in places.flatMap({ FieldPath($0).steps }) { words.insert(Array(name.utf8)) }
+        // By these, what a document calls a file.
         for name in collection.contents.flatMap(\.steps) { words.insert(Array(name.utf8)) }
         if !collection.contents.isEmpty {
             namesFiles = true

@@ -171,8 +171,9 @@ extension CollectionModel: ModelObject {
         ModelMember(
             "references", \.references, .references,
             """
-            Fields that hold the id of another entity, each with that entity's collection: this \
-            one, or one that stands earlier in the list.
+            Fields that hold the id of another entity, or paths into fields as in JSON Pointer, \
+            such as /from/person/id, each with that entity's collection: this one, or one that \
+            stands earlier in the list.
             """),
         ModelMember(
             "pageSize", \.pageSize, .number(1...10_000),
@@ -321,13 +322,15 @@ extension CollectionModel: ModelObject {
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
         let problem =
-            problemOfLists() ?? problemOfForms() ?? problemOfContents() ?? problemOfKeyed()
+            problemOfPaths() ?? problemOfLists() ?? problemOfForms() ?? problemOfContents()
+            ?? problemOfKeyed()
         if let problem {
             return problem
         }
         for (index, migration) in migrations.enumerated() {
             guard let name = migration.retired else { continue }
-            var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)
+            var used = indexes.flatMap { $0.fields.map { FieldPath($0.name).top } }
+            used += references.map(\.topField)
             used += [idField] + [lastChangeField].compactMap(\.self)
             if used.contains(name) {
                 return ModelProblem(

@@ -394,17 +394,23 @@ extension FeedRule: ModelObject {
 }
 
 extension JSONDocument {
-    /// The ids that a field names: a text or a whole number, or a list of them, as texts.
+    /// The ids in a field, or by a path as in JSON Pointer: a text or a whole number, or a list of
+    /// them, as texts.
     public func ids(in field: String) -> [String] {
-        switch value(field) {
-        case .array(let list)?: list.compactMap(\.idText)
-        case let value?: value.idText.map { [$0] } ?? []
-        case nil: []
-        }
+        guard FieldPath.isPath(field) else { return value(field)?.ids ?? [] }
+        let path = FieldPath(field)
+        var ids: [String] = []
+        value(path.top)?.forEach(at: path.rest) { ids += $0.ids }
+        return ids
     }
 }
 
 extension JSONValue {
+    fileprivate var ids: [String] {
+        if case .array(let list) = self { return list.compactMap(\.idText) }
+        return idText.map { [$0] } ?? []
+    }
+
     /// An id as a text: a text that is not empty, or a whole number.
     public var idText: String? {
         switch self {

@@ -92,7 +92,9 @@ extension CollectionModel {
             guard let raw = values[field], let value = try? JSONValue(parsing: Array(raw)) else {
                 continue
             }
-            Self.names(in: value, rule.steps.dropFirst()) { names.append((rule.field, $0)) }
+            value.forEach(at: rule.steps.dropFirst()) { found in
+                if let name = ContentName(found) { names.append((rule.field, name)) }
+            }
         }
         return names
     }
@@ -105,7 +107,7 @@ extension CollectionModel {
             return nil
         }
         var found: String?
-        Self.values(in: value, rule.steps.dropLast()) { parent in
+        value.forEach(at: rule.steps.dropLast()) { parent in
             guard found == nil, case .object(let object) = parent,
                 let last = rule.steps.last, let name = object[last].flatMap(ContentName.init),
                 ExactString(name.text) == ExactString(source)
@@ -125,52 +127,10 @@ extension CollectionModel {
         _ value: JSONValue, _ steps: ArraySlice<String>,
         _ name: (String) throws -> String?
     ) rethrows -> JSONValue {
-        guard let step = steps.first else {
+        try value.replacing(at: steps) { value in
             guard case .file(let digest, _)? = ContentName(value), let name = try name(digest)
             else { return value }
             return .string(name)
-        }
-        let rest = steps.dropFirst()
-        switch value {
-        case .array(var list):
-            for index in list.indices where step == "*" || Int(step) == index {
-                list[index] = try renaming(list[index], rest, name)
-            }
-            return .array(list)
-        case .object(var object):
-            for key in object.map(\.key) where step == "*" || key == step {
-                object[key] = try object[key].map { try renaming($0, rest, name) }
-            }
-            return .object(object)
-        case .null, .bool, .number, .string: return value
-        }
-    }
-
-    private static func names(
-        in value: JSONValue, _ steps: ArraySlice<String>, _ found: (ContentName) -> Void
-    ) {
-        values(in: value, steps) { value in
-            if let name = ContentName(value) { found(name) }
-        }
-    }
-
-    /// What the members lead to.
-    private static func values(
-        in value: JSONValue, _ steps: ArraySlice<String>, _ found: (JSONValue) -> Void
-    ) {
-        guard let step = steps.first else { return found(value) }
-        let rest = steps.dropFirst()
-        switch value {
-        case .array(let list) where step == "*":
-            for element in list { values(in: element, rest, found) }
-        case .array(let list):
-            guard let index = Int(step), list.indices.contains(index) else { return }
-            values(in: list[index], rest, found)
-        case .object(let object) where step == "*":
-            for (_, element) in object { values(in: element, rest, found) }
-        case .object(let object):
-            if let element = object[step] { values(in: element, rest, found) }
-        case .null, .bool, .number, .string: break
         }
     }
 }

@@ -101,12 +101,7 @@ extension ContentRule: ModelObject {
 extension ContentRule {
     /// The names of the members that lead to the file's name, from the document down; `*` for every
     /// element.
-    package var steps: [String] {
-        guard field.hasPrefix("/") else { return [field] }
-        return field.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
-            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
-        }
-    }
+    package var steps: [String] { FieldPath(field).steps }
 
     /// How and where a file of the user's is sent, by ``upload``.
     package static func sending(

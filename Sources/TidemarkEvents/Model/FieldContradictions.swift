@@ -10,9 +10,11 @@ extension Contradiction {
             return "id and last change are no names of files; name the field that holds one"
         },
         Contradiction("contents", "references") { collection, _ in
-            let fields = collection.references.map(\.field)
-            guard let field = named(by: collection, in: fields) else { return nil }
-            return "\(field) names another entity, and no file; leave it out of one of them"
+            let rule = collection.contents.first { rule in
+                collection.references.contains { [rule.field, rule.topField].contains($0.field) }
+            }
+            guard let rule else { return nil }
+            return "\(rule.topField) names another entity, and no file; leave it out of one of them"
         },
         Contradiction("contents", "choices") { collection, _ in
             let fields = collection.choices.map(\.field)

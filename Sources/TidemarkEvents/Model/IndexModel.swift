@@ -20,7 +20,8 @@ public struct IndexModel: Sendable, Hashable, ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: IndexField...) { fields = elements }
 }
 
-/// One field of an index: a top-level field of the entity, by the server's name.
+/// One field of an index, by the server's name: a field of the entity, or a path from one down
+/// through objects as in JSON Pointer, such as `/from/person`.
 public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
     /// How the values of the field are ordered.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -51,10 +52,39 @@ public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
 
 extension CollectionModel {
     /// All indexes that are kept: the declared ones, and one for each reference, which finds the
-    /// entities that refer to an entity.
+    /// entities that refer to an entity; but none for one that leads through lists.
     public var allIndexes: [IndexModel] {
-        let own = references.map { IndexModel([IndexField($0.field)]) }
+        let own = references.filter { FieldPath($0.field).isOnePlace }
+            .map { IndexModel([IndexField($0.field)]) }
         return indexes + own.filter { !indexes.contains($0) }
+    }
+}
+
+extension CollectionModel {
+    /// A path of a reference that names no field or that its rules can't follow, or one of an index
+    /// that leads to several places.
+    func problemOfPaths() -> ModelProblem? {
+        for reference in references {
+            let place = "references.\(reference.field)"
+            if ["", "*"].contains(reference.topField) {
+                return ModelProblem(
+                    place, "a field is needed, or a path that begins with one: /from/person/id")
+            }
+            if FieldPath.isPath(reference.field), reference.removal != nil {
+                return ModelProblem(
+                    place + ".removal",
+                    "only a field can lose what was deleted, and this is a path into one; leave "
+                        + "removal out")
+            }
+        }
+        for (index, rule) in indexes.enumerated() {
+            let field = rule.fields.first { !FieldPath($0.name).isOnePlace }
+            guard let field else { continue }
+            return ModelProblem(
+                "indexes[\(index)]",
+                "\(field.name) leads through a list, and an index has one value of each entity")
+        }
+        return nil
     }
 }
 

@@ -337,7 +337,7 @@ extension Contradiction {
                 """
         },
         Contradiction("forms", "references") { collection, _ in
-            let fields = collection.references.map(\.field)
+            let fields = collection.references.map(\.topField)
             guard let form = collection.forms.first(where: { fields.contains($0.field) }) else {
                 return nil
             }
@@ -392,8 +392,10 @@ extension Contradiction {
                 nothing can be told without \(name); leave it out of drops, or name another field
                 """
         },
-        dropped("references") { $0.references.map(\.field) },
-        dropped("indexes") { $0.indexes.flatMap { $0.fields.map(\.name) } },
+        dropped("references") { $0.references.flatMap { FieldPath($0.field).steps } },
+        dropped("indexes") { collection in
+            collection.indexes.flatMap(\.fields).flatMap { FieldPath($0.name).steps }
+        },
         dropped("forms") { $0.forms.map(\.field) },
         dropped("match") { $0.match },
         dropped("choices") { $0.choices.map(\.field) },
@@ -423,7 +425,7 @@ extension Contradiction {
     /// A field that holds a list of objects for one rule, and one value for another.
     private static let keyed = [
         keyed("idField") { Array($0.serverFields).sorted() },
-        keyed("references") { $0.references.map(\.field) },
+        keyed("references") { $0.references.map(\.topField) },
         keyed("choices") { $0.choices.map(\.field) },
         keyed("rivals") { collection in
             collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []

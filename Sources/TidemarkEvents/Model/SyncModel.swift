@@ -30,9 +30,11 @@ public struct SyncModel: Sendable, Hashable {
     }
 }
 
-/// A field that holds the id of an entity of another collection, or several.
+/// A field that holds the id of an entity of another collection, or several; or a place in one.
 public struct Reference: Sendable, Hashable {
-    /// The top-level field.
+    /// The field, or a path into one as in JSON Pointer: `project`, `/from/person/id`.
+    ///
+    /// In a path `*` stands for every element, and what it leads to may be missing.
     public var field: String
     /// The collection of the entity that the field refers to.
     public var collection: CollectionName
@@ -67,6 +69,11 @@ public struct Reference: Sendable, Hashable {
         self.rollUp = rollUp
         self.onDelete = onDelete
     }
+}
+
+extension Reference {
+    /// The field of the document that holds it.
+    package var topField: String { FieldPath(field).top }
 }
 
 extension Reference: ModelObject {

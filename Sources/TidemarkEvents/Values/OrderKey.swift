@@ -28,6 +28,9 @@ package enum OrderKey {
         static let nested: UInt8 = 7
     }
 
+    /// What the bytes of every list and object begin with.
+    package static let nested = Tag.nested
+
     /// Appends the bytes of a value.
     ///
     /// - Parameters:

@@ -8,7 +8,25 @@ package import TidemarkEvents
 /// How the references of a collection's entities are written: in what is sent, or for who reads
 /// them here.
 package struct ReferenceNames {
-    private let references: [(field: ExactString, collection: CollectionName, isNumber: Bool)]
+    /// How one reference is written.
+    private struct Naming {
+        /// The field of the document.
+        let field: ExactString
+        /// What leads to the ids from there.
+        let steps: ArraySlice<String>
+        let collection: CollectionName
+        let isNumber: Bool
+
+        init(_ reference: Reference, isNumber: Bool) {
+            let path = FieldPath(reference.field)
+            field = ExactString(path.top)
+            steps = path.rest
+            collection = reference.collection
+            self.isNumber = isNumber
+        }
+    }
+
+    private let references: [Naming]
     /// The id that an entity is to be named by.
     private let id: (EntityKey) throws -> String
     /// What leads to files that are sent, by the field of the document that it begins with.
@@ -31,7 +49,7 @@ package struct ReferenceNames {
         }
         self.fileName = fileName
         references = collection.references.map {
-            (ExactString($0.field), $0.collection, model[$0.collection]?.ids == .serverNumber)
+            Naming($0, isNumber: model[$0.collection]?.ids == .serverNumber)
         }
         id = serverID
     }
@@ -43,15 +61,17 @@ package struct ReferenceNames {
     package init(
         keysIn collection: CollectionModel, key: @escaping (EntityKey) throws -> EntityKey
     ) {
-        references = collection.references.map { (ExactString($0.field), $0.collection, false) }
+        references = collection.references.map { Naming($0, isNumber: false) }
         id = { try key($0).id }
         (files, fileName) = ([], { _ in nil })
     }
 
     /// The fields that may be written otherwise, each once.
     private var fields: [String] {
-        var fields = references.map(\.field)
-        for file in files where !fields.contains(file.field) { fields.append(file.field) }
+        var fields: [ExactString] = []
+        for field in references.map(\.field) + files.map(\.field) where !fields.contains(field) {
+            fields.append(field)
+        }
         return fields.map(\.text)
     }
 
@@ -70,12 +90,23 @@ package struct ReferenceNames {
         try named(raw[...], field) ?? raw
     }
 
-    /// Whether a field is a reference, and two values of it name the same entities in one order.
+    /// Whether a field is a reference, and two values of it name the same entities in one order;
+    /// of one with references in it, whether they are the same but for that.
     package func nameTheSame(
         _ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, in field: String
     ) throws -> Bool {
         let exact = ExactString(field)
         guard let reference = references.first(where: { $0.field == exact }) else { return false }
+        if !reference.steps.isEmpty {
+            func plain(_ raw: ArraySlice<UInt8>) throws -> JSONValue {
+                var value = try JSONValue(parsing: raw)
+                for reference in references where reference.field == exact {
+                    value = try renaming(value, by: reference) { .string($0) }
+                }
+                return value
+            }
+            return try plain(left) == plain(right)
+        }
         func ids(_ raw: ArraySlice<UInt8>) throws -> [String?] {
             let value = try JSONValue(parsing: raw)
             return try (value.array ?? [value]).map { item in
@@ -133,30 +164,43 @@ package struct ReferenceNames {
     /// The new text of a field's value; nil where it stays as it is.
     private func named(_ raw: ArraySlice<UInt8>, _ field: String) throws -> [UInt8]? {
         let exact = ExactString(field)
-        let reference = references.first { $0.field == exact }
-        guard reference != nil || files.contains(where: { $0.field == exact }),
+        let isReference = references.contains { $0.field == exact }
+        guard isReference || files.contains(where: { $0.field == exact }),
             let value = try? JSONValue(parsing: raw)
         else { return nil }
         var result = value
-        if let reference { result = try named(value, by: reference) }
+        for reference in references where reference.field == exact {
+            result = try named(result, by: reference)
+        }
         for file in files where file.field == exact {
             result = try CollectionModel.renaming(result, file.steps, fileName)
         }
         return result == value ? nil : result.encoded()
     }
 
-    private func named(
-        _ value: JSONValue,
-        by reference: (field: ExactString, collection: CollectionName, isNumber: Bool)
+    private func named(_ value: JSONValue, by reference: Naming) throws -> JSONValue {
+        try renaming(value, by: reference) { name in
+            reference.isNumber ? JSONValue(wholeNumber: name) : nil
+        }
+    }
+
+    /// A value with other names for the entities that it names by a reference.
+    ///
+    /// - Parameter special: how a name is written; nil for as a text, or as it was where that is
+    ///   the same.
+    private func renaming(
+        _ value: JSONValue, by reference: Naming, _ special: (String) -> JSONValue?
     ) throws -> JSONValue {
-        func named(_ value: JSONValue) throws -> JSONValue {
+        func renamed(_ value: JSONValue) throws -> JSONValue {
             guard let id = value.idText else { return value }
             let name = try self.id(EntityKey(reference.collection, id))
-            if reference.isNumber, let number = JSONValue(wholeNumber: name) { return number }
+            if let written = special(name) { return written }
             return ExactString(name) == ExactString(id) ? value : .string(name)
         }
-        guard case .array(let list) = value else { return try named(value) }
-        return .array(try list.map(named))
+        return try value.replacing(at: reference.steps) { value in
+            guard case .array(let list) = value else { return try renamed(value) }
+            return .array(try list.map(renamed))
+        }
     }
 }
 

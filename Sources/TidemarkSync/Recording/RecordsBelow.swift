@@ -172,7 +172,9 @@ extension SyncRecorder {
                     let reference = child.references.first(where: { $0.collection == owner.name })
                 else { continue }
                 var below: [(key: EntityKey, cause: Position)] = []
-                try draft.fold.forEachEntity(in: child.name) { key, row in
+                try draft.fold.forEachReferrer(
+                    to: Set(deleted.keys), by: [reference], in: child
+                ) { key, row in
                     guard row.isClean(asOf: asOf),
                         let id = try row.baseValue(in: child).document?.ids(in: reference.field)
                             .first,

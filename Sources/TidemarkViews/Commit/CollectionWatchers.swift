@@ -18,7 +18,11 @@ struct CollectionWatchers: Sendable {
 
     private var byKey: [EntityKey: Watches] = [:]
     private var byField: [IndexField: FieldWatchers] = [:]
+    /// The fields of these, and what reads them.
+    private var fields: (all: [IndexField], reader: FieldReader) = ([], FieldReader([]))
     private var others: Watches = [:]
+    /// How many of them are told of more than documents, and how many ask for trees.
+    private var (statusCount, treeCount) = (0, 0)
 
     var isEmpty: Bool { byKey.isEmpty && byField.isEmpty && others.isEmpty }
 
@@ -27,8 +31,20 @@ struct CollectionWatchers: Sendable {
         !others.isEmpty || !byField.isEmpty || byKey[key] != nil
     }
 
+    /// Whether a change of what counts in this entity can be news to any.
+    func wantsTree(of key: EntityKey) -> Bool { statusCount > 0 && wants(key) }
+
+    /// Whether the condition of any asks for what counts in entities.
+    var asksForTrees: Bool { treeCount > 0 }
+
+    private mutating func count(_ watch: Watch, _ one: Int) {
+        if watch.interest.includesStatus { statusCount += one }
+        if watch.interest.asksForTrees { treeCount += one }
+    }
+
     mutating func add(_ watch: Watch) {
         let number = watch.number
+        count(watch, 1)
         switch watch.interest.subject {
         case .entity(let key): byKey[key, default: [:]][number] = watch
         case .entities(let condition):
@@ -43,10 +59,18 @@ struct CollectionWatchers: Sendable {
             case nil: others[number] = watch
             }
         }
+        noteFields()
+    }
+
+    private mutating func noteFields() {
+        guard fields.all.count != byField.count else { return }
+        let all = Array(byField.keys)
+        fields = (all, FieldReader(all.map(\.name)))
     }
 
     mutating func remove(_ watch: Watch) {
         let number = watch.number
+        count(watch, -1)
         switch watch.interest.subject {
         case .entity(let key):
             byKey[key]?[number] = nil
@@ -67,6 +91,7 @@ struct CollectionWatchers: Sendable {
             case nil: others[number] = nil
             }
         }
+        noteFields()
     }
 
     /// All of them, some twice.
@@ -91,9 +116,8 @@ struct CollectionWatchers: Sendable {
             if versions.holds(condition) { body(watch) }
         }
         if !byField.isEmpty {
-            let fields = Array(byField.keys)
-            for document in versions.values(fields) {
-                for (field, value) in zip(fields, document) {
+            for document in versions.values(fields.all, fields.reader) {
+                for (field, value) in zip(fields.all, document) {
                     guard let watchers = byField[field] else { continue }
                     watchers.byValue[value]?.values.forEach(ask)
                     watchers.byRange.forEach(containing: value, ask)

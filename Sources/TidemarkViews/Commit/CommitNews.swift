@@ -1,14 +1,23 @@
-// CommitNews.swift — what a commit changed, for those who are told of it.
+// CommitNews.swift — what a commit changed, for those who are told of it: rows of entities, and
+// what counts in an entity whose row may be as it was.
 
 package import TidemarkEvents
+import TidemarkRules
 import TidemarkStore
 
-/// One entity's row, before and after a commit.
+/// One entity before and after a commit.
 package struct EntityChange: Sendable {
+    /// Its row, and what counts in it.
+    struct Side: Sendable {
+        /// The row's bytes; nil where there is none.
+        var row: [UInt8]?
+        /// What counts in it, itself included; empty where nobody asks for that.
+        var tree: RollUpClasses = []
+    }
+
     package let key: EntityKey
-    /// The rows' bytes; nil where there is none.
-    let old: [UInt8]?
-    let new: [UInt8]?
+    let old: Side
+    let new: Side
 }
 
 /// What a commit that is on disk changed.
@@ -67,17 +76,43 @@ extension Journal {
                         && collection.references.contains { named.contains($0.collection) }
                 }.map(\.name).sorted() ?? []
         }
-        if found.count > CommitFeed.changesMax {
+        let trees = changes.dropFirst(draft.rowsBefore.count).compactMap { row, value in
+            row.treeKey.flatMap { key in
+                wanted.watchers[key.collection]?.wantsTree(of: key) == true ? (key, value) : nil
+            }
+        }
+        if found.count + trees.count > CommitFeed.changesMax {
             // In the order of their keys, so the collections are, too.
-            for change in found where news.collections.last != change.key.collection {
-                news.collections.append(change.key.collection)
+            for name in (found.map(\.key) + trees.map(\.0)).map(\.collection)
+            where news.collections.last != name {
+                news.collections.append(name)
             }
             return news
         }
-        for change in found {
-            let (old, new) = (draft.rowsBefore[change.index], changes[change.index].value)
-            guard old != new else { continue }
-            news.changes.append(EntityChange(key: change.key, old: old, new: new))
+        func tree(_ row: [UInt8]?) throws -> RollUpClasses {
+            try row.map { try RollUpRow(parsing: $0).counted } ?? []
+        }
+        func note(
+            _ key: EntityKey, _ old: [UInt8]?, _ new: [UInt8]?, _ newTree: RollUpClasses?
+        ) throws {
+            var sides = (old: EntityChange.Side(row: old), new: EntityChange.Side(row: new))
+            if newTree != nil || wanted.watchers[key.collection]?.asksForTrees == true {
+                sides.old.tree = try tree(views.row(.rollUp(key), generation, transaction))
+                sides.new.tree = newTree ?? sides.old.tree
+            }
+            guard old != new || sides.old.tree != sides.new.tree else { return }
+            news.changes.append(EntityChange(key: key, old: sides.old, new: sides.new))
+        }
+        var newTrees: [EntityKey: RollUpClasses] = [:]
+        for (key, value) in trees { newTrees[key] = try tree(value) }
+        for (key, index) in found {
+            let newTree = newTrees.removeValue(forKey: key)
+            try note(key, draft.rowsBefore[index], changes[index].value, newTree)
+        }
+        for (key, _) in trees {
+            guard let newTree = newTrees[key] else { continue }
+            let row = try views.row(.entity(key), generation, transaction)
+            try note(key, row, row, newTree)
         }
         if !news.changes.isEmpty {
             news.model = try model(generation, transaction)

@@ -254,7 +254,8 @@ private struct GroupCommit {
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws -> Draft {
         try journal.views.withFold(
-            journal.models, hasBindings: hasBindings, remembersRows: true, generation, transaction
+            journal.models, hasBindings: hasBindings, remembersRows: true,
+            indexNames: state.indexes, generation, transaction
         ) { fold in
             let draft = Draft(now: request.now, after: Position(edge.size), fold)
             do { try request.run(draft) } catch {

@@ -19,6 +19,8 @@ package final class Fold {
     private var writtenMutations: [(position: Position, row: MutationRow)] = []
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool
+    /// The names of the indexes that know of these rows.
+    let indexNames: [[UInt8]]
     /// The rows that were there before.
     private let rows: RowSource
     private let remembersRows: Bool
@@ -51,11 +53,13 @@ package final class Fold {
     /// - Parameters:
     ///   - hasBindings: false when it is known that no id is another one's alias.
     ///   - remembersRows: whether it is to say what entities' rows were before.
+    ///   - indexNames: the indexes of the rows, none where they have none.
     package init(
         _ rows: RowSource, _ models: ModelCache, hasBindings: Bool = true,
-        remembersRows: Bool = false
+        remembersRows: Bool = false, indexNames: [[UInt8]] = []
     ) {
         self.rows = rows
+        self.indexNames = indexNames
         self.remembersRows = remembersRows
         self.models = models
         self.hasBindings = hasBindings
@@ -401,6 +405,16 @@ extension Fold: RowReading {
             guard let key = EntityKey(bytes: place.bytes) else { return true }
             return try body(key, row.encoded)
         }
+    }
+
+    /// Walks over the records of the indexes of stored rows under a prefix.
+    func walkIndex(_ prefix: [UInt8], _ body: RowSource.Visit) throws {
+        try rows.walkIndex(prefix, nil, false, body)
+    }
+
+    /// The keys of the entities of a collection that were written, as they lie in their tree.
+    func writtenEntityKeys(in collection: CollectionName) -> [[UInt8]] {
+        entities.written(EntityKey.prefix(of: collection)).map(\.key.bytes)
     }
 
     /// Whether there may be unreadable records.

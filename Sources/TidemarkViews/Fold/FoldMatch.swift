@@ -232,8 +232,14 @@ extension Fold {
         _ record: JSONDocument, _ sent: JSONDocument, in field: String,
         _ collection: CollectionModel
     ) throws -> Bool {
-        guard let reference = collection.references.first(where: { $0.field == field }) else {
+        guard let reference = collection.references.first(where: { $0.topField == field }) else {
             return record.means(sent, in: field, collection.dates)
+        }
+        if reference.field != field {
+            guard let one = record.rawValue(field), let other = sent.rawValue(field) else {
+                return record.means(sent, in: field, collection.dates)
+            }
+            return try comparedNames(collection).nameTheSame(one, other, in: field)
         }
         func keys(_ document: JSONDocument) throws -> [EntityKey] {
             try document.ids(in: field).map { try resolve(EntityKey(reference.collection, $0)) }

@@ -1,6 +1,7 @@
 // Interest.swift — the subject of a subscription, and whether a change concerns it.
 
 package import TidemarkEvents
+package import TidemarkRules
 
 /// The subject of a subscription: one entity, or the entities that satisfy a condition.
 package struct Interest: Sendable {
@@ -11,11 +12,17 @@ package struct Interest: Sendable {
 
     let collection: CollectionName
     let subject: Subject
-    /// Whether everything about a row counts, and not only its document.
+    /// Whether everything about a row counts, with what counts in the entity, and not only its
+    /// document.
     let includesStatus: Bool
     /// The entities that it names, by all ids that they go by: when one of these names another
     /// entity, or one of these entities gets another id, it is out of date.
     package let names: [EntityKey]
+
+    /// Whether its condition asks for what counts in entities.
+    var asksForTrees: Bool {
+        if case .entities(let condition) = subject { condition.asksForTrees } else { false }
+    }
 
     /// One entity, there or not.
     ///
@@ -35,11 +42,11 @@ package struct Interest: Sendable {
         self.names = names
         self.collection = collection
         subject = .entities(condition)
-        self.includesStatus = includesStatus
+        self.includesStatus = includesStatus || condition.asksForTrees
     }
 }
 
-/// A condition on an entity's document, as today's model reads it.
+/// A condition on an entity's document, as today's model reads it, and on what counts in it.
 package struct WatchCondition: Sendable {
     /// What the condition demands of one field, by ``OrderKey``.
     package enum Demand: Sendable {
@@ -51,13 +58,17 @@ package struct WatchCondition: Sendable {
 
     /// What only entities can fulfil the condition that fulfil this; nil for any.
     package var demand: Demand?
-    /// Whether it holds for a document with an id; in doubt true.
-    package var holds: @Sendable ([UInt8], String) -> Bool
+    /// Whether it asks for what counts in the entity.
+    package var asksForTrees: Bool
+    /// Whether it holds for a document with an id, in which that counts; in doubt true.
+    package var holds: @Sendable ([UInt8], String, RollUpClasses) -> Bool
 
     package init(
-        _ demand: Demand? = nil, holds: @escaping @Sendable ([UInt8], String) -> Bool
+        _ demand: Demand? = nil, asksForTrees: Bool = false,
+        holds: @escaping @Sendable ([UInt8], String, RollUpClasses) -> Bool
     ) {
         self.demand = demand
+        self.asksForTrees = asksForTrees
         self.holds = holds
     }
 }
@@ -73,37 +84,45 @@ struct Watch: Sendable {
 
 /// An entity before and after a commit, as its documents read.
 struct EntityVersions {
+    private struct Side {
+        let document: [UInt8]
+        let tree: RollUpClasses
+    }
+
     let key: EntityKey
-    let old: [UInt8]?
-    let new: [UInt8]?
+    /// Before and after, where it is seen.
+    private let sides: [Side]
     let dates: DateFormat
     /// Whether the document changed, and not only how it stands with the server.
     let isDocumentChanged: Bool
 
     init(_ change: EntityChange, _ model: SyncModel?) throws {
         let collection = model?[change.key.collection]
-        func document(_ row: [UInt8]?) throws -> [UInt8]? {
-            try row.flatMap { try EntityRow(parsing: $0).document(in: collection) }
+        func side(_ side: EntityChange.Side) throws -> Side? {
+            guard let row = try side.row.map({ try EntityRow(parsing: $0) }),
+                let document = try row.document(in: collection)
+            else { return nil }
+            return Side(document: document, tree: side.tree.union(RollUpClasses(row.rollUpClass)))
         }
         key = change.key
-        old = try document(change.old)
-        new = try document(change.new)
+        let (old, new) = (try side(change.old), try side(change.new))
+        sides = [old, new].compactMap(\.self)
         dates = collection?.dates ?? .iso8601
-        isDocumentChanged = old != new
+        isDocumentChanged = old?.document != new?.document
     }
 
     func holds(_ condition: WatchCondition) -> Bool {
-        old.map { condition.holds($0, key.id) } == true
-            || new.map { condition.holds($0, key.id) } == true
+        sides.contains { condition.holds($0.document, key.id, $0.tree) }
     }
 
     func isNews(to watch: Watch) -> Bool { isDocumentChanged || watch.interest.includesStatus }
 
     /// The values of some fields, of the old and of the new document, in their order.
-    func values(_ fields: [IndexField]) -> [[[UInt8]]] {
-        let names = fields.map { Array($0.name.utf8) }
-        return [old, new].compactMap(\.self).map { document in
-            zip(fields, JSON.members(names, of: document[...])).map { field, member in
+    ///
+    /// - Parameter reader: reads these fields.
+    func values(_ fields: [IndexField], _ reader: FieldReader) -> [[[UInt8]]] {
+        sides.map { side in
+            zip(fields, reader.values(of: side.document[...])).map { field, member in
                 var value: [UInt8] = []
                 OrderKey.append(member, kind: field.kind, dates: dates, to: &value)
                 return value

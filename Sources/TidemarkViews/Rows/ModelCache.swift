@@ -13,9 +13,12 @@ package final class KnownCollection: Sendable {
     let conflictRule: String?
     /// Whether an entity that came into reach has lists made again.
     let relistsOnGain: Bool
+    /// The rules that look at its entities when an event wrote them.
+    let meeting: [any FoldRule]
 
-    init(_ model: CollectionModel) {
+    init(_ model: CollectionModel, meeting: [any FoldRule]) {
         self.model = model
+        self.meeting = meeting
         stampsEdits = model.conflict.comparesTimes || model.rivals != nil
         relistsOnGain = model.access.relistsOnGain
         if case .custom(let rule) = model.conflict {
@@ -42,10 +45,14 @@ final class RegisteredModel: Sendable {
     init(_ model: SyncModel) {
         self.model = model
         plan = IndexPlan(model)
-        rules = ModelRules(model)
+        let rules = ModelRules(model)
+        self.rules = rules
+        let known = model.collections.map { collection in
+            KnownCollection(
+                collection, meeting: rules.meeting.filter { $0.isMet(by: collection, in: model) })
+        }
         collections = Dictionary(
-            model.collections.map { ($0.name, KnownCollection($0)) },
-            uniquingKeysWith: { first, _ in first })
+            known.map { ($0.model.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }
 

@@ -10,7 +10,8 @@ package import TidemarkRules
 
 /// What counts in an entity: 'R' collection 0 id.
 package struct RollUpRow: Sendable, Hashable {
-    /// As what it counts in its parents, itself and what is below taken together.
+    /// As what it counts, itself and what is below taken together: in its parents, where it has
+    /// any, and for who asks for its tree.
     package var counted: RollUpClasses = []
     /// In which entities it counts, in the order of the references.
     package var parents: [EntityKey] = []
@@ -88,6 +89,12 @@ extension RowKey {
     package static func rollUp(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.rollUps))
     }
+
+    /// The entity of which the row says what counts in it; nil for other rows.
+    var treeKey: EntityKey? {
+        guard view == .rollUps else { return nil }
+        return EntityKey(bytes: bytes.dropFirst(Ledger.rollUps.count))
+    }
 }
 
 extension Ledger {
@@ -106,8 +113,45 @@ extension RowReading {
         let key = try resolve(named)
         let row = try entity(at: .entity(key))
         guard row.document != nil || !row.pending.isEmpty else { return nil }
-        let below = try rollUp(key)?.belowClasses ?? []
-        return below.union(RollUpClasses(row.rollUpClass)).status
+        return try tree(of: key, row).status
+    }
+
+    /// What an entity and all that counts in it are, under a key that lasts.
+    package func tree(of key: EntityKey, _ row: EntityRow) throws -> RollUpClasses {
+        let counted = try rollUp(key)?.counted ?? []
+        return counted.union(RollUpClasses(row.rollUpClass))
+    }
+}
+
+extension ViewReader {
+    /// Calls `body` with the entities of a collection in whose trees something counts as that, by
+    /// their ids; `body` says whether to go on.
+    ///
+    /// Some of them may not be here.
+    package func forEachTree(
+        of collection: CollectionName, with wanted: RollUpClass, reversed: Bool,
+        _ body: (EntityKey) throws -> Bool
+    ) throws {
+        let prefix = Ledger.rollUps + EntityKey.prefix(of: collection)
+        try rows.walk(.ledger, prefix, nil, reversed) { bytes, value in
+            let counted = try RollUpRow(parsing: value).counted
+            guard counted.contains(RollUpClasses(wanted)),
+                let key = EntityKey(bytes: bytes.dropFirst(Ledger.rollUps.count))
+            else { return true }
+            return try body(key)
+        }
+    }
+}
+
+extension SyncModel {
+    /// Whether entities of a collection count in others, or others in them.
+    package func hasRollUps(of name: CollectionName) -> Bool {
+        collections.contains { collection in
+            collection.references.contains { reference in
+                reference.rollUp != nil
+                    && (reference.collection == name || collection.name == name)
+            }
+        }
     }
 }
 

@@ -70,9 +70,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .decisions: 6
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
-        case .access, .placeholders, .rivals: 2
-        case .contents: 2
-        case .store, .idempotencyKeys, .rollUps, .pools: 1
+        case .access, .contents, .placeholders, .rivals, .rollUps: 2
+        case .store, .idempotencyKeys, .pools: 1
         }
     }
 }

@@ -43,22 +43,22 @@ struct IndexedCollection: Sendable {
     /// What the keys of the collection's rows begin with.
     let rowPrefix: [UInt8]
     /// The fields that any of the indexes has, each once.
-    private let fields: [[UInt8]]
+    private let fields: FieldReader
 
     init(_ model: CollectionModel) {
         self.model = model
         rowPrefix = EntityKey.prefix(of: model.name)
-        var fields: [[UInt8]] = []
+        var fields: [ExactString] = []
         indexes = model.allIndexes.map { index in
             let places = index.fields.map { field in
-                let name = Array(field.name.utf8)
+                let name = ExactString(field.name)
                 if let place = fields.firstIndex(of: name) { return place }
                 fields.append(name)
                 return fields.count - 1
             }
             return KeptIndex(index, of: model, places)
         }
-        self.fields = fields
+        self.fields = FieldReader(fields.map(\.text))
     }
 
     func only(_ names: [[UInt8]]) -> IndexedCollection {
@@ -71,9 +71,9 @@ struct IndexedCollection: Sendable {
     /// is not seen.
     func values(of row: [UInt8]?) throws -> [ArraySlice<UInt8>?]? {
         guard let row, let document = try EntityRow.visibleDocument(in: row) else { return nil }
-        if model.readsVerbatim { return JSON.members(fields, of: document) }
+        if model.readsVerbatim { return fields.values(of: document) }
         let read = (try? model.read(Array(document)))?[...]
-        return JSON.members(fields, of: read ?? document)
+        return fields.values(of: read ?? document)
     }
 
     /// What the indexes say of an entity, in their order.

@@ -219,12 +219,14 @@ package struct ViewTables: Sendable {
     /// Folds over the rows of one generation; the fold must not be kept.
     func withFold<R>(
         _ models: ModelCache, hasBindings: Bool = true, remembersRows: Bool = false,
-        _ generation: Generation, _ transaction: borrowing WriteTransaction,
-        _ body: (Fold) throws -> R
+        indexNames: [[UInt8]] = [], _ generation: Generation,
+        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
     ) throws -> R {
         try withRows(generation, transaction) { rows in
             try body(
-                Fold(rows, models, hasBindings: hasBindings, remembersRows: remembersRows))
+                Fold(
+                    rows, models, hasBindings: hasBindings, remembersRows: remembersRows,
+                    indexNames: indexNames))
         }
     }
 

@@ -142,16 +142,38 @@ extension Event {
         try LogChecks(store: store, place: "aliases").all()
     }
 
-    /// Aggregated state of the four words of the log: from the mildest on.
-    @Test(arguments: [
-        ([EntityStatus.synced], EntityStatus.synced), ([.created], .updated),
-        ([.uploading, .synced], .updated), ([.deleted], .updated),
-        ([.error, .created], .error), ([.created, .placeholder, .error], .placeholder),
-        ([], .synced),
-    ])
-    func `is that of the worst of all`(_ all: [EntityStatus], _ expected: EntityStatus) {
-        let classes = all.map { RollUpClasses(RollUpClass($0)) }
-        #expect(classes.reduce(into: RollUpClasses()) { $0.formUnion($1) }.status == expected)
+    struct Aggregate: CustomTestStringConvertible, Sendable {
+        /// The case's id, where it is one of DHIS2's.
+        let id: String
+        let all: [EntityStatus]
+        let expected: EntityStatus
+        var testDescription: String { "\(id): \(all)" }
+
+        init(_ id: String, _ all: [EntityStatus], _ expected: EntityStatus) {
+            (self.id, self.all, self.expected) = (id, all, expected)
+        }
+    }
+
+    /// AG01 to AG09 of DHIS2's aggregated states, as far as there are such statuses: a warning is
+    /// none, and neither is what was relayed (AG08, AG09).
+    static let aggregates = [
+        Aggregate("AG01", [.synced], .synced), Aggregate("AG02", [.created], .updated),
+        Aggregate("AG03", [.uploading, .synced], .updated),
+        Aggregate("AG05", [.error, .created], .error),
+        Aggregate("none", [], .synced), Aggregate("deleted", [.deleted, .synced], .updated),
+        Aggregate("updated", [.synced, .updated], .updated),
+        Aggregate("stub", [.created, .placeholder, .error], .placeholder),
+        Aggregate("only stubs", [.placeholder], .placeholder),
+        Aggregate("many", [.error, .error, .synced, .uploading, .deleted], .error),
+    ]
+
+    @Test(arguments: aggregates)
+    func `is that of the worst of all, in any order`(_ one: Aggregate) {
+        for all in [one.all, one.all.reversed()] {
+            let classes = all.map { RollUpClasses(RollUpClass($0)) }
+            let tree = classes.reduce(into: RollUpClasses()) { $0.formUnion($1) }
+            #expect(tree.status == one.expected)
+        }
     }
 
     @Test(arguments: 1...(TestRun.isWhole ? 60 : 12))

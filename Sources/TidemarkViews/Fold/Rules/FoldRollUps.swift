@@ -16,6 +16,11 @@ struct FoldRollUps: FoldRule {
 
     func isRule(of collection: CollectionModel) -> Bool { collection.rollsUp }
 
+    /// What entities refer to has a row, too, when it waits for the server itself.
+    func isMet(by collection: CollectionModel, in model: SyncModel) -> Bool {
+        model.hasRollUps(of: collection.name)
+    }
+
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
@@ -34,7 +39,7 @@ struct FoldRollUps: FoldRule {
         }
         guard isOther else { return }
         for (place, _) in try fold.ledgerRows(Ledger.rollUps) { fold.put(place, nil) }
-        for collection in model.collections where collection.rollsUp {
+        for collection in model.collections where model.hasRollUps(of: collection.name) {
             var keys: [EntityKey] = []
             try fold.forEachEntity(in: collection.name) { key, row in
                 if row.rollUpClass != nil { keys.append(key) }
@@ -78,8 +83,7 @@ extension Fold {
         change(&row)
         put(.rollUp(key), row.isEmpty ? nil : row.encoded)
         guard row.belowClasses != before else { return }
-        let collection = try collection(key.collection)
-        if collection.rollsUp { try noteRollUp(of: key, try entity(key), collection) }
+        try noteRollUp(of: key, try entity(key), try collection(key.collection))
     }
 
     /// Counts what was counted in an entity in the one that it turned out to be.
@@ -96,6 +100,7 @@ extension Fold {
     private func rollUpParents(
         of row: EntityRow, _ collection: CollectionModel
     ) throws -> [EntityKey] {
+        guard collection.rollsUp else { return [] }
         let own = try? row.document(in: collection)
         // Deleted here it is where it was.
         guard let bytes = try own ?? row.baseValue(in: collection).document?.bytes,

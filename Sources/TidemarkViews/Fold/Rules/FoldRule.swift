@@ -29,6 +29,9 @@ protocol FoldRule: Sendable {
     /// Whether a collection has the rule; it is not asked about others.
     func isRule(of collection: CollectionModel) -> Bool
 
+    /// Whether it looks at a collection's entities that an event wrote, where it does so at all.
+    func isMet(by collection: CollectionModel, in model: SyncModel) -> Bool
+
     /// Whether it is asked about answers about a collection's entities, where it is heard at all.
     func isHeard(of collection: CollectionModel) -> Bool
 
@@ -183,6 +186,10 @@ extension FoldRule {
     var moments: FoldMoments { [] }
 
     var notesConsequences: Bool { false }
+
+    func isMet(by collection: CollectionModel, in model: SyncModel) -> Bool {
+        isRule(of: collection)
+    }
 
     func isHeard(of collection: CollectionModel) -> Bool { isRule(of: collection) }
 

@@ -45,15 +45,12 @@ extension Fold {
             guard !rules.isEmpty || hasDerived, let key = EntityKey(bytes: place.bytes) else {
                 continue
             }
-            let collection = try collection(key.collection)
-            guard hasDerived || rules.contains(where: { $0.isRule(of: collection) }) else {
-                continue
-            }
-            var entity = MetEntity(key, collection, row)
+            let known = try known(key.collection)
+            let meeting = known?.meeting ?? []
+            guard hasDerived || !meeting.isEmpty else { continue }
+            var entity = MetEntity(key, known?.model ?? CollectionModel(key.collection), row)
             if hasDerived { try settleDerived(&entity, event, position) }
-            for rule in rules where rule.isRule(of: collection) {
-                try rule.meet(&entity, event, position, self)
-            }
+            for rule in meeting { try rule.meet(&entity, event, position, self) }
         }
     }
 
@@ -86,15 +83,14 @@ extension Fold {
 
     /// Lets rules look at the entities that were changed by what follows from others.
     func noteConsequences(_ event: Event, _ position: Position) throws {
-        let rules = try rules().meeting.filter(\.notesConsequences)
-        guard !rules.isEmpty else { return }
+        guard try rules().meeting.contains(where: \.notesConsequences) else { return }
         for place in writtenPlaces {
-            guard let key = EntityKey(bytes: place.bytes) else { continue }
-            let collection = try collection(key.collection)
-            var entity = MetEntity(key, collection, try self.entity(at: place))
-            for rule in rules where rule.isRule(of: collection) {
-                try rule.meet(&entity, event, position, self)
-            }
+            guard let key = EntityKey(bytes: place.bytes), let known = try known(key.collection)
+            else { continue }
+            let rules = known.meeting.filter(\.notesConsequences)
+            guard !rules.isEmpty else { continue }
+            var entity = MetEntity(key, known.model, try self.entity(at: place))
+            for rule in rules { try rule.meet(&entity, event, position, self) }
         }
     }
 

@@ -1,0 +1,82 @@
+// FoldReferrers.swift — which entities may refer to some others, found by the indexes of their
+// references: those tell of the rows that were there, and what was written since is looked at.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+extension Fold {
+    /// Calls `body` with the entities of a collection that may refer to one of some others, in the
+    /// order of their ids: with all that do, and with some that don't; it says whether to go on.
+    ///
+    /// Without an index for each reference, and where entities are hidden, of which indexes don't
+    /// tell, these are all entities of the collection.
+    package func forEachReferrer(
+        to targets: Set<EntityKey>, by references: [Reference], in collection: CollectionModel,
+        _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let indexes = try references.map { try index(of: $0, in: collection.name) }
+        guard try !hidesAny(), !indexes.contains(where: { $0 == nil }) else {
+            return try forEachEntity(in: collection.name, body)
+        }
+        var found: Set<[UInt8]> = []
+        for (reference, index) in zip(references, indexes) {
+            guard let index else { continue }
+            for target in targets where target.collection == reference.collection {
+                for id in try keys(of: target).map(\.id) {
+                    try note(id, in: index, collection, &found)
+                }
+            }
+            try note([OrderKey.nested], in: index, collection, &found)
+        }
+        found.formUnion(writtenEntityKeys(in: collection.name))
+        for bytes in found.sorted(by: ByteOrder.precedes) {
+            guard let key = EntityKey(bytes: bytes) else { continue }
+            let row = try entity(key)
+            guard !row.isEmpty else { continue }
+            guard try body(key, row) else { return }
+        }
+    }
+
+    private func index(
+        of reference: Reference, in collection: CollectionName
+    ) throws -> KeptIndex? {
+        let wanted = IndexModel([IndexField(reference.field)])
+        let kept = try indexPlan()[collection]?.indexes.first { $0.index == wanted }
+        return kept.flatMap { indexNames.contains($0.name) ? $0 : nil }
+    }
+
+    /// Notes the entities that have an id in an index, as a text or as a number.
+    private func note(
+        _ id: String, in index: KeptIndex, _ collection: CollectionModel,
+        _ found: inout Set<[UInt8]>
+    ) throws {
+        let number = JSONNumber(text: id).map { JSONValue.number($0) }
+        for value in [.string(id), number].compactMap(\.self) {
+            var bytes: [UInt8] = []
+            OrderKey.append(value, kind: .value, dates: collection.dates, to: &bytes)
+            try note(index.cut(bytes).bytes, in: index, collection, &found)
+        }
+    }
+
+    /// Notes the entities whose values in an index begin so.
+    private func note(
+        _ beginning: [UInt8], in index: KeptIndex, _ collection: CollectionModel,
+        _ found: inout Set<[UInt8]>
+    ) throws {
+        let prefix = EntityKey.prefix(of: collection.name)
+        try walkIndex(index.name + beginning) { key, value in
+            let rest = key[index.name.count...]
+            guard let end = index.componentsEnd(of: rest)?.end,
+                let id = KeptIndex.id(rest[end...], value)
+            else {
+                throw LogError(
+                    .corruptRow, at: .start,
+                    "a record of an index of \(collection.name) is damaged; `tidemark rebuild` "
+                        + "mends it")
+            }
+            found.insert(prefix + id.utf8)
+            return true
+        }
+    }
+}
