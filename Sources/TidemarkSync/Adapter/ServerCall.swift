@@ -85,8 +85,8 @@ public enum ServerCall: Sendable, Hashable {
         if case .batch = self { true } else { isWriteOfOne }
     }
 
-    /// The collection of the call; of a batch, that of its first write; nil for
-    /// ``describe(_:)``, ``combined(_:)``, ``reserve(pool:key:pattern:count:)`` and ``poll(_:of:)``.
+    /// The collection of the call; of a batch, that of its first write; nil for ``describe(_:)``,
+    /// ``combined(_:)``, ``reserve(pool:key:pattern:count:)`` and ``poll(_:of:)``.
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),

@@ -231,8 +231,10 @@ final class Dhis2World: Sendable {
                 if here[id] == nil, !isListed(id, collection.name) { continue }
                 let text = here[id] ?? there[id] ?? ""
                 let above = try JSONValue(parsing: Array(text.utf8)).object
-                let ids = [id, above?["enrollment"]?.stringValue, above?["trackedEntity"]?.stringValue]
-                    .compactMap { $0 }
+                let parents = ["enrollment", "trackedEntity"].compactMap {
+                    above?[$0]?.stringValue
+                }
+                let ids = [id] + parents
                 let history = try device.dump().filter { line in
                     ids.contains { line.contains("\"entity\":\"\($0)\"") }
                 }.suffix(14).map { "  \($0.prefix(260))" }

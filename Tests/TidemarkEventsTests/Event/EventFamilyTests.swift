@@ -43,7 +43,7 @@ import TidemarkEvents
 
     @Test func `is unknown for those of other versions, and for no other`() {
         #expect(EventKind(rawValue: 9_000).family == .unknown)
-        #expect(EventKind(named: "reserved.added")?.family == .unknown)
+        #expect(EventKind(named: "payload.erased")?.family == .unknown)
         #expect(kinds { $0 == .unknown } == [])
     }
 }

@@ -154,12 +154,13 @@ extension Event {
         }
     }
 
-    /// AG01 to AG09 of DHIS2's aggregated states, as far as there are such statuses: a warning is
-    /// none, and neither is what was relayed (AG08, AG09).
+    /// AG01 to AG09 of DHIS2's aggregated states, as far as there are such statuses: what was
+    /// relayed is none (AG08, AG09).
     static let aggregates = [
         Aggregate("AG01", [.synced], .synced), Aggregate("AG02", [.created], .updated),
         Aggregate("AG03", [.uploading, .synced], .updated),
-        Aggregate("AG05", [.error, .created], .error),
+        Aggregate("AG05", [.warning, .error, .created], .error),
+        Aggregate("warning", [.created, .warning, .synced], .warning),
         Aggregate("none", [], .synced), Aggregate("deleted", [.deleted, .synced], .updated),
         Aggregate("updated", [.synced, .updated], .updated),
         Aggregate("stub", [.created, .placeholder, .error], .placeholder),
