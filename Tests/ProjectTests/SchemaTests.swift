@@ -20,7 +20,7 @@ struct `the schemas` {
             SchemaScripts.lines, golden, "first", "second", "nasty", "demo/phone", "demo/laptop")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "31 kinds of lines, as many of them as the page has")
+        #expect(ended.lines.last == "32 kinds of lines, as many of them as the page has")
     }
 
     @Test func `a line with something more, less or else does not conform`() throws {
@@ -126,6 +126,10 @@ private enum SchemaScripts {
                 kinds["asset." + kind] = {
                     "kind": "asset." + kind, "position": 9, "recordedAt": 1,
                     "collection": "tasks", "entity": "t1"}
+            # Nor does a server here answer later.
+            kinds["push.deferred"] = {
+                "kind": "push.deferred", "position": 9, "recordedAt": 1, "sync": 1, "call": 7,
+                "collection": "tasks"}
             # Nor does a server here reserve values.
             kinds["reserved.added"] = {
                 "kind": "reserved.added", "position": 9, "recordedAt": 1, "sync": 1, "call": 7}
