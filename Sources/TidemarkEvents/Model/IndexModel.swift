@@ -66,11 +66,12 @@ extension CollectionModel {
     func problemOfPaths() -> ModelProblem? {
         for reference in references {
             let place = "references.\(reference.field)"
-            if ["", "*"].contains(reference.topField) {
+            let isPath = FieldPath.isPath(reference.field)
+            if reference.topField == "*" || (isPath && reference.topField.isEmpty) {
                 return ModelProblem(
                     place, "a field is needed, or a path that begins with one: /from/person/id")
             }
-            if FieldPath.isPath(reference.field), reference.removal != nil {
+            if isPath, reference.removal != nil {
                 return ModelProblem(
                     place + ".removal",
                     "only a field can lose what was deleted, and this is a path into one; leave "
