@@ -42,10 +42,12 @@ struct Issues: ParsableCommand {
 
     private func show(_ id: SyncIssue.ID) throws {
         let (issue, sides) = try past.read(store) { views in
-            let row = try views.issuesInFull().first {
+            let found = try views.issues().first {
                 SyncIssue.ID($0.position, index: $0.index) == id
             }
-            guard let row else { throw UsageError("there is no open issue \(id)") }
+            guard let row = try found.map(views.inFull) else {
+                throw UsageError("there is no open issue \(id)")
+            }
             return (SyncIssue(row), try ConflictSides(row, views))
         }
         if format.isJSON {

@@ -62,17 +62,11 @@ extension Replica {
 extension RowReading {
     /// A key of a pool that the model has.
     fileprivate func place(_ pool: String, _ key: [String]) throws -> PoolKey {
-        let model = try model()
-        guard model.pool(pool) != nil else {
-            let names = model.pools.map(\.name).joined(separator: ", ")
+        let place = PoolKey(pool, key)
+        if let problem = try model().problem(with: place) {
             throw TidemarkError(
-                .noModel,
-                "the model has no pool \"\(pool)\"; "
-                    + (names.isEmpty ? "it has none" : "it has \(names)"))
+                problem.code == .noPool ? .noModel : .invalidKey, problem.words)
         }
-        if let problem = PoolKey.problem(texts: key) {
-            throw TidemarkError(.invalidKey, "the key of \(pool): \(problem)")
-        }
-        return PoolKey(pool, key)
+        return place
     }
 }

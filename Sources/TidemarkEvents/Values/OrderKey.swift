@@ -64,6 +64,16 @@ package enum OrderKey {
         append(value.map { $0.encoded()[...] }, kind: kind, dates: dates, to: &key)
     }
 
+    /// The bytes of an id in a field, which may hold it as a text or as a number.
+    package static func values(ofID id: String, dates: DateFormat) -> [[UInt8]] {
+        let number = JSONNumber(text: id).map { JSONValue.number($0) }
+        return [.string(id), number].compactMap(\.self).map { value in
+            var bytes: [UInt8] = []
+            append(value, kind: .value, dates: dates, to: &bytes)
+            return bytes
+        }
+    }
+
     /// Appends the bytes of a time.
     package static func append(_ time: Timestamp, to key: inout [UInt8]) {
         key.append(Tag.time)

@@ -138,8 +138,7 @@ public struct Dhis2Adapter: ServerAdapter {
         let mark = dialect.minor < 41 ? ";" : ","
         let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
         guard let name = dialect.idsParameter(of: kind) else {
-            return get(
-                "\(dialect.place(of: kind))?filter=id:in:[\(list)]&fields=:owner&paging=false")
+            throw .client(status: 0, "metadata is read one by one")
         }
         return get(
             "\(dialect.place(of: kind))?\(name)=\(list)&fields=\(Self.trackerFields)"

@@ -187,12 +187,5 @@ extension Dhis2Adapter {
 
 extension ServerCall {
     /// Whether it imports something.
-    fileprivate var isImport: Bool {
-        switch self {
-        case .create, .update, .delete, .batch: true
-        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .poll, .reserve:
-            false
-        }
-    }
+    fileprivate var isImport: Bool { if case .batch = self { true } else { write != nil } }
 }

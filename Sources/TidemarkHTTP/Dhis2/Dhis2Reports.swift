@@ -33,7 +33,7 @@ extension Dhis2Adapter {
     }
 
     private func answer(to call: ServerCall, _ report: Dhis2Report) -> BatchedAnswer {
-        guard let collection = call.collection, let id = Self.id(of: call) else {
+        guard let collection = call.collection, let id = call.write?.id else {
             return BatchedAnswer(status: 200, .ignored())
         }
         let kind = Dhis2Kind(collection.name)
@@ -70,22 +70,13 @@ extension Dhis2Adapter {
             status: 200, .stored(id: id, nil, issues: isDeletion ? [] : warnings))
     }
 
-    private static func id(of call: ServerCall) -> String? {
-        switch call {
-        case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _): id
-        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .batch, .poll, .reserve:
-            nil
-        }
-    }
-
     /// A problem of a report, with the value that it names, where it names one.
     private func issue(
         _ problem: Dhis2Report.Problem, _ severity: ServerIssue.Severity, _ call: ServerCall,
         _ collection: CollectionModel
     ) -> ServerIssue {
         var issue = ServerIssue(severity, code: problem.code, problem.message)
-        guard !collection.keyed.isEmpty, let body = Self.body(of: call),
+        guard !collection.keyed.isEmpty, let body = call.write?.body,
             let document = try? JSONDocument(parsing: body)
         else { return issue }
         let words = Set(problem.words)
@@ -99,15 +90,6 @@ extension Dhis2Adapter {
             }
         }
         return issue
-    }
-
-    private static func body(of call: ServerCall) -> [UInt8]? {
-        switch call {
-        case .create(_, _, let body), .update(_, _, let body, _, _): body
-        case .delete, .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch,
-            .refetch, .batch, .poll, .reserve:
-            nil
-        }
     }
 }
 
@@ -219,7 +201,8 @@ struct Dhis2Report {
     }
 
     private struct Name: Hashable {
-        var type: String
+        /// Nil where a summary names its object by the id alone, which no two kinds share.
+        var type: String?
         var id: String
     }
 
@@ -229,7 +212,9 @@ struct Dhis2Report {
 
     /// What is said of an object.
     func entry(of kind: Dhis2Kind, _ id: String) -> Entry {
-        var entry = entries[Name(type: kind.reportName, id: id)] ?? Entry()
+        var entry =
+            entries[Name(type: kind.reportName, id: id)] ?? entries[Name(type: nil, id: id)]
+            ?? Entry()
         let isNamed = sentences.contains { sentence in
             sentence.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
         }
@@ -237,7 +222,7 @@ struct Dhis2Report {
         return entry
     }
 
-    private mutating func change(_ type: String, _ id: String, _ body: (inout Entry) -> Void) {
+    private mutating func change(_ type: String?, _ id: String, _ body: (inout Entry) -> Void) {
         body(&entries[Name(type: type, id: id), default: Entry()])
     }
 
@@ -295,7 +280,7 @@ struct Dhis2Report {
         for summary in summaries { add(summary) }
     }
 
-    /// Adds what a summary says; it names its object by an id alone, which no two kinds share.
+    /// Adds what a summary says.
     private mutating func add(_ summary: JSONObject) {
         let status = summary["status"]?.stringValue ?? ""
         var problems: [Problem] = []
@@ -313,22 +298,20 @@ struct Dhis2Report {
         let isLeftOut =
             count("ignored") > 0 && count("imported") + count("updated") + count("deleted") == 0
         if let id = summary["reference"]?.stringValue {
-            for type in Self.types {
-                change(type, id) { entry in
-                    switch status {
+            change(nil, id) { entry in
+                switch status {
+                case "SUCCESS", "OK", "WARNING":
                     // Of what was left out for a problem nothing is on the server.
-                    case "SUCCESS" where isLeftOut && !problems.isEmpty,
-                        "OK" where isLeftOut && !problems.isEmpty,
-                        "WARNING" where isLeftOut && !problems.isEmpty:
+                    if isLeftOut, !problems.isEmpty {
                         entry.errors += problems
-                    case "SUCCESS", "OK", "WARNING":
+                    } else {
                         entry.isImported = true
                         entry.warnings += problems
-                    default:
-                        // An error without a word is one all the same.
-                        entry.errors +=
-                            problems.isEmpty ? [Problem(message: "no reason")] : problems
                     }
+                default:
+                    // An error without a word is one all the same.
+                    entry.errors +=
+                        problems.isEmpty ? [Problem(message: "no reason")] : problems
                 }
             }
         } else if let sentence {
@@ -339,8 +322,6 @@ struct Dhis2Report {
             for summary in below?.compactMap(\.object) ?? [] { add(summary) }
         }
     }
-
-    private static let types = ["TRACKED_ENTITY", "ENROLLMENT", "EVENT", "RELATIONSHIP"]
 }
 
 extension Dhis2Kind {

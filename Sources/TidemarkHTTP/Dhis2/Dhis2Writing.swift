@@ -12,6 +12,7 @@
 
 import HTTPTypes
 import TidemarkEvents
+import TidemarkStore
 import TidemarkSync
 
 extension Dhis2Adapter {
@@ -23,23 +24,13 @@ extension Dhis2Adapter {
     public static func id(from text: String) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         let all = letters + Array("0123456789")
-        // FNV-1a in two halves, whose offsets differ.
+        // Four bytes a character: how they are divided by 62 makes none much likelier.
+        let digest = SHA256Digest.of(Array(text.utf8)) + SHA256Digest.of(Array("\(text)/".utf8))
         var id = ""
-        var halves: [UInt64] = [0xcbf2_9ce4_8422_2325, 0x8422_2325_cbf2_9ce4]
-        for index in halves.indices {
-            for byte in text.utf8 {
-                halves[index] = (halves[index] ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-            }
-            // What differs only at the end of a text has to reach every bit.
-            halves[index] ^= halves[index] >> 29
-            halves[index] = halves[index] &* 0x9e37_79b9_7f4a_7c15
-            halves[index] ^= halves[index] >> 32
-        }
         for place in 0..<11 {
-            let half = place < 6 ? 0 : 1
             let alphabet = place == 0 ? letters : all
-            id.append(alphabet[Int(halves[half] % UInt64(alphabet.count))])
-            halves[half] /= UInt64(alphabet.count)
+            let number = digest[place * 4..<place * 4 + 4].reduce(0) { $0 << 8 | Int($1) }
+            id.append(alphabet[number % alphabet.count])
         }
         return id
     }

@@ -86,7 +86,8 @@ package struct EntityExplanation: Sendable {
             Pending(item: $0, mutation: try views.mutation(of: $0, key))
         }
         holds = try views.holds(of: key, row, model)
-        issues = try views.issuesInFull().filter { $0.key.map(keys.contains) ?? false }
+        issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
+            .map(views.inFull)
         decisions = []
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         let made =

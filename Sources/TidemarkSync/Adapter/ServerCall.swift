@@ -70,15 +70,20 @@ public enum ServerCall: Sendable, Hashable {
         }
     }
 
-    /// Whether the call changes one entity on the server.
-    package var isWriteOfOne: Bool {
+    /// The server's id of the one entity that the call changes, and the whole document that it
+    /// sends; nil for any other call.
+    package var write: (id: String, body: [UInt8]?)? {
         switch self {
-        case .create, .update, .delete: true
+        case .create(_, let id, let body), .update(_, let id, let body, _, _): (id, body)
+        case .delete(_, let id, _): (id, nil)
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .batch, .poll, .reserve:
-            false
+            .reserve, .batch, .poll:
+            nil
         }
     }
+
+    /// Whether the call changes one entity on the server.
+    package var isWriteOfOne: Bool { write != nil }
 
     /// Whether the call changes anything on the server.
     var isWrite: Bool {

@@ -190,10 +190,7 @@ extension ViewReader {
         naming id: String, by index: IndexModel, in collection: CollectionModel
     ) throws -> [String] {
         var ids: [String] = []
-        let number = JSONNumber(text: id).map { JSONValue.number($0) }
-        for value in [.string(id), number].compactMap(\.self) {
-            var bytes: [UInt8] = []
-            OrderKey.append(value, kind: .value, dates: collection.dates, to: &bytes)
+        for bytes in OrderKey.values(ofID: id, dates: collection.dates) {
             let bound = IndexBound(bytes, isInclusive: true)
             try forEachIndexed(index, in: collection.name, from: bound, to: bound) {
                 ids.append($2)

@@ -67,14 +67,9 @@ extension ViewReader {
             try sent.changes(in: collection), on: try row.baseValue(in: collection),
             revision: row.revision, id: id, collection: collection,
             isVersioned: traits.isVersioned(collection), mergesLists: traits.mergesLists)
-        let sentCall: ServerCall =
-            switch write {
-            case .create(let body): .create(collection, id: id, body: body)
-            case .update(let body, let changes, let revision):
-                .update(collection, id: id, body: body, changes: changes, revision: revision)
-            // Of what is gone by now it can only have been a deletion.
-            case .delete, nil: .delete(collection, id: id, revision: PushWrite.noRevision)
-            }
-        return PushItem(key, sentCall, covers: covered.map(\.position))
+        // Of what is gone by now it can only have been a deletion.
+        let sentWrite = write ?? .delete(revision: PushWrite.noRevision)
+        return PushItem(
+            key, sentWrite.call(in: collection, id: id), covers: covered.map(\.position))
     }
 }

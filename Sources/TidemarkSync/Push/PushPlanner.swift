@@ -193,15 +193,7 @@ package struct PushPlanner: Sendable {
             refusal != nil
                 || (pending.files.isEmpty && pending.needs.allSatisfy { isPlanned($0, pending) })
         else { return nil }
-        let call: ServerCall =
-            switch write {
-            case .create(let body): .create(collection, id: pending.id, body: body)
-            case .update(let body, let changes, let revision):
-                .update(
-                    collection, id: pending.id, body: body, changes: changes, revision: revision)
-            case .delete(let revision):
-                .delete(collection, id: pending.id, revision: revision)
-            }
+        let call = write.call(in: collection, id: pending.id)
         var item = PushItem(pending.key, call, covers: pending.covers)
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
@@ -236,12 +228,17 @@ extension PushItem {
 extension ServerCall {
     fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
 
-    fileprivate var bodyBytes: Int {
+    fileprivate var bodyBytes: Int { write?.body?.count ?? 0 }
+}
+
+extension PushWrite {
+    /// The call that sends it.
+    func call(in collection: CollectionModel, id: String) -> ServerCall {
         switch self {
-        case .create(_, _, let body), .update(_, _, let body, _, _): body.count
-        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .delete, .batch, .poll, .reserve:
-            0
+        case .create(let body): .create(collection, id: id, body: body)
+        case .update(let body, let changes, let revision):
+            .update(collection, id: id, body: body, changes: changes, revision: revision)
+        case .delete(let revision): .delete(collection, id: id, revision: revision)
         }
     }
 }

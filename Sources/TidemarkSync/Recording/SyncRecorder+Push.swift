@@ -96,16 +96,28 @@ extension SyncRecorder {
             } else if items.count > 1 {
                 own.record = record.ofEachWrite
             }
-            own.record.note(own.answer)
-            try append(own.record, key: item.key, nil, start, sent.calls[index], draft)
-            try settle(item, sent.calls[index], own.answer, start, draft)
-            gone[item.key] = try position(of: item, gone: own.answer, draft)
+            gone[item.key] = try answered(
+                item, own.record, own.answer, start, sent.calls[index], draft)
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
                 try refused(item, refusal, call: sent.calls[index], draft)
             }
         }
         var news = PageResult()
         try append(below: gone, start, sent.call, &news, draft)
+    }
+
+    /// Logs the answer to one write, and what it says of its entity.
+    ///
+    /// - Returns: the event by which the entity is gone, if the answer says so.
+    private mutating func answered(
+        _ item: PushItem, _ record: AnswerRecord, _ answer: ServerAnswer,
+        cause: Position? = nil, _ start: Position, _ call: Position, _ draft: Draft
+    ) throws -> Position? {
+        var record = record
+        record.note(answer)
+        try append(record, key: item.key, nil, cause: cause, start, call, draft)
+        try settle(item, call, answer, start, draft)
+        return try position(of: item, gone: answer, draft)
     }
 
     /// The event by which an entity is gone on the server, if the answer to its write says so: then
@@ -151,11 +163,8 @@ extension SyncRecorder {
             for (index, answered) in answers.enumerated() where index < ticket.items.count {
                 let (item, call) = (ticket.items[index], ticket.calls[index])
                 guard try draft.fold.entity(item.key).attempt?.call == call else { continue }
-                var own = AnswerRecord(answered)
-                own.note(answered.answer)
-                try append(own, key: item.key, nil, cause: poll, start, call, draft)
-                try settle(item, call, answered.answer, start, draft)
-                gone[item.key] = try position(of: item, gone: answered.answer, draft)
+                gone[item.key] = try self.answered(
+                    item, AnswerRecord(answered), answered.answer, cause: poll, start, call, draft)
             }
             var news = PageResult()
             try append(below: gone, start, ticket.call, &news, draft)

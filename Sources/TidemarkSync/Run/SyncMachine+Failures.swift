@@ -203,7 +203,7 @@ extension SyncMachine {
         case .readBack(let key, _, _): failedNow.insert(key)
         case .readBackAll(_, let items): for item in items { failedNow.insert(item.key) }
         case .push(let items): for item in items { failedNow.insert(item.key) }
-        case .poll(let ticket, _): failedTickets.insert(ticket.call)
+        case .poll(let ticket, _): polls[ticket.call] = traits.polling.tries
         case .combine:
             // The lists themselves tell what it would have.
             listAll()

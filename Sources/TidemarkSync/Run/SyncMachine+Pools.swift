@@ -89,12 +89,7 @@ extension SyncMachine {
     }
 
     private func problem(with wanted: SyncScope.Reservation) -> String? {
-        guard model.pool(wanted.pool) != nil else {
-            let names = model.pools.map(\.name).joined(separator: ", ")
-            let known = names.isEmpty ? "it has none" : "it has \(names)"
-            return "the model has no pool \"\(wanted.pool)\"; \(known)"
-        }
-        if let problem = wanted.place.problem { return "the key of \(wanted.pool): \(problem)" }
+        if let problem = model.problem(with: wanted.place) { return problem.words }
         guard !wanted.isUsable, let count = wanted.count else { return nil }
         let range = ReservedPool.fillRange
         return "\(count) values of \(wanted.pool): \(range.lowerBound) to \(range.upperBound) can "

@@ -52,7 +52,6 @@ extension SyncMachine {
         ticketsDue = tickets.filter { ticket in
             !isOver(ticket) && ownTickets.contains(ticket.call)
                 && polls[ticket.call, default: 0] < traits.polling.tries
-                && !failedTickets.contains(ticket.call)
         }.reversed()
         return !ticketsDue.isEmpty
     }

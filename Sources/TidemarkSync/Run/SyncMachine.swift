@@ -162,8 +162,6 @@ package struct SyncMachine: Sendable {
     var ownTickets: Set<Position> = []
     /// Those that are to be had by another word, at once.
     var namedAnew: Set<Position> = []
-    /// Those that could not be asked for in this run.
-    var failedTickets: Set<Position> = []
     /// The entities whose write is not answered any more: what became of it is read back.
     var unsettled: Set<EntityKey> = []
     /// Those of them that are read by themselves.

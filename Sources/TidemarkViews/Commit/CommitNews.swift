@@ -82,9 +82,8 @@ extension Journal {
             }
         }
         if found.count + trees.count > CommitFeed.changesMax {
-            // In the order of their keys, so the collections are, too.
             for name in (found.map(\.key) + trees.map(\.0)).map(\.collection)
-            where news.collections.last != name {
+            where !news.collections.contains(name) {
                 news.collections.append(name)
             }
             return news

@@ -85,7 +85,7 @@ package struct IssueRow: Sendable, Hashable {
     package var mutation: Position?
     /// The reason, in the server's words or ours.
     package var message = ""
-    /// What the server says of each part of the entity; see ``ViewReader/issuesInFull()``.
+    /// What the server says of each part of the entity; see ``ViewReader/inFull(_:)``.
     package var details: [ServerIssue] = []
     /// The name of an unreadable record.
     package var name = ""
@@ -99,17 +99,19 @@ package struct IssueRow: Sendable, Hashable {
 extension ViewReader {
     /// The open issues, in the order in which they were raised, with all that the server says of
     /// each entity.
-    package func issuesInFull() throws -> [IssueRow] {
-        try issues().map { issue in
-            var issue = issue
-            issue.details = try serverIssues(at: issue.position)
-            if issue.kind == .warned { issue.message = issue.details.words }
-            return issue
-        }
+    package func issuesInFull() throws -> [IssueRow] { try issues().map(inFull) }
+
+    /// An issue with all that the server says of its entity in the answer that raised it.
+    package func inFull(_ issue: IssueRow) throws -> IssueRow {
+        guard issue.kind == .rejected || issue.kind == .warned else { return issue }
+        var issue = issue
+        issue.details = try serverIssues(at: issue.position)
+        if issue.kind == .warned { issue.message = issue.details.words }
+        return issue
     }
 
     /// What the server says of an entity in an answer to a write.
-    package func serverIssues(at position: Position) throws -> [ServerIssue] {
+    private func serverIssues(at position: Position) throws -> [ServerIssue] {
         guard let event = try event(at: position) else { return [] }
         if let push = event.read(PushRejected.self) { return push.issues }
         if let push = event.read(PushAccepted.self) { return push.issues }

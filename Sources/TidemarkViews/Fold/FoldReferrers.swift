@@ -51,10 +51,7 @@ extension Fold {
         _ id: String, in index: KeptIndex, _ collection: CollectionModel,
         _ found: inout Set<[UInt8]>
     ) throws {
-        let number = JSONNumber(text: id).map { JSONValue.number($0) }
-        for value in [.string(id), number].compactMap(\.self) {
-            var bytes: [UInt8] = []
-            OrderKey.append(value, kind: .value, dates: collection.dates, to: &bytes)
+        for bytes in OrderKey.values(ofID: id, dates: collection.dates) {
             try note(index.cut(bytes).bytes, in: index, collection, &found)
         }
     }

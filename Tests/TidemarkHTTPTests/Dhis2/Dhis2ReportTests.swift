@@ -147,6 +147,18 @@ import TidemarkSync
         #expect(try answers("2.41", [update("V1")], body("E5000")).map(words) == ["ignored "])
     }
 
+    @Test func `a relationship is never refused: it stays pending with what is said`() throws {
+        let relationships = CollectionModel("relationships", idField: "relationship")
+        let found = try answers(
+            "2.41", [update("R1", relationships), delete("R2", relationships)],
+            """
+            {"status":"ERROR","validationReport":{"errorReports":[
+              {"uid":"R1","trackerType":"RELATIONSHIP","errorCode":"E4000","message":"a"},
+              {"uid":"R2","trackerType":"RELATIONSHIP","errorCode":"E4016","message":"b"}]}}
+            """, status: 409)
+        #expect(found.map(words) == ["ignored E4000: a", "absent"])
+    }
+
     @Test func `old summaries: nested, without a reference, and with a word all the same`() throws {
         let found = try answers(
             "2.37",

@@ -31,6 +31,22 @@ extension SyncModel {
     package func pool(_ name: String) -> Pool? {
         pools.first { ExactString($0.name) == ExactString(name) }
     }
+
+    /// What is wrong with a key of which values are wanted; nil where it can be used.
+    package func problem(with key: PoolKey) -> (code: PoolProblem, words: String)? {
+        guard pool(key.pool) != nil else {
+            let names = pools.map(\.name).joined(separator: ", ")
+            return (
+                .noPool,
+                "the model has no pool \"\(key.pool)\"; "
+                    + (names.isEmpty ? "it has none" : "it has \(names)")
+            )
+        }
+        return PoolKey.problem(texts: key.texts).map { (.key, "the key of \(key.pool): \($0)") }
+    }
+
+    /// What of a key can't be used.
+    package enum PoolProblem { case noPool, key }
 }
 
 package typealias ReservedPool = SyncModel.Pool
