@@ -39,6 +39,10 @@ package enum RulesOfACollection {
         entries.references = [Reference("tag_ids", to: "tags", removal: .init(names: "tags"))]
 
         entries.retention = .init(field: "start", ageMax: .months(2))
+
+        entries.actions = [
+            .init("archive", waitsForTree: true), .init("unlock", grants: .hours(2)),
+        ]
         return [teams, projects, entries]
     }
 

@@ -29,7 +29,7 @@ package struct NotesAdapter: ServerAdapter {
                 method: .delete, path: "/\(collection.name)/\(id)",
                 headers: [.ifMatch: revision.description])
         case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll,
-            .reserve:
+            .perform, .reserve:
             throw .client(status: 0, "this server has no such call")
         }
     }
@@ -59,7 +59,7 @@ package struct NotesAdapter: ServerAdapter {
         case .delete(_, let id, _):
             return .deleted(ServerRecord(id: id, revision: revision, document: nil))
         case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll,
-            .reserve:
+            .perform, .reserve:
             return .failure(.malformed("not asked for"))
         }
     }

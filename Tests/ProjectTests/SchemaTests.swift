@@ -130,6 +130,10 @@ private enum SchemaScripts {
             kinds["push.deferred"] = {
                 "kind": "push.deferred", "position": 9, "recordedAt": 1, "sync": 1, "call": 7,
                 "collection": "tasks"}
+            # Nor is a server here asked to do anything.
+            kinds["local.requested"] = {
+                "kind": "local.requested", "position": 9, "recordedAt": 1,
+                "collection": "tasks", "entity": "t1"}
             # Nor does a server here reserve values.
             kinds["reserved.added"] = {
                 "kind": "reserved.added", "position": 9, "recordedAt": 1, "sync": 1, "call": 7}
@@ -231,7 +235,7 @@ private enum SchemaScripts {
                 assert lines.is_valid({**usual, "kind": kind, "payload": None})
             # What a later version writes under a kind of this one is its own matter.
             later = {**usual, "kind": "sync.started", "payload": ["?"]}
-            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 4})
+            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 5})
             answered = {**usual, "kind": "rule.answered", "sync": 1, "call": 1,
                         "collection": "c", "entity": "e"}
             said = {"rule": "r", "version": 1, "inputs": "0" * 64, "answer": "local"}

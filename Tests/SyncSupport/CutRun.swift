@@ -59,7 +59,7 @@ extension Device {
         driver.host = DyingHost(driver.host, after: commits)
         do {
             return try await driver.run(
-                triggers: [.userRequested], isFull: isFull,
+                triggers: [.userRequested], mode: isFull ? .whole : .changes,
                 time: SyncTime(from: dependencies.moment, deadline: nil))
         } catch is ProcessDied { return nil }
     }

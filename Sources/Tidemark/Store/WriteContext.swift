@@ -120,6 +120,36 @@ public final class WriteContext {
         return try append(.localDeleted, key, nil)
     }
 
+    /// Has the server do something with an entity: one of its collection's
+    /// ``CollectionModel/actions``.
+    ///
+    /// It is a mutation like any other: sent with the next run, in its place among the entity's
+    /// edits, with one outcome; refused, sent again and given up as they are. What comes behind a
+    /// refused one waits with it. Nothing of the entity changes here, and it need not be here.
+    /// Where the answer is lost it is sent once more, so that the server may do it twice.
+    ///
+    /// - Parameters:
+    ///   - action: the action's name.
+    ///   - key: the entity.
+    ///   - parameters: what the action needs, by name.
+    /// - Returns: the position of the event.
+    /// - Throws: ``TidemarkError``: `noModel` where the collection has no such action,
+    ///   `invalidKey`, `tooLarge`, and `notFound` for a placeholder.
+    @discardableResult
+    public func request(
+        _ action: String, of key: EntityKey, parameters: [String: String] = [:]
+    ) throws -> Position {
+        let (key, collection) = try check(key)
+        guard collection.model.rule(of: action) != nil else {
+            let names = collection.model.actions.map(\.name).joined(separator: ", ")
+            throw TidemarkError(
+                .noModel,
+                "\(key.collection) has no action \(action) in the model; it has "
+                    + (names.isEmpty ? "none" : names), key: key)
+        }
+        return try append(.localRequested, key, LocalRequested(action, parameters).encoded)
+    }
+
     /// A new id, never given out before.
     public func makeID() -> String { dependencies.makeID() }
 
@@ -247,7 +277,9 @@ public final class WriteContext {
                 .tooLarge,
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
-        if Self.edits.contains(kind), try draft.fold.isPlaceholder(key) {
+        if Self.edits.contains(kind) || kind == .localRequested,
+            try draft.fold.isPlaceholder(key)
+        {
             throw TidemarkError(
                 .notFound,
                 "\(key) is not here: what stands in its place was made up, because something "
@@ -270,8 +302,8 @@ public final class WriteContext {
     private func newFiles(
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?
     ) throws -> [AssetStored] {
-        guard let json, let known = try draft.fold.known(key.collection),
-            !known.model.contents.isEmpty
+        guard Self.documents.contains(kind), let json,
+            let known = try draft.fold.known(key.collection), !known.model.contents.isEmpty
         else { return [] }
         let document =
             kind == .localCreated
@@ -287,6 +319,7 @@ public final class WriteContext {
         return files
     }
 
+    private static let documents: [EventKind] = [.localCreated, .localUpdated]
     private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]
 
     /// Stamps an edit with its time where the collection's rules need it: the server's time, as far

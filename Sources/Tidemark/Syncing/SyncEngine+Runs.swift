@@ -13,8 +13,8 @@ extension SyncEngine {
         var triggers: [SyncTrigger]
         var scope: SyncScope
         var hasDeadline: Bool
-        /// Whether every collection is listed whole.
-        var isFull: Bool
+        /// How it pulls.
+        var mode: PullMode
         var task: Task<SyncOutcome, any Error>
         var callers = 1
         var hasBegun = false
@@ -27,14 +27,14 @@ extension SyncEngine {
     /// The run that the next caller joins: one that has not begun, or a new one.
     func join(
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all, _ deadline: Duration? = nil,
-        _ isFull: Bool = false
+        _ mode: PullMode = .changes
     ) -> Run {
         let open = runs.lastIndex {
             !$0.hasBegun && $0.ending == nil && !$0.hasDeadline && $0.scope == scope
         }
         if let index = open, deadline == nil {
             runs[index].callers += 1
-            if isFull { runs[index].isFull = true }
+            runs[index].mode = max(runs[index].mode, mode)
             runs[index].triggers = Set(runs[index].triggers).union(triggers).sorted()
             return runs[index]
         }
@@ -43,7 +43,7 @@ extension SyncEngine {
         let time = SyncTime(from: replica.dependencies.moment, deadline: deadline)
         let run = Run(
             number: number, triggers: triggers, scope: scope, hasDeadline: deadline != nil,
-            isFull: isFull, task: Task { try await self.perform(number, time) })
+            mode: mode, task: Task { try await self.perform(number, time) })
         // The first run is in progress, or is about to begin.
         let place =
             runs.isEmpty
@@ -54,9 +54,9 @@ extension SyncEngine {
 
     /// Requests a run without waiting for it; it is queued when this returns.
     package func ask(
-        _ trigger: SyncTrigger, _ scope: SyncScope, _ deadline: Duration?, _ isFull: Bool
+        _ trigger: SyncTrigger, _ scope: SyncScope, _ deadline: Duration?, _ mode: PullMode
     ) -> Task<SyncOutcome, any Error> {
-        join([trigger], scope, deadline, isFull).task
+        join([trigger], scope, deadline, mode).task
     }
 
     private func index(_ number: Int) -> Int? { runs.firstIndex { $0.number == number } }
@@ -180,7 +180,7 @@ extension SyncEngine {
                 }
             })
         return try await driver.run(
-            triggers: run.triggers, scope: run.scope, isFull: run.isFull, time: time)
+            triggers: run.triggers, scope: run.scope, mode: run.mode, time: time)
     }
 
     /// Binds the replica to the remote with the first sync, and holds it to it ever after.

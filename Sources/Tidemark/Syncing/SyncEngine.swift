@@ -12,9 +12,9 @@ import TidemarkViews
 
 /// Syncs one replica with one server, one run at a time.
 ///
-/// ``sync(_:scope:deadline:full:)`` makes one run and waits for it. After ``start(_:)``, runs begin
-/// automatically: after edits, at intervals, after ``trigger(_:)``, and again after a failure. The
-/// waiting times are computed from the log, so they outlive the process.
+/// ``sync(_:scope:deadline:full:overwriting:)`` makes one run and waits for it. After
+/// ``start(_:)``, runs begin automatically: after edits, at intervals, after ``trigger(_:)``, and
+/// again after a failure. The waiting times are computed from the log, so they outlive the process.
 public actor SyncEngine {
     let replica: Replica
     let remote: Remote
@@ -101,13 +101,18 @@ public actor SyncEngine {
     ///     request begins that can't end by then, and what was not done waits for the next run.
     ///     Such a run is not shared.
     ///   - full: whether every collection is listed whole, instead of only its changes.
+    ///   - overwriting: whether the server's word stands against everything that is pending,
+    ///     whatever the conflict policies: every collection is listed whole, and of an entity that
+    ///     the server sends the pending mutations are `superseded`. What was made here and the
+    ///     server does not have stays, and is pushed. Callers of the same run share this.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
     ///   `engineRunning` when another engine syncs the same store, and errors of the storage.
     public func sync(
         _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
-        deadline: Duration? = nil, full: Bool = false
+        deadline: Duration? = nil, full: Bool = false, overwriting: Bool = false
     ) async throws -> SyncOutcome {
-        let run = join([trigger], scope, deadline, full)
+        let mode = PullMode(isFull: full, overwrites: overwriting)
+        let run = join([trigger], scope, deadline, mode)
         let (task, number) = (run.task, run.number)
         let alarm = runs.first?.number == number ? nil : deadline.map { expire(number, after: $0) }
         defer { alarm?.cancel() }

@@ -18,7 +18,7 @@ enum RedactionWords {
             "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
             "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepMine",
             "keepTheirs", "list", "local", "pool", "push", "reconcile", "refetch", "retry",
-            "server", "sweep", "synced", "tree", "unchanged",
+            "server", "sweep", "synced", "tree", "unchanged", "withheld",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])
 

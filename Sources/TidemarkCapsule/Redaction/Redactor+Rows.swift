@@ -110,6 +110,7 @@ private enum RowParts {
     static let rollUp: [UInt32: RowPart] = [
         1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
     ]
+    static let grant: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .payload(.localRequested)]
     static let ticket: [UInt32: RowPart] = [
         1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
     ]
@@ -139,13 +140,19 @@ extension Redactor {
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
             UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"),
-            UInt8(ascii: "R"), UInt8(ascii: "W"):
+            UInt8(ascii: "R"), UInt8(ascii: "W"), UInt8(ascii: "H"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
         case UInt8(ascii: "t"):
             // The number of the page stays.
             let zero = rest.firstIndex(of: 0) ?? rest.endIndex
             new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
+        case UInt8(ascii: "G"):
+            guard let granted = RowKey.granted(old.bytes) else { throw unknown(old) }
+            let action = rest.dropFirst(granted.bytes.count + 1)
+            new =
+                key(granted.bytes[...]) + [0]
+                + word(String(decoding: action, as: UTF8.self)).utf8
         case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
@@ -238,7 +245,8 @@ extension Redactor {
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
         switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"), UInt8(ascii: "W"):
+        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"), UInt8(ascii: "W"),
+            UInt8(ascii: "H"):
             return value
         case UInt8(ascii: "A"):
             switch [first] + rest.prefix(1) {
@@ -259,6 +267,7 @@ extension Redactor {
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
+        case UInt8(ascii: "G"): parts = RowParts.grant
         case UInt8(ascii: "J"): parts = RowParts.ticket
         case UInt8(ascii: "h"):
             // The position comes first.
@@ -321,17 +330,17 @@ extension Redactor {
                 number = plain
                 writer.varint(field.number, plain)
             } else {
-                let isUpdate = number == EntityRow.Pending.Kind.update.rawValue
+                let kind = EntityRow.Pending.Kind(rawValue: number)
                 let old = try field.bytes()
-                writer.message(
-                    field.number, try value(part, old, isUpdate: isUpdate, key, collection))
+                writer.message(field.number, try value(part, old, kind, key, collection))
             }
         }
         return writer.bytes
     }
 
     private func value(
-        _ part: RowPart, _ bytes: [UInt8], isUpdate: Bool, _ key: RowKey, _ collection: String?
+        _ part: RowPart, _ bytes: [UInt8], _ kind: EntityRow.Pending.Kind?, _ key: RowKey,
+        _ collection: String?
     ) throws -> [UInt8] {
         switch part {
         case .plain: bytes
@@ -348,7 +357,12 @@ extension Redactor {
         case .pool: poolKey(bytes[...])?.bytes ?? text(bytes)
         case .payload(let kind): try payload(kind, bytes, of: collection)
         case .message(let parts): try message(bytes, parts, key, collection)
-        case .change: isUpdate ? patch(bytes, of: collection) : document(bytes, of: collection)
+        case .change:
+            switch kind {
+            case .update: patch(bytes, of: collection)
+            case .action: try payload(.localRequested, bytes, of: collection)
+            case .create, .delete, .carried, nil: document(bytes, of: collection)
+            }
         }
     }
 }

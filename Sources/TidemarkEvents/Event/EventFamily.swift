@@ -8,6 +8,8 @@ package enum EventFamily: Sendable, Hashable {
     /// What the user did to an entity here.
     package enum Local: Sendable, Hashable, CaseIterable {
         case created, updated, deleted
+        /// The server is to do something with it.
+        case requested
         /// What is pending was given up.
         case discarded
         /// What the server had refused is to be sent again.

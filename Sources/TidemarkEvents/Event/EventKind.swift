@@ -16,6 +16,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case localUpdated
     /// The user deleted an entity.
     case localDeleted
+    /// The user wants the server to do something with an entity.
+    case localRequested
     /// The user gave up what is pending on an entity.
     case localDiscarded
     /// The user asked to send again what the server had refused.
@@ -76,7 +78,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Every kind of this version, by number.
     public static let allCases: [EventKind] = [
         .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
-        .localDiscarded, .localRetried, .issueAnswered, .triggerReceived, .timerFired,
+        .localRequested, .localDiscarded, .localRetried, .issueAnswered, .triggerReceived,
+        .timerFired,
         .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .requestAnswered,
         .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable,
         .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .reservedAdded,
@@ -91,6 +94,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .localCreated: (10, "local.created", .local(.created))
         case .localUpdated: (11, "local.updated", .local(.updated))
         case .localDeleted: (12, "local.deleted", .local(.deleted))
+        case .localRequested: (13, "local.requested", .local(.requested))
         case .localDiscarded: (14, "local.discarded", .local(.discarded))
         case .localRetried: (15, "local.retried", .local(.retried))
         case .issueAnswered: (16, "issue.answered", .app)
@@ -126,16 +130,16 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     ///
     /// A run that reads entities by their ids has shape 1, one that lists parts of collections
     /// shape 2, and one that fills pools shape 3: a reader that does not know this scope would take
-    /// it for a run of everything. An edit of a list's elements has shape 1: it would take their
-    /// names for those of fields.
+    /// it for a run of everything. A run that overwrites what is pending has shape 4. An edit of a
+    /// list's elements has shape 1: it would take their names for those of fields.
     package var newestSchema: UInt32 {
-        if self == .syncStarted || self == .syncFinished { return 3 }
+        if self == .syncStarted || self == .syncFinished { return PullMode.schema }
         return self == .localUpdated ? 1 : 0
     }
 
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
-        13: "local.requested", 22: "reachability.changed", 23: "cancelled",
+        22: "reachability.changed", 23: "cancelled",
         100: "payload.erased",
     ]
 

@@ -37,9 +37,14 @@ public struct CollectionModel: Sendable, Hashable {
     public var ids: IDSource
     /// Which local changes are pushed; others are refused.
     public var pushes: [PushOperation]
+    /// What the server does with an entity when it is asked to; each name once.
+    public var actions: [ActionRule]
     /// What an update sends; only the changes need an adapter that can do so:
     /// `ServerTraits.sendsChanges`.
     public var updates: UpdateContent
+    /// Whether what the server refused is sent again in every run, until it is accepted, edited or
+    /// discarded; otherwise it waits for an edit or a retry.
+    public var retriesRefused: Bool
     /// The fields by which an entity that was sent and never answered is recognised in a list,
     /// where the server names entities.
     public var match: [String]
@@ -56,9 +61,23 @@ public struct CollectionModel: Sendable, Hashable {
     /// The parts that it is listed in, each by a list of its own; nil for one list of all, and
     /// empty for none, where its entities come in those of another collection.
     public var lists: [ListRule]?
+    /// How many entities its lists of everything ask for together at most, those without a limit of
+    /// their own; nil for all.
+    ///
+    /// Each gets an even share at first. What some leave is shared by the others in further rounds,
+    /// until all of it is there, or no list has more. The limits of the other lists count as well.
+    public var listLimit: Int?
+    /// What happens to a list of which a page fails, where the server's pages have numbers.
+    public var failedPage: FailedPageRule
     /// The members in which the server sends entities of other collections: those that belong to
     /// the entity, each with a reference to it.
     public var embeds: [EmbedRule]
+    /// Whether a list's word on an entity, and on all that stands in it, is left out while anything
+    /// in its tree waits for the server, was refused or has a warning.
+    ///
+    /// The tree is what counts in the entity by ``Reference/rollUp``. The first run after nothing
+    /// does any more reads the entity.
+    public var withholdsTrees: Bool
     /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
     /// How old its list may be that a run does not make anew which begins by itself; zero for a
@@ -92,11 +111,14 @@ public struct CollectionModel: Sendable, Hashable {
         indexes: [IndexModel] = [], dates: DateFormat = .iso8601, keys: KeyStyle = .verbatim,
         nullable: [String] = [], migrations: [FieldMigration] = [],
         forms: [FieldForm] = [], drops: [String] = [], ids: IDSource = .client,
-        pushes: [PushOperation] = PushOperation.allCases, updates: UpdateContent = .whole,
-        match: [String] = [],
+        pushes: [PushOperation] = PushOperation.allCases, actions: [ActionRule] = [],
+        updates: UpdateContent = .whole,
+        retriesRefused: Bool = false, match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
         since: SinceRule? = nil, window: PullWindow? = nil, feed: FeedRule? = nil,
-        lists: [ListRule]? = nil, embeds: [EmbedRule] = [], listedAfter: [CollectionName] = [],
+        lists: [ListRule]? = nil, listLimit: Int? = nil, failedPage: FailedPageRule = .next,
+        embeds: [EmbedRule] = [], withholdsTrees: Bool = false,
+        listedAfter: [CollectionName] = [],
         listEvery: TimeSpan = .zero,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
@@ -118,7 +140,9 @@ public struct CollectionModel: Sendable, Hashable {
         self.drops = drops
         self.ids = ids
         self.pushes = pushes
+        self.actions = actions
         self.updates = updates
+        self.retriesRefused = retriesRefused
         self.match = match
         self.absence = absence
         self.access = access
@@ -126,7 +150,10 @@ public struct CollectionModel: Sendable, Hashable {
         self.window = window
         self.feed = feed
         self.lists = lists
+        self.listLimit = listLimit
+        self.failedPage = failedPage
         self.embeds = embeds
+        self.withholdsTrees = withholdsTrees
         self.listedAfter = listedAfter
         self.listEvery = listEvery
         self.choices = choices
@@ -224,8 +251,21 @@ extension CollectionModel: ModelObject {
             "pushes", \.pushes, .pushes, older: [.name("push")],
             "Which local changes are pushed; any other is refused."),
         ModelMember(
+            "actions", \.actions,
+            ActionRule.codec("action").named(by: \.name, "an object of action to rule is needed"),
+            """
+            What the server does with an entity when it is asked to, by names that its adapter \
+            knows.
+            """),
+        ModelMember(
             "updates", \.updates, .word,
             "What an update sends: the whole document, or what changed, where the adapter can."),
+        ModelMember(
+            "retriesRefused", \.retriesRefused, .flag,
+            """
+            Whether what the server refused is sent again in every run; otherwise it waits for an \
+            edit or a retry.
+            """),
         ModelMember(
             "match", \.match, ModelCodec.text.list(),
             """
@@ -262,10 +302,28 @@ extension CollectionModel: ModelObject {
             server; none where the list is empty, one list of all unless given.
             """),
         ModelMember(
+            "listLimit", \.listLimit, .number(1...1_000_000),
+            """
+            How many entities its lists of everything ask for together at most, shared evenly by \
+            those without a limit of their own; what one leaves, others get. All unless given.
+            """),
+        ModelMember(
+            "failedPage", \.failedPage, .word,
+            """
+            Whether the next page is asked for after one that fails, where the server's pages have \
+            numbers, or the list ends there. Either way it is made again in the next run.
+            """),
+        ModelMember(
             "embeds", \.embeds, .embeds,
             """
             Members in which the server sends entities of other collections, each with that \
             collection: they become entities of their own, and refer to this one.
+            """),
+        ModelMember(
+            "withholdsTrees", \.withholdsTrees, .flag,
+            """
+            Whether what a list says of an entity is left out, with all that stands in it, while \
+            anything in its tree waits for the server, was refused or has a warning.
             """),
         ModelMember(
             "listedAfter", \.listedAfter, ModelCodec.collectionName.list(),

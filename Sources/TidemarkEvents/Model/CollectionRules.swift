@@ -1,5 +1,5 @@
-// CollectionRules.swift — the rules of a collection about ids, pushes, absence, access, since-dates
-// and windows.
+// CollectionRules.swift — the rules of a collection about ids, pushes, actions, absence, access,
+// since-dates and windows.
 
 /// Who gives a new entity its id.
 public enum IDSource: String, Sendable, Hashable, CaseIterable {
@@ -38,6 +38,15 @@ public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CollectionModel {
+    /// What happens to a list of which a page fails, where the server's pages have numbers.
+    public enum FailedPageRule: String, Sendable, Hashable, CaseIterable {
+        /// The next page is asked for, up to three failed ones. What the others bring is kept, and
+        /// the list is made again in the next run.
+        case next
+        /// The list ends. What came before is kept, and the list is made again in the next run.
+        case endsList
+    }
+
     /// How the user gets and loses access to entities: by the collection's list, or together with
     /// the entity's owner.
     public struct AccessRule: Sendable, Hashable {
@@ -310,6 +319,12 @@ extension CollectionModel {
                     "lists[\(same)] has the same; leave one of them out")
             }
         }
+        if let listLimit, limitOfShares == nil {
+            return ModelProblem(
+                "listLimit",
+                "\(listLimit) is no more than the limits of its lists together; leave it out, or "
+                    + "say how many all of them ask for")
+        }
         return nil
     }
 }
@@ -418,5 +433,53 @@ extension JSONValue {
         case .number(let number): number.int64.map(String.init)
         default: nil
         }
+    }
+}
+
+extension CollectionModel {
+    /// Something that the server does with an entity when it is asked to: an action.
+    ///
+    /// What it means, and which parameters it needs, the server's adapter says.
+    public struct ActionRule: Sendable, Hashable {
+        /// The action's name, as the adapter knows it.
+        public var name: String
+        /// Whether it waits while anything that counts in the entity waits for the server, was
+        /// refused or has a warning: ``Reference/rollUp``.
+        public var waitsForTree: Bool
+        /// How long what it grants lasts, from the server's answer on; zero where it grants
+        /// nothing.
+        public var grants: TimeSpan
+
+        /// An action.
+        public init(_ name: String, waitsForTree: Bool = false, grants: TimeSpan = .zero) {
+            self.name = name
+            self.waitsForTree = waitsForTree
+            self.grants = grants
+        }
+    }
+}
+
+package typealias ActionRule = CollectionModel.ActionRule
+
+extension ActionRule: ModelObject {
+    static let blank = ActionRule("")
+
+    static let members: [ModelMember<ActionRule>] = [
+        ModelMember(
+            "waitsForTree", \.waitsForTree, .flag,
+            """
+            Whether it waits while anything in the entity's tree waits for the server, was refused \
+            or has a warning.
+            """),
+        ModelMember(
+            "grants", \.grants, .span(to: .days(365), such: "PT2H"),
+            "How long what it grants lasts, from the server's answer on."),
+    ]
+}
+
+extension CollectionModel {
+    /// The rule of an action; nil where it has no such action.
+    package func rule(of action: String) -> ActionRule? {
+        actions.first { ExactString($0.name) == ExactString(action) }
     }
 }

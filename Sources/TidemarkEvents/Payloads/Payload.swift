@@ -9,7 +9,9 @@ package enum Payload: Sendable {
     case localCreated
     /// A difference of documents.
     case localUpdated
-    case localDeleted, localDiscarded, localRetried
+    case localDeleted
+    case localRequested(LocalRequested)
+    case localDiscarded, localRetried
     case issueAnswered(IssueAnswered)
     case triggerReceived(TriggerReceived)
     case timerFired(TimerFired)
@@ -55,6 +57,7 @@ package enum Payload: Sendable {
             case .localCreated: .localCreated
             case .localUpdated: .localUpdated
             case .localDeleted: .localDeleted
+            case .localRequested: .localRequested(try LocalRequested(reading: event.payload))
             case .localDiscarded: .localDiscarded
             case .localRetried: .localRetried
             case .issueAnswered: .issueAnswered(try IssueAnswered(reading: event.payload))
@@ -99,6 +102,7 @@ extension EventKind {
         case .localCreated: LocalCreated.self
         case .localUpdated: LocalUpdated.self
         case .localDeleted: LocalDeleted.self
+        case .localRequested: LocalRequested.self
         case .localDiscarded: LocalDiscarded.self
         case .localRetried: LocalRetried.self
         case .issueAnswered: IssueAnswered.self

@@ -10,6 +10,8 @@ package struct PullPage: MemberPayload, EventPayload {
         case same
         /// It was asked for, and the server has none.
         case absent
+        /// It was left out, as something in its tree waits: ``CollectionModel/withholdsTrees``.
+        case withheld
     }
 
     /// The scope of a page that holds what placeholders were asked for.
@@ -153,11 +155,12 @@ extension PullPage {
 extension PayloadCodec<PullPage.Place> {
     fileprivate static var place: Self {
         PayloadCodec(
-            "a position, \"=\" or \"absent\"",
+            "a position, \"=\", \"absent\" or \"withheld\"",
             {
                 switch $0 {
                 case "=": .same
                 case "absent": .absent
+                case "withheld": .withheld
                 default: PayloadCodec<Position>.position.parse($0).map { .event($0) }
                 }
             },
@@ -166,6 +169,7 @@ extension PayloadCodec<PullPage.Place> {
                 case .event(let position): output += String(position.rawValue).utf8
                 case .same: JSON.appendString("=", to: &output)
                 case .absent: JSON.appendString("absent", to: &output)
+                case .withheld: JSON.appendString("withheld", to: &output)
                 }
             })
     }

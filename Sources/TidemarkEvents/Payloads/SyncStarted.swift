@@ -7,8 +7,8 @@ package struct RunStart: MemberPayload {
     package var triggers: [SyncTrigger] = []
     /// What it is to do.
     package var scope = SyncScope.all
-    /// Whether every collection is to be listed whole.
-    package var isFull = false
+    /// How it is to pull.
+    package var mode = PullMode.changes
     /// When, by the device's clock.
     package var begunAt: Timestamp?
     /// The device's boot.
@@ -23,10 +23,21 @@ package struct RunStart: MemberPayload {
         PayloadMember("triggers", \.otherTriggers, .list(of: .text), .plain),
         PayloadMember("scope", \.scope, .scope, .scope) { $0 == .all },
         PayloadMember("full", \.isFull, .flag, .plain) { !$0 },
+        PayloadMember("overwriting", \.overwrites, .flag, .plain) { !$0 },
         PayloadMember("begunAt", \.begunAt, .time, .time),
         PayloadMember("bootID", \.bootID, .text, .text),
         PayloadMember("uptime", \.uptime, .integer, .plain),
     ]
+
+    private var isFull: Bool {
+        get { mode.isFull }
+        set { mode = PullMode(isFull: newValue, overwrites: mode.overwrites) }
+    }
+
+    private var overwrites: Bool {
+        get { mode.overwrites }
+        set { mode = PullMode(isFull: mode.isFull, overwrites: newValue) }
+    }
 
     /// The first trigger.
     private var trigger: String? {

@@ -11,6 +11,8 @@ package struct PullTarget: Sendable {
     package let parameters: ListParameters
     /// How many entities a list of everything asks for; nil for all.
     package let limit: Int?
+    /// Whether the limit is that of several lists together: ``CollectionModel/listLimit``.
+    package let isShared: Bool
 
     /// A part of that name: of a feed, or one with parameters.
     package init(_ collection: CollectionName, scope: String = "") {
@@ -18,10 +20,15 @@ package struct PullTarget: Sendable {
         self.scope = scope
         parameters = ListParameters(scope: scope) ?? [:]
         limit = nil
+        isShared = false
     }
 
     /// The list of what has these parameters.
-    package init(_ collection: CollectionName, _ parameters: ListParameters, limit: Int? = nil) {
+    package init(
+        _ collection: CollectionName, _ parameters: ListParameters, limit: Int? = nil,
+        isShared: Bool = false
+    ) {
+        self.isShared = isShared
         self.collection = collection
         scope = parameters.scope
         self.parameters = parameters
@@ -59,7 +66,20 @@ extension PullTarget: CustomStringConvertible {
 extension CollectionModel {
     /// What its lists are of, where it is no feed: all of it, or each part that it is listed in.
     package var listTargets: [PullTarget] {
-        lists?.map { PullTarget(name, $0.parameters, limit: $0.limit) } ?? [PullTarget(name)]
+        let shared = limitOfShares
+        return (lists ?? [ListRule([:])]).map { rule in
+            let isShared = shared != nil && rule.limit == nil
+            return PullTarget(
+                name, rule.parameters, limit: rule.limit ?? shared, isShared: isShared)
+        }
+    }
+
+    /// How many entities the lists without a limit of their own ask for together; nil for all, and
+    /// where the limits of the others leave none.
+    var limitOfShares: Int? {
+        guard let listLimit else { return nil }
+        let left = (lists ?? []).reduce(listLimit) { $0 - ($1.limit ?? 0) }
+        return left > 0 ? left : nil
     }
 
     /// Whether it is not listed as a whole.

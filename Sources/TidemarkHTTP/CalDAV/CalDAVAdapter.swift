@@ -73,7 +73,8 @@ public struct CalDAVAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: path(collection, id),
                 headers: [.ifMatch: revision.description])
-        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll, .reserve:
+        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .perform, .batch, .poll,
+            .reserve:
             throw .client(status: 0, "CalDAV has no such call")
         }
     }
@@ -93,7 +94,7 @@ public struct CalDAVAdapter: ServerAdapter {
             else { return nil }
             return ServerRefusal(status: 0, message: problem.description)
         case .delete, .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch,
-            .refetch, .batch, .poll, .reserve:
+            .refetch, .perform, .batch, .poll, .reserve:
             return nil
         }
     }

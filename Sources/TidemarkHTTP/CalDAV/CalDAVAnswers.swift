@@ -28,7 +28,7 @@ extension CalDAVAdapter {
             case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
                 return try written(call, id, response, body)
             case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll,
-                .reserve:
+                .perform, .reserve:
                 throw .client(status: status, "CalDAV has no such call")
             }
         } catch {

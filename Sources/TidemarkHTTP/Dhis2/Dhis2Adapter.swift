@@ -7,6 +7,7 @@
 //   a fetch     GET api/events?event=ID;ID            GET api/tracker/events?events=ID,ID
 //   metadata    GET api/programs, GET api/programs/ID
 //   values      see Dhis2Pools.swift
+//   actions     see Dhis2Ownership.swift
 //
 // Lists have what changed last on their first page, and what was deleted. So a later list goes on
 // at the last change of the first page, in the server's own words: they name no zone of time. What
@@ -49,6 +50,7 @@ public struct Dhis2Adapter: ServerAdapter {
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
+        traits.numberedPages = Self.usualPageSize
         return traits
     }
 
@@ -58,6 +60,7 @@ public struct Dhis2Adapter: ServerAdapter {
         case .list(let collection, let after, let page):
             return try list(collection, [:], after, page)
         case .listPart(let collection, let parameters, let after, let page):
+            if let id = parameters[Self.one] { return try read(id, collection, parameters) }
             return try list(collection, parameters, after, page)
         case .read(let collection, let id):
             let kind = try known(collection)
@@ -66,6 +69,8 @@ public struct Dhis2Adapter: ServerAdapter {
         case .reserve(let pool, let key, _, let count):
             return get(try Self.place(ofValues: key, pool, count: count))
         case .create, .update, .delete: return try importing([call])
+        case .perform(let collection, let id, let action, let parameters):
+            return try ownership(collection, id, action, parameters)
         case .batch(let calls): return try importing(calls)
         case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))
         case .fetch(let collection, let ids): return try fetch(collection, ids)
@@ -95,6 +100,27 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     // MARK: Lists
+
+    /// The parameter of a list that is of one tracked entity, as a program shows it.
+    static let one = "trackedEntity"
+
+    /// One tracked entity as a program shows it: what lies in a protected one the user is denied.
+    private func read(
+        _ id: String, _ collection: CollectionModel, _ parameters: ListParameters
+    ) throws(SyncFailure) -> ServerRequest {
+        let others = parameters.all.map(\.name).filter { $0 != Self.one }
+        guard try known(collection) == .trackedEntities, others == ["program"],
+            let program = parameters["program"]
+        else {
+            throw .client(
+                status: 0,
+                "a list of one trackedEntity is one of trackedEntities, and has a program beside it"
+            )
+        }
+        return get(
+            dialect.place(of: .trackedEntities) + "/" + URLPath.escape(id.utf8)
+                + "?program=\(URLPath.escape(program.utf8))&fields=\(Self.trackerFields)")
+    }
 
     /// Everything of an object, but for who owns it: that depends on the list.
     private static let trackerFields = "*,!programOwners"

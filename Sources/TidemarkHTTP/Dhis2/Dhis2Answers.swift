@@ -14,6 +14,9 @@ extension Dhis2Adapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
+            if case .perform(_, let id, _, _) = call, let answer = asked(of: id, status, body) {
+                return answer
+            }
             if call.isImport, status == 200 || status == 409 {
                 return try imported(call, body)
             }
@@ -21,6 +24,11 @@ extension Dhis2Adapter {
                 let answer = try polled(ticket, calls, status, body)
             {
                 return answer
+            }
+            if case .listPart(let collection, let parameters, _, _) = call,
+                parameters[Self.one] != nil, status == 200 || status == 404
+            {
+                return .page(try self.page(ofOne: collection, status == 200 ? body : nil))
             }
             guard status == 200 else {
                 return refused(call, status, response.headerFields, body)
@@ -40,7 +48,8 @@ extension Dhis2Adapter {
                 return .reserved(try Self.reserved(body, pattern: pattern, date: date))
             case .fetch(let collection, let ids):
                 return .records(try fetched(collection, ids, body))
-            case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .refetch,
+            case .create, .update, .delete, .perform, .describe, .listWindow, .feed, .combined,
+                .refetch,
                 .batch, .poll:
                 throw .client(status: status, "DHIS2 has no such call")
             }
@@ -65,13 +74,16 @@ extension Dhis2Adapter {
     /// up to 2.40, which says nothing of the credentials, and with 403 in 2.41.
     private static let denials = ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"]
 
+    /// Whether an answer says that the user may not see a tracked entity in a program.
+    static func isDenial(_ status: Int, _ message: String) -> Bool {
+        [401, 403, 409].contains(status) && denials.contains(where: message.contains)
+    }
+
     private func refused(
         _ call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) -> ServerAnswer {
         let message = JSON.value("message", of: body)?.stringValue ?? ""
-        if status == 401 || status == 403, Self.denials.contains(where: message.contains) {
-            return .failure(.forbidden)
-        }
+        if Self.isDenial(status, message) { return .failure(.forbidden) }
         if case .read = call, status == 404 { return .absent }
         let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return .failure(
@@ -79,6 +91,15 @@ extension Dhis2Adapter {
     }
 
     // MARK: Pages
+
+    /// The page of a list of one tracked entity; of nothing where there is none.
+    private func page(
+        ofOne collection: CollectionModel, _ body: [UInt8]?
+    ) throws(SyncFailure) -> ListPage {
+        var page = ListPage(records: [], next: nil, cursor: nil)
+        if let body { page.records = [try record(known(collection), body)] }
+        return page
+    }
 
     private func page(
         _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ body: [UInt8]
@@ -187,5 +208,7 @@ extension Dhis2Adapter {
 
 extension ServerCall {
     /// Whether it imports something.
-    fileprivate var isImport: Bool { if case .batch = self { true } else { write != nil } }
+    fileprivate var isImport: Bool {
+        if case .batch = self { true } else { write != nil && !isAction }
+    }
 }

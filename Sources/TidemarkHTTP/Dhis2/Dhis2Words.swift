@@ -9,10 +9,11 @@ extension Dhis2Adapter {
     static let words = ServerWords(
         segments: [
             "api", "tracker", "trackedEntities", "trackedEntityInstances", "enrollments", "events",
-            "trackedEntityAttributes", "generateAndReserve",
+            "trackedEntityAttributes", "generateAndReserve", "ownership", "override", "transfer",
         ],
         parameters: [
             "page": .count, "pageSize": .count, "includeDeleted": .flag,
             "includeAllAttributes": .flag, "numberToReserve": .count,
-        ])
+        ],
+        others: ["override", "transfer", "program", "reason", "orgUnit"])
 }

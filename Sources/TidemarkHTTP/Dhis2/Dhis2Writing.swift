@@ -111,7 +111,7 @@ extension Dhis2Adapter {
         case .delete(_, let id, _):
             return JSONValue.object([dialect.idField(of: kind): .string(id)]).encoded()
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .batch, .poll, .reserve:
+            .perform, .batch, .poll, .reserve:
             return Array("{}".utf8)
         }
     }

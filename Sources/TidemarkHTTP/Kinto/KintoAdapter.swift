@@ -89,7 +89,8 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: records + "/" + URLPath.escape(id.utf8),
                 headers: [.ifMatch: "\"\(revision)\""])
-        case .describe, .listWindow, .listPart, .combined, .refetch, .batch, .poll, .reserve:
+        case .describe, .listWindow, .listPart, .combined, .refetch, .perform, .batch, .poll,
+            .reserve:
             throw .client(status: 0, "Kinto has no such call")
         }
     }

@@ -42,7 +42,7 @@ extension KintoAdapter {
         case .create, .update, .delete:
             if let answer = try written(call, status, body) { return answer }
         case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch, .poll,
-            .reserve:
+            .perform, .reserve:
             break
         }
         return .failure(.client(status: status, message(body)))

@@ -80,7 +80,8 @@ public struct TogglAdapter: ServerAdapter {
             return try Self.update(TogglType.known(collection), id, body, changes)
         case .delete(let collection, let id, let revision):
             return try Self.deletion(TogglType.known(collection), id, revision)
-        case .describe, .list, .listWindow, .listPart, .feed, .fetch, .refetch, .reserve, .batch,
+        case .describe, .list, .listWindow, .listPart, .feed, .fetch, .refetch, .perform, .reserve,
+            .batch,
             .poll:
             break
         }

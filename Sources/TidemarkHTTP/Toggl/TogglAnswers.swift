@@ -74,7 +74,7 @@ extension TogglAdapter {
             return .absent
         case .read where status == 403 && isReadOfWorkspace(call): return .absent
         case .read, .describe, .list, .listWindow, .listPart, .feed, .combined, .fetch, .refetch,
-            .batch, .poll, .reserve:
+            .perform, .batch, .poll, .reserve:
             return .failure(.client(status: status, words))
         }
     }
@@ -114,7 +114,7 @@ extension TogglAdapter {
             return said(record)
         case .delete(_, let id, _):
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))
-        case .describe, .listPart, .feed, .fetch, .batch, .poll, .reserve:
+        case .describe, .listPart, .feed, .fetch, .perform, .batch, .poll, .reserve:
             throw .client(status: 0, "Toggl has no such call")
         }
     }

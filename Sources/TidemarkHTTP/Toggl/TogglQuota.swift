@@ -42,7 +42,7 @@ enum TogglQuota {
                 }
             case .delete(_, _, let revision): TogglRevision.workspace(of: revision)
             case .describe, .list, .listWindow, .listPart, .feed, .combined, .fetch, .refetch,
-                .batch, .poll, .reserve:
+                .perform, .batch, .poll, .reserve:
                 nil
             }
         return workspace.map { RequestGroup(TogglPlan.workspaceQuota, id: $0) }
@@ -55,7 +55,7 @@ enum TogglQuota {
         case .read(let collection, _): collection.name.rawValue != TogglType.workspaces.rawValue
         case .update(let collection, _, _, _, _):
             (try? TogglType.known(collection))?.isSingle == true
-        case .describe, .feed, .fetch, .create, .delete, .batch, .poll, .reserve: false
+        case .describe, .feed, .fetch, .create, .delete, .perform, .batch, .poll, .reserve: false
         }
     }
 }

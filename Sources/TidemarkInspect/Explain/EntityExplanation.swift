@@ -69,6 +69,8 @@ package struct EntityExplanation: Sendable {
     /// The hidden owner that the entity is hidden with; nil where it is hidden by itself or
     /// visible.
     package var hiddenOwner: EntityKey?
+    /// The page whose word on it was left out, with all that stands in it; nil for none.
+    package var withheldAt: Position?
     /// In log order.
     package var decisions: [Decision]
 
@@ -89,6 +91,7 @@ package struct EntityExplanation: Sendable {
         issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
             .map(views.inFull)
         decisions = []
+        withheldAt = try views.withheldPage(key)
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         let made =
             try views.decisions(about: keys + [EntityKey(key.collection, "")]).map { ($0, false) }

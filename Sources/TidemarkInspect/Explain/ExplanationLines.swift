@@ -59,6 +59,11 @@ extension EntityExplanation {
         if row.baseState == .absent, !row.prunedDigest.isEmpty, let decision = last(["pruned"]) {
             reasons.append("pruned by \(decision.row.rule): \(decision.position)")
         }
+        if let withheldAt {
+            reasons.append(
+                "what the server said of it at \(withheldAt) was left out, as something in its "
+                    + "tree waited; it is read once nothing does")
+        }
         if let triedAt = row.triedAt {
             reasons.append("the server was asked for it in vain, \(EventLine.time(triedAt))")
         }
@@ -113,6 +118,7 @@ extension EntityExplanation.Pending {
             case .update: "edited"
             case .delete: "deleted"
             case .carried: "sent with a later one"
+            case .action: "asked for"
             }
         let rule = item.isDerived ? " by \(item.rule)" : ""
         let fields = mutation?.fields ?? []

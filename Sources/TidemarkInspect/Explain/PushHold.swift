@@ -8,6 +8,8 @@ package import TidemarkViews
 package enum PushHold: Sendable, Hashable {
     /// The server refused it, or it was refused without being sent.
     case refused(Position, status: UInt32, message: String)
+    /// The server refused it, and it is sent again with the next run.
+    case refusedBefore(Position, status: UInt32, message: String)
     /// It was sent, and the outcome is not known.
     case unanswered(Position)
     /// Calls about it fail by themselves, and are repeated automatically.
@@ -22,6 +24,8 @@ package enum PushHold: Sendable, Hashable {
     case reference(EntityKey, Obstacle)
     /// It names a file of the user's, which is sent first.
     case file(UnsentFile)
+    /// It is an action that waits for what counts in the entity.
+    case tree(String)
 
     /// Why the server does not have the other entity.
     package enum Obstacle: Sendable, Hashable {
@@ -42,14 +46,25 @@ extension ViewReader {
         guard !row.pending.isEmpty else { return [] }
         var holds: [PushHold] = []
         if row.status == .error, let refusal = row.refusal {
+            let (position, status) = (refusal.position, refusal.status)
+            // What was refused unsent is not sent: no answer of the server has a status of 0.
+            let isRetried = model[key.collection]?.retriesRefused == true && status != 0
             holds.append(
-                .refused(refusal.position, status: refusal.status, message: refusal.message))
+                isRetried
+                    ? .refusedBefore(position, status: status, message: refusal.message)
+                    : .refused(position, status: status, message: refusal.message))
         }
         if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
         if let failing = try failing(key) { holds.append(.failing(failing)) }
         if model[key.collection] == nil { holds.append(.noCollection(key.collection)) }
         if row.isHidden { holds.append(.outOfReach) }
         if row.isPlaceholder { holds.append(.standIn) }
+        if let first = row.pending.first, first.isAction,
+            let action = try? LocalRequested(reading: first.payload).action,
+            model[key.collection]?.rule(of: action)?.waitsForTree == true, try waits(below: key)
+        {
+            holds.append(.tree(action))
+        }
         for target in try missingReferences(of: key, row, model) {
             holds.append(.reference(target, try obstacle(target, model)))
         }
@@ -61,7 +76,8 @@ extension ViewReader {
 
     private func obstacle(_ key: EntityKey, _ model: SyncModel) throws -> PushHold.Obstacle {
         let row = try entity(key) ?? EntityRow()
-        if row.status == .error, let refusal = row.refusal {
+        let isRetried = model[key.collection]?.retriesRefused == true
+        if row.status == .error, !isRetried, let refusal = row.refusal {
             return .refused(refusal.position, status: refusal.status, message: refusal.message)
         }
         if row.isHidden { return .outOfReach }
@@ -105,7 +121,8 @@ extension PushHold {
     /// The reason, for people.
     package var words: String {
         switch self {
-        case .refused(let position, let status, let message):
+        case .refused(let position, let status, let message),
+            .refusedBefore(let position, let status, let message):
             "\(Self.refusal(status, message)) (\(position))"
         case .unanswered(let call): "sent at \(call), and what became of it is not known"
         case .failing(let failing):
@@ -125,6 +142,9 @@ extension PushHold {
         case .file(let file):
             "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
                 + EventText.printable(file.digest)
+        case .tree(let action):
+            "\(EventText.printable(action)) waits until nothing in its tree waits, was refused or "
+                + "has a warning"
         }
     }
 
@@ -136,7 +156,9 @@ extension PushHold {
     var isLasting: Bool {
         switch self {
         case .refused, .outOfReach, .noCollection: true
-        case .unanswered, .failing, .standIn, .reference(_, .goesFirst), .file: false
+        case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst), .file,
+            .tree:
+            false
         case .reference: true
         }
     }
@@ -144,7 +166,7 @@ extension PushHold {
     /// One word, for programs.
     var name: String {
         switch self {
-        case .refused: "refused"
+        case .refused, .refusedBefore: "refused"
         case .unanswered: "unanswered"
         case .failing: "failing"
         case .outOfReach: "outOfReach"
@@ -155,6 +177,7 @@ extension PushHold {
         case .reference(_, .outOfReach): "referenceOutOfReach"
         case .reference(_, .waits): "referenceWaits"
         case .file: "goesAfterFile"
+        case .tree: "goesAfterTree"
         }
     }
 
@@ -163,10 +186,12 @@ extension PushHold {
         var place: Position?
         var words = ""
         switch self {
-        case .refused(let position, _, let message): (place, words) = (position, message)
+        case .refused(let position, _, let message),
+            .refusedBefore(let position, _, let message):
+            (place, words) = (position, message)
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
-        case .outOfReach, .standIn, .noCollection, .file: break
+        case .outOfReach, .standIn, .noCollection, .file, .tree: break
         case .reference(let key, let obstacle):
             object["entity"] = .string("\(key)")
             switch obstacle {

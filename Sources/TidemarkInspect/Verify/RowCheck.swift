@@ -245,7 +245,10 @@ extension RowKey {
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
-            keys += [.contents(of: key), .rollUp(key), .warned(key)]
+            keys += [.contents(of: key), .rollUp(key), .warned(key), .withheld(key)]
+        }
+        if let key = event.key, let requested = event.read(LocalRequested.self) {
+            keys.append(.grant(key, requested.action))
         }
         if let call = event.call { keys.append(.ticket(call)) }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
@@ -265,6 +268,7 @@ extension RowKey {
                 keys.append(.listedPage(page.target(name), state.page))
             }
             if let name = event.collection {
+                keys += page.ids.map { .withheld(EntityKey(name, $0)) }
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }

@@ -92,6 +92,7 @@ extension Event {
         case .local(.created): isObject && (try? JSONDocument(parsing: payload)) != nil
         case .local(.updated): (try? Patch(parsing: payload)) != nil
         case .local(.deleted): true
+        case .local(.requested): read(LocalRequested.self) != nil
         case .store, .model, .local(.discarded), .local(.retried), .app, .runStart, .runEnd,
             .request, .answer, .word, .notice, .list, .push, .asset, .unknown:
             false

@@ -111,8 +111,11 @@ struct NamedRow {
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key), .contents(of: key),
-                    .warned(key),
+                    .warned(key), .withheld(key),
                 ]
+            }
+            if let key = entry.event.key, let requested = entry.event.read(LocalRequested.self) {
+                keys.append(.grant(key, requested.action))
             }
             if let call = entry.event.call { keys.append(.ticket(call)) }
             keys += RowKey.contents(by: entry.event)
@@ -123,6 +126,8 @@ struct NamedRow {
                 keys += [.owed(target), .failing(.list(of: collection))]
                 let list = entry.event.read(PullPage.self)?.list?.state
                 if let list { keys.append(.listedPage(target, list.page)) }
+                let ids = entry.event.read(PullPage.self)?.ids ?? []
+                keys += ids.map { .withheld(EntityKey(collection, $0)) }
             }
             if let key = keys.first(where: isIt) { return key }
         }
@@ -138,11 +143,12 @@ struct NamedRow {
         switch [sort] {
         case Ledger.settled, Ledger.open:
             return value.flatMap { try? MutationRow(parsing: $0).key }
+        case Ledger.grants: return RowKey.granted(key.bytes)
         case Ledger.decisions: return value.flatMap { try? DecisionRow(parsing: $0).key }
         case Ledger.settledDerived, Ledger.openDerived:
             return EntityKey(bytes: key.bytes.dropFirst(9))
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
-            Ledger.ruleAnswers, Ledger.failing, Ledger.warned:
+            Ledger.ruleAnswers, Ledger.failing, Ledger.warned, Ledger.withheld:
             return EntityKey(bytes: key.bytes.dropFirst())
         default: return key.entityOfContents
         }

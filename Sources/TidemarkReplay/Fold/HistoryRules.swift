@@ -106,6 +106,7 @@ struct HistoryRules: Sendable {
         switch event.kind.family {
         case .local(.created): return try fold.entity(key).content == nil
         case .local(.updated), .local(.deleted): return try fold.entity(key).content != nil
+        case .local(.requested): return true
         case .local(.discarded): return try !fold.entity(key).pending.isEmpty
         case .local(.retried): return try fold.entity(key).pending.contains(where: \.isRefused)
         case .request:

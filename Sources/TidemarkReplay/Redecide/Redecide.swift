@@ -154,7 +154,7 @@ private struct Redecision {
         var outcome: SyncOutcome?
         do {
             outcome = try await driver.run(
-                triggers: run.triggers, scope: run.scope, isFull: run.isFull,
+                triggers: run.triggers, scope: run.scope, mode: run.mode,
                 time: SyncTime(from: run.begun, deadline: nil))
         } catch { failure = error }
         let progress = host.progress

@@ -108,7 +108,7 @@ struct RecordedRun: Sendable {
     var begun: Moment
     let triggers: [SyncTrigger]
     let scope: SyncScope
-    let isFull: Bool
+    let mode: PullMode
     let seed: UInt64
     /// The answers of its conflict rules.
     var ruleAnswers: [Capsule.Entry] = []
@@ -124,7 +124,7 @@ struct RecordedRun: Sendable {
         begun = Moment(
             now: now, bootID: started.run.bootID ?? "", uptime: started.run.uptime ?? 0)
         scope = started.run.scope
-        isFull = started.run.isFull
+        mode = started.run.mode
         seed = started.seed ?? 0
     }
 

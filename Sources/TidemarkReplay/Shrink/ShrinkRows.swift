@@ -110,8 +110,9 @@ private struct BaseRows {
         case Ledger.bindings: return EntityKey(bytes: row.value)
         case Ledger.settledDerived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
         case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
-            Ledger.attempts, Ledger.failing, Ledger.warned:
+            Ledger.attempts, Ledger.failing, Ledger.warned, Ledger.withheld:
             return EntityKey(bytes: bytes.dropFirst())
+        case Ledger.grants: return RowKey.granted(bytes)
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)
         default: return row.key.entityOfContents

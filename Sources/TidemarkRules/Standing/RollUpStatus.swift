@@ -40,6 +40,9 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
 
     package init(_ one: RollUpClass?) { self.init(rawValue: one.map { 1 << $0.rawValue } ?? 0) }
 
+    /// What does not keep a list's word from being taken: ``CollectionModel/withholdsTrees``.
+    package static let clean = RollUpClasses(.placeholder)
+
     /// Those in it, from the mildest on.
     package var all: [RollUpClass] {
         RollUpClass.allCases.filter { contains(RollUpClasses($0)) }

@@ -17,6 +17,13 @@ public struct ServerTraits: Sendable, Hashable {
     /// Those that the answer leaves out are read by themselves: it may be that the fetch does not
     /// show them.
     public var readBacksPerFetchMax = 1
+    /// How many entities a page of a list usually has, where pages have numbers; nil where they
+    /// have none.
+    ///
+    /// Then the page of a call is its number, from 2 on, and its size is the call's
+    /// ``CollectionModel/pageSize``: a list with a limit is asked for by pages of fitting sizes,
+    /// and one of which a page failed goes on with the page behind it.
+    public var numberedPages: Int?
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
     /// The collections whose writes may share a request, and name each other in it; writes of any

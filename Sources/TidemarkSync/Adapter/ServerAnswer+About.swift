@@ -51,7 +51,8 @@ extension ServerAnswer {
         case (.fetch, .records), (.refetch, .records): true
         case (.reserve, .reserved): true
         case (.read, .record), (.read, .deleted), (.read, .absent): true
-        case (.create, let answer), (.update, let answer), (.delete, let answer):
+        case (.create, let answer), (.update, let answer), (.delete, let answer),
+            (.perform, let answer):
             answer.isOfWrite
         case (.batch, .deferred): true
         case (.poll, .batch), (.poll, .waiting), (.poll, .deferred), (.poll, .absent): true
@@ -121,6 +122,7 @@ extension ServerCall {
         case .reserve: "a question for values"
         case .read: "a read"
         case .create, .update, .delete: "a write"
+        case .perform: "an action"
         case .batch: "a batch"
         case .poll: "a question for a promised answer"
         }
@@ -130,7 +132,9 @@ extension ServerCall {
     /// entity, or creates one whose id the server gives.
     fileprivate var namedID: String? {
         switch self {
-        case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
+        case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _),
+            .perform(_, let id, _, _):
+            id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch,
             .poll, .reserve:

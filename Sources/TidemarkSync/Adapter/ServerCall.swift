@@ -45,6 +45,11 @@ public enum ServerCall: Sendable, Hashable {
         CollectionModel, id: String, body: [UInt8], changes: [UInt8] = [], revision: Revision)
     /// Delete an entity if it still has a version; an empty version means unconditionally.
     case delete(CollectionModel, id: String, revision: Revision)
+    /// Do something with an entity: an action of the model, ``CollectionModel/actions``, with what
+    /// it needs by name.
+    ///
+    /// Where the answer is lost it is asked for once more, so that the server may do it twice.
+    case perform(CollectionModel, id: String, action: String, parameters: [String: String])
     /// So many values of a pool, for this device alone: ``SyncModel/pools``; asked only with
     /// ``ServerTraits/reservesValues``.
     ///
@@ -65,7 +70,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .create, .batch, .poll, .reserve:
+            .create, .perform, .batch, .poll, .reserve:
             nil
         }
     }
@@ -75,12 +80,15 @@ public enum ServerCall: Sendable, Hashable {
     package var write: (id: String, body: [UInt8]?)? {
         switch self {
         case .create(_, let id, let body), .update(_, let id, let body, _, _): (id, body)
-        case .delete(_, let id, _): (id, nil)
+        case .delete(_, let id, _), .perform(_, let id, _, _): (id, nil)
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
             .reserve, .batch, .poll:
             nil
         }
     }
+
+    /// Whether it has the server do something, beside taking changes.
+    package var isAction: Bool { if case .perform = self { true } else { false } }
 
     /// Whether the call changes one entity on the server.
     package var isWriteOfOne: Bool { write != nil }
@@ -98,7 +106,7 @@ public enum ServerCall: Sendable, Hashable {
             .listPart(let collection, _, _, _), .feed(let collection, _),
             .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
             .create(let collection, _, _), .update(let collection, _, _, _, _),
-            .delete(let collection, _, _):
+            .delete(let collection, _, _), .perform(let collection, _, _, _):
             collection
         case .batch(let calls): calls.first?.collection
         case .describe, .combined, .poll, .reserve: nil
@@ -110,7 +118,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .combined(let collections): collections.flatMap(\.drops)
         case .list, .listWindow, .listPart, .feed, .read, .fetch, .refetch, .create, .update,
-            .delete, .batch, .describe, .poll, .reserve:
+            .delete, .perform, .batch, .describe, .poll, .reserve:
             collection?.drops ?? []
         }
     }

@@ -52,6 +52,10 @@ package struct ListPlan: Sendable {
     package var aheadSince: Position?
     package var settles = false
     package var serverTime: Timestamp?
+    /// How many entities it asks for at first; nil for all.
+    package var limit: Int?
+    /// How many entities a page usually has, where pages have numbers.
+    package var numberedPages: Int?
 }
 
 /// The local entities that a list is compared with.
@@ -81,6 +85,9 @@ extension Listing {
         target = plan.target
         serverTime = plan.serverTime
         settles = plan.settles
+        (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
+        numberedPages = plan.numberedPages
+        if limit == 0 { isPaging = false }
         if let cut = plan.cut { goOn(from: cut, wanted: contents.wanted) }
     }
 }
@@ -94,6 +101,8 @@ extension SyncMachine {
             collection: collection, target: target, epoch: epoch, asOf: standing.last)
         plan.settles = standing.hasUnanswered && !target.isPart
         plan.serverTime = sureTime
+        plan.limit = target.isShared ? firstShare(of: target, collection) : target.limit
+        plan.numberedPages = traits.numberedPages.map { collection.pageSize ?? $0 }
         if let cut = standing.cut, goesOn(with: cut.state, target, standing) {
             plan.cut = cut
             plan.epoch = epoch ?? cut.state.epoch

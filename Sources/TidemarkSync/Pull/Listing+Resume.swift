@@ -12,9 +12,9 @@ extension Listing {
     ///
     /// Without a cursor, changes between the runs could not be listed. A collection with a
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
-    /// restarts.
+    /// restarts, and so does a list of which a page failed.
     package var state: ListState? {
-        guard isWhole, !isSplit, target.limit == nil,
+        guard isWhole, !isSplit, target.limit == nil, failure == nil,
             cursor != nil || isOfIDs || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)

@@ -65,21 +65,31 @@ package struct Listing: Sendable, Hashable {
     package var isReadBack = false
     /// Whether it holds records without an id, so that what it does not name may be there.
     package private(set) var isDoubtful = false
-    /// Why something that it names could not be fetched: then it is not complete.
-    package private(set) var failure: SyncFailure?
+    /// Why a page of it, or something that it names, could not be fetched: then it is not complete.
+    package internal(set) var failure: SyncFailure?
+    /// How many entities it asks for so far; nil for all.
+    package internal(set) var limit: Int?
+    /// Whether it may get more of a limit that several lists share.
+    package internal(set) var isSharing = false
+    /// How many entities a page usually has, where pages have numbers; nil where they have none.
+    var numberedPages: Int?
 
     /// What it names that can't be read, by name.
     package private(set) var unreadable: Set<ExactString> = []
     /// How many pages it has, those of earlier runs included.
     package private(set) var pages = 0
     /// How many entities its pages of this run name.
-    private var count = 0
+    package private(set) var count = 0
+    /// How many rows of the server's list its pages with numbers went past.
+    private(set) var passed = 0
+    /// How many of its pages failed.
+    private(set) var failedPages = 0
     /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
     package private(set) var isResuming = false
 
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     private var seen: Set<String> = []
-    private var isPaging = true
+    package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
     private var failures = 0
@@ -133,9 +143,14 @@ package struct Listing: Sendable, Hashable {
                 collection, FeedBlock(collection.idField, .ids(after: next), limit: Self.idsMax))
         }
         guard let span = spans.last, after == nil else {
+            var (asked, page) = (collection, next)
+            if let numbered {
+                asked.pageSize = numbered.size
+                page = numbered.number == 1 ? nil : String(numbered.number)
+            }
             return target.parameters.isEmpty
-                ? .list(collection, after: after, page: next)
-                : .listPart(collection, target.parameters, after: after, page: next)
+                ? .list(asked, after: after, page: page)
+                : .listPart(asked, target.parameters, after: after, page: page)
         }
         return .listWindow(collection, from: span.from, to: span.to, page: next)
     }
@@ -145,7 +160,8 @@ package struct Listing: Sendable, Hashable {
 
     /// Whether a page ends the list: nothing is left to fetch, read back or list.
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
-        page.next == nil && !isAtLimit(page) && spans.count <= 1 && wanted.isEmpty
+        page.next == nil && failure == nil && !isAtLimit(page) && spans.count <= 1
+            && !(isSharing && isFull(with: page)) && wanted.isEmpty
             && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
@@ -159,15 +175,17 @@ package struct Listing: Sendable, Hashable {
     /// Whether it lists the ids of a feed.
     package var isOfIDs: Bool { collection.feed != nil && !target.isFeed }
 
-    /// A page, with the id after which the next one begins where it is one of ids, and without a
-    /// next one where the list has as many entities as it asks for.
+    /// A page, with the id after which the next one begins where it is one of ids, and without what
+    /// is more than the list asks for.
     package func bounded(_ page: ListPage) -> ListPage {
         var page = page
-        if let limit = target.limit, isWhole,
-            count + page.records.count + page.references.count >= limit
-        {
-            page.next = nil
+        if let limit, let numbered {
+            page.records = Array(
+                page.records.dropFirst(numbered.skipBefore).prefix(limit - count))
+            // What comes next is found by its row: pages of several sizes share their numbers.
+            page.next = page.next.map { _ in "\(passed + numbered.needed)" }
         }
+        if isFull(with: page) { page.next = nil }
         guard isOfIDs else { return page }
         let isShort = page.references.count < Self.idsMax && page.next == nil
         // A page that names nothing and is not the last leads to itself, which ends the list.
@@ -215,6 +233,7 @@ package struct Listing: Sendable, Hashable {
     /// - Returns: why the list can't go on: its pages lead in a circle, or there are too many.
     mutating func turn(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
+        if let numbered { passed += numbered.needed }
         pages += 1
         count += page.records.count + page.references.count
         if number == 0 || page.movesCursor { cursor = page.cursor }
@@ -232,6 +251,18 @@ package struct Listing: Sendable, Hashable {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
         return nil
+    }
+
+    /// Goes on behind a page that failed, where pages have numbers.
+    mutating func pass(_ reason: SyncFailure) {
+        failedPages += 1
+        failure = failure ?? reason
+        isAsked = true
+        if let numbered {
+            passed += numbered.needed
+        } else {
+            next = String((next.flatMap { Int($0) } ?? 1) + 1)
+        }
     }
 
     /// Goes on with the next part of the window after the last page of one.

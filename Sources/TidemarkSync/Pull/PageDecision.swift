@@ -8,6 +8,8 @@ import TidemarkViews
 package struct PageDecision {
     /// What each of its records means for the log, in their order.
     package let verdicts: [ServerNews.Verdict]
+    /// The records that are left out with all that stands in them, by index.
+    let withheld: Set<Int>
     /// Its records that can't be read and that were not noted yet.
     let unreadable: [UnreadableRecord]
     /// What the next step depends on; what is counted while the records are written is missing.
@@ -31,12 +33,19 @@ package struct PageDecision {
         var verdicts: [ServerNews.Verdict] = []
         verdicts.reserveCapacity(records.count)
         var latest: Timestamp?
+        var withheld: Set<Int> = []
         for index in records.indices {
-            verdicts.append(
-                try news.verdict(on: records[index], in: collection, asOf: exchange.asOf))
+            var verdict = try news.verdict(on: records[index], in: collection, asOf: exchange.asOf)
+            if verdict != .outdated, try news.withholds(records[index], in: list.collection) {
+                withheld.insert(index)
+                if verdict == .new {
+                    verdict = try news.withheld(records[index].id, in: collection)
+                }
+            }
+            verdicts.append(verdict)
             if let time = records[index].serverTime { latest = max(time, latest ?? time) }
         }
-        self.verdicts = verdicts
+        (self.verdicts, self.withheld) = (verdicts, withheld)
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
         var result = PageResult()
         result.count = unreadable.count
@@ -54,7 +63,8 @@ package struct PageDecision {
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
         isLogged =
-            try verdicts.contains(.new) || !unreadable.isEmpty || movesCursor || page.next != nil
+            try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
+            || movesCursor || page.next != nil
             || list.number > 1 || exchange.concern != nil || exchange.isClockNews
             || news.namesAbsent(result.named, list.target)
         progress = try result.isComplete ? nil : Self.progress(of: list, page, result, news)

@@ -16,15 +16,21 @@ package struct ServerNews {
         /// The log holds a newer answer, which differs. The record is skipped, and the collection's
         /// cursor must not advance, so that the next list returns it again.
         case outdated
+        /// It is left out, as something in the entity's tree waits, and a page says so.
+        case withheld
     }
 
     let fold: Fold
     /// When the run began, by the device's clocks.
     let begun: Moment
+    /// Whether the server's word stands against everything that is pending, so that it is news
+    /// where anything is.
+    private let overwrites: Bool
 
-    package init(_ fold: Fold, begun: Moment) {
+    package init(_ fold: Fold, begun: Moment, overwrites: Bool = false) {
         self.fold = fold
         self.begun = begun
+        self.overwrites = overwrites
     }
 
     /// The server's time when the run began, as far as the log knows it; while it is in doubt, the
@@ -45,6 +51,7 @@ package struct ServerNews {
             return row.revision == record.revision ? .same : .outdated
         }
         if try fold.isUnreadable(EntityKey(collection, record.id)) { return .new }
+        if overwrites, !row.pending.isEmpty { return .new }
         guard !record.isDeleted, let document = record.document else {
             let ends =
                 row.baseState == .live || row.isAssumed
@@ -57,6 +64,17 @@ package struct ServerNews {
         else { return .new }
         if row.base == document || Self.meanTheSame(row.base, document) { return .same }
         return try saysTheSame(row.base, document, in: collection) ? .same : .new
+    }
+
+    /// Whether a list's word on an entity is left out, with all that stands in it.
+    func withholds(_ record: ServerRecord, in collection: CollectionModel) throws -> Bool {
+        guard collection.withholdsTrees, !overwrites, !record.isDeleted else { return false }
+        return try !fold.isTreeClean(fold.resolve(EntityKey(collection.name, record.id)))
+    }
+
+    /// What news of an entity is whose word is left out: said once, until it is taken.
+    func withheld(_ id: String, in collection: CollectionName) throws -> Verdict {
+        try fold.isWithheld(fold.resolve(EntityKey(collection, id))) ? .same : .withheld
     }
 
     /// Whether an entity that a list only names is to be fetched.
@@ -72,6 +90,7 @@ package struct ServerNews {
         if let failing = try fold.failing(key), !failing.isWrite, !failing.isAbsent {
             return false
         }
+        if overwrites, !row.pending.isEmpty { return true }
         switch row.baseState {
         case .live:
             if isIDOnly { return row.isPlaceholder }
@@ -162,6 +181,8 @@ package struct ServerNews {
     ///   - run: the run's `sync.started`.
     func isNew(_ record: ServerRecord?, of key: EntityKey, in run: Position) throws -> Bool {
         let row = try fold.entity(key)
+        if overwrites, !row.pending.isEmpty { return true }
+        if try fold.isWithheld(key) { return true }
         guard let record, !record.isDeleted else {
             // An entity whose deletion is pending is gone, though the server may never have
             // received it.

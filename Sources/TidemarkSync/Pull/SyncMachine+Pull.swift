@@ -10,6 +10,10 @@ extension SyncMachine {
     /// The next list; nil when it was prefetched, or all are done.
     mutating func nextTarget() -> SyncAction? {
         guard let target = unpulled.popFirst() else {
+            if let list = shares.next() {
+                state = .listing(list)
+                return nil
+            }
             // Something that was not listed brought an entity into reach.
             if isGainOpen {
                 relistAll()
@@ -96,6 +100,7 @@ extension SyncMachine {
     mutating func relist() {
         pullRound += 1
         early = [:]
+        shares = ListShares()
         unpulled = pulls[...]
         state = .pulling
     }
@@ -109,6 +114,11 @@ extension SyncMachine {
             return nil
         }
         if let call = list.call { return perform(.list(call)) }
+        if list.waitsForShare {
+            shares.wait(list)
+            state = .pulling
+            return nil
+        }
         var list = list
         list.wantAhead()
         state = .listing(list)
@@ -172,6 +182,7 @@ extension SyncMachine {
             list.add(result)
             current = list
         }
+        shares.note(list)
         if let failure = result.failure { return pauseList(failure) }
         if result.isCut { return startAnew() }
         if begunAnew.remove(list.target) != nil { outcome.restarted.insert(list.target.collection) }

@@ -16,8 +16,12 @@ package struct PendingWrite: Sendable, Hashable {
     package var revision: Revision?
     /// The mutations that the write carries, in order.
     package var covers: [Position]
+    /// What the server is to do, which comes before any write; nil for none.
+    package var action: LocalRequested?
     /// The write; nil when there is nothing to send, or a version is needed and none is known.
     package var write: PushWrite?
+    /// Whether the mutations were refused in an earlier run.
+    package var wasRefused = false
     /// The entities that it refers to and that the server does not have yet; empty for a write that
     /// the model refuses.
     package var needs: [EntityKey] = []
@@ -58,19 +62,27 @@ extension ServerTraits {
 }
 
 extension ViewReader {
-    /// The write of an entity's pending mutations; nil where none can be sent: they were refused,
-    /// the last write has no answer yet, or the entity is hidden.
+    /// The write of an entity's pending mutations; nil where none can be sent: they were refused
+    /// and wait for the user, the last write has no answer yet, or the entity is hidden.
     package func pendingWrite(
         _ key: EntityKey, _ model: SyncModel, _ traits: ServerTraits
     ) throws -> PendingWrite? {
-        guard let row = try entity(key), let collection = model[key.collection],
-            row.attempt == nil, !row.isPlaceholder, !row.isHidden, row.status != .error
+        guard var row = try entity(key), let collection = model[key.collection],
+            row.attempt == nil, !row.isPlaceholder, !row.isHidden,
+            collection.retriesRefused || row.status != .error
         else { return nil }
         var pending = PendingWrite(
             key, id: try serverID(of: key, row, idField: collection.idField) ?? key.id,
             isLive: row.baseState == .live, revision: row.revision,
             covers: row.pending.map(\.position))
+        pending.wasRefused = row.status == .error
         let isVersioned = traits.isVersioned(collection)
+        if let first = row.pending.first, first.isAction {
+            return try action(first, pending, row, collection)
+        }
+        // What was asked for is done in its place among the edits.
+        row.pending = Array(row.pending.prefix { !$0.isAction })
+        pending.covers = row.pending.map(\.position)
         // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
         let write = try PushWrite(
@@ -87,6 +99,21 @@ extension ViewReader {
             pending.files = try unsentFiles(of: row, collection)
         }
         pending.needs = try missingReferences(of: key, row, model)
+        return pending
+    }
+
+    /// The pending action that comes first; without it where it waits for what counts in the
+    /// entity.
+    private func action(
+        _ item: EntityRow.Pending, _ pending: PendingWrite, _ row: EntityRow,
+        _ collection: CollectionModel
+    ) throws -> PendingWrite {
+        var pending = pending
+        pending.covers = [item.position]
+        let requested = LocalRequested(stored: item.payload)
+        let rule = collection.rule(of: requested.action)
+        guard try rule?.waitsForTree != true || !waits(below: pending.key) else { return pending }
+        pending.action = requested
         return pending
     }
 }

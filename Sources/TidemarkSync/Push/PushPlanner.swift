@@ -121,7 +121,9 @@ package struct PushPlanner: Sendable {
             isFull = true
             return nil
         }
-        if pending.isLive, pending.revision == nil, traits.isVersioned(collection) {
+        if pending.action == nil, pending.isLive, pending.revision == nil,
+            traits.isVersioned(collection)
+        {
             // Without a version there is no precondition: the entity is read first.
             guard items.isEmpty else {
                 isFull = true
@@ -179,6 +181,7 @@ package struct PushPlanner: Sendable {
     private func item(
         _ pending: PendingWrite, _ collection: CollectionModel, _ standing: Standing
     ) -> PushItem? {
+        if let action = pending.action { return item(action, pending, collection) }
         guard let write = pending.write else { return nil }
         var refusal = collection.refusal(of: write.operation)
         if write.operation == .update, collection.updates == .changes, !traits.sendsChanges {
@@ -188,6 +191,8 @@ package struct PushPlanner: Sendable {
             refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
         }
         if refusal == nil { refusal = pending.files.lazy.compactMap(\.refusal).first }
+        // What is still refused here is not refused again in every run.
+        if refusal != nil, pending.wasRefused { return nil }
         // A refused write waits for nothing.
         guard
             refusal != nil
@@ -197,6 +202,22 @@ package struct PushPlanner: Sendable {
         var item = PushItem(pending.key, call, covers: pending.covers)
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
+        return item
+    }
+}
+
+extension PushPlanner {
+    /// What the server is to do with an entity.
+    private func item(
+        _ action: LocalRequested, _ pending: PendingWrite, _ collection: CollectionModel
+    ) -> PushItem {
+        let call = ServerCall.perform(
+            collection, id: pending.id, action: action.action, parameters: action.texts)
+        var item = PushItem(pending.key, call, covers: pending.covers)
+        if collection.rule(of: action.action) == nil {
+            item.refusal = ServerRefusal(
+                status: 0, message: "the model has no action \(action.action) any more")
+        }
         return item
     }
 }
@@ -218,7 +239,9 @@ extension PushItem {
     /// Whether both may share a request: same collection or both bundled, both deletions or
     /// neither.
     fileprivate func mayShare(_ other: PushItem, _ traits: ServerTraits) -> Bool {
-        guard call.isDeletion == other.call.isDeletion else { return false }
+        guard call.isDeletion == other.call.isDeletion, !call.isAction, !other.call.isAction else {
+            return false
+        }
         return key.collection == other.key.collection
             || (traits.bundled.contains(key.collection)
                 && traits.bundled.contains(other.key.collection))

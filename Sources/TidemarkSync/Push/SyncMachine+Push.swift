@@ -73,7 +73,13 @@ extension SyncMachine {
     package mutating func refused(_ item: PushItem) {
         guard case .result(.push(let items)) = awaited else { trap("refused nothing of a push") }
         awaited = .result(.push(items.filter { $0.key != item.key }))
+        noteRefusal(of: item.key)
+    }
+
+    /// Counts a refusal; where what was refused is sent again, that is in the next run.
+    private mutating func noteRefusal(of key: EntityKey) {
         outcome.counts.rejected += 1
+        if model[key.collection]?.retriesRefused == true { failedNow.insert(key) }
     }
 
     /// All writes of a request were refused without being sent.
@@ -93,7 +99,7 @@ extension SyncMachine {
             asked.append(item.key)
             met(item)
         case (_, .conflict), (_, .absent): met(item)
-        case (_, .refused): outcome.counts.rejected += 1
+        case (_, .refused): noteRefusal(of: item.key)
         case (_, .ignored): failedNow.insert(item.key)
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1

@@ -26,12 +26,22 @@ struct RecordsBelow: Sendable {
 
     /// What of it is logged.
     ///
-    /// - Parameter verdicts: those on the records themselves.
+    /// - Parameters:
+    ///   - verdicts: those on the records themselves.
+    ///   - withheld: the records that are left out with all that stands in them, by index.
     func decision(
-        under verdicts: [ServerNews.Verdict], _ exchange: ReadExchange, _ news: ServerNews
+        under verdicts: [ServerNews.Verdict], withheld: Set<Int> = [], _ exchange: ReadExchange,
+        _ news: ServerNews
     ) throws -> TreeDecision {
         var decision = TreeDecision(tree)
         for node in tree.nodes {
+            if withheld.contains(node.root) {
+                let verdict = try news.verdict(
+                    on: node.record, in: node.collection, asOf: exchange.asOf)
+                if verdict == .new { decision.withheld.insert(node.root) }
+                decision.verdicts.append(.same)
+                continue
+            }
             // Below a record that is outdated, all is.
             let isOutdated = verdicts[node.root] == .outdated
             decision.verdicts.append(
@@ -45,7 +55,7 @@ struct RecordsBelow: Sendable {
         }
         for (index, list) in tree.members.enumerated() {
             let verdict = list.node.map { decision.verdicts[$0] } ?? verdicts[list.root]
-            guard verdict != .outdated else { continue }
+            guard verdict != .outdated, !withheld.contains(list.root) else { continue }
             decision.accepted.append(index)
             guard !list.isDoubtful else { continue }
             var named = list.unreadable
@@ -86,6 +96,8 @@ struct TreeDecision {
     var verdicts: [ServerNews.Verdict] = []
     /// What can't be read and was not noted yet.
     var unreadable: [(collection: CollectionName, record: UnreadableRecord)] = []
+    /// The records, by index, of which something is left out that stands in them.
+    var withheld: Set<Int> = []
     /// The members whose record is taken, by index.
     var accepted: [Int] = []
     /// Entities that their records leave out, and that are deleted.

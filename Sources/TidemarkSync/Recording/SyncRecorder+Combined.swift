@@ -11,7 +11,7 @@ extension SyncRecorder {
     mutating func combined(
         _ pages: [CombinedPage], _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
-        let known = ServerNews(draft.fold, begun: begun)
+        let known = known(draft)
         var new: [CombinedPage] = []
         for var page in pages {
             let name = page.collection

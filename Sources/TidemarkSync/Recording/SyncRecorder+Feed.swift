@@ -12,7 +12,7 @@ extension SyncRecorder {
         _ page: ListPage, _ feed: FeedListing, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let collection = feed.collection.name
-        let known = ServerNews(draft.fold, begun: begun)
+        let known = known(draft)
         let decision = try FeedPageDecision(page, of: feed, exchange, known)
         if decision.verdicts.contains(.outdated) { stale.insert(collection) }
         guard decision.isLogged else {

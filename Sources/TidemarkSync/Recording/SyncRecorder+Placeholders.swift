@@ -32,7 +32,7 @@ extension SyncRecorder {
         page.places = ids.map { places[ExactString($0)] ?? .absent }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         var tree = try below?.decision(
-            under: verdicts, exchange, ServerNews(draft.fold, begun: begun))
+            under: verdicts, exchange, known(draft))
         try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         let position = try appendPage(page, collection, start, call: call, draft)
         try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)

@@ -14,13 +14,18 @@ extension SyncRecorder {
         _ draft: Draft
     ) throws -> PageResult {
         let collection = list.collection.name
-        let known = ServerNews(draft.fold, begun: begun)
+        let known = known(draft)
         let decision = try PageDecision(page, of: list, exchange, known)
-        var tree = try below?.decision(under: decision.verdicts, exchange, known)
+        var tree = try below?.decision(
+            under: decision.verdicts, withheld: decision.withheld, exchange, known)
+        var verdicts = decision.verdicts
+        for index in tree?.withheld.sorted() ?? [] where verdicts[index] == .same {
+            verdicts[index] = try known.withheld(page.records[index].id, in: collection)
+        }
         if decision.verdicts.contains(.outdated) || tree?.isStale == true {
             stale.insert(collection)
         }
-        guard decision.isLogged || tree?.isNews == true else {
+        guard decision.isLogged || tree?.isNews == true || verdicts.contains(.withheld) else {
             note(exchange)
             return decision.result
         }
@@ -31,7 +36,7 @@ extension SyncRecorder {
         named.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         named.isIDsOnly = list.isOfIDs
         try append(
-            page.records, decision.verdicts, unreadable: decision.unreadable, to: &named,
+            page.records, verdicts, unreadable: decision.unreadable, to: &named,
             collection,
             start, call, exchange.asOf, &news, draft)
         named.list = decision.progress
@@ -76,7 +81,7 @@ extension SyncRecorder {
         _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
         _ draft: Draft
     ) throws -> PullPage.Place {
-        guard verdict == .new else { return .same }
+        guard verdict == .new else { return verdict == .withheld ? .withheld : .same }
         let event = record.event(
             collection, start, call: call, asOf: asOf, mutation: nil, draft.now)
         let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
@@ -92,7 +97,7 @@ extension SyncRecorder {
     mutating func verdict(
         on record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
     ) throws -> ServerNews.Verdict {
-        let verdict = try ServerNews(draft.fold, begun: begun)
+        let verdict = try known(draft)
             .verdict(on: record, in: collection, asOf: asOf)
         if verdict == .outdated { stale.insert(collection) }
         return verdict
@@ -127,7 +132,7 @@ extension SyncRecorder {
                 try append(record, verdict, collection, start, call, exchange.asOf, &news, draft))
         }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
-        let known = ServerNews(draft.fold, begun: begun)
+        let known = known(draft)
         var tree = try below?.decision(under: verdicts, exchange, known)
         try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         // What they refer to is looked for once all of them are here.
@@ -152,7 +157,7 @@ extension SyncRecorder {
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        let end = ListEnd(list, ServerNews(draft.fold, begun: begun))
+        let end = ListEnd(list, known(draft))
         switch try end.decision(absent) {
         case .nothing: return Absent()
         case .heldAlready(let absent): return absent
@@ -196,7 +201,7 @@ extension SyncRecorder {
     mutating func described(
         _ list: [CollectionDescription], _ exchange: ReadExchange, _ draft: Draft
     ) throws {
-        guard try ServerNews(draft.fold, begun: begun).isNew(list) else {
+        guard try known(draft).isNew(list) else {
             if exchange.isClockNews { try answered(exchange, draft) } else { note(exchange) }
             return
         }
@@ -230,7 +235,7 @@ extension SyncRecorder {
     ) throws {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        let known = ServerNews(draft.fold, begun: begun)
+        let known = known(draft)
         let isNew = try known.isNew(record, of: key, in: start)
         var tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
         guard isNew || tree?.isNews == true else { return }

@@ -25,10 +25,9 @@ extension SyncRecorder {
     ) throws -> SentPush? {
         for item in items {
             let row = try draft.fold.entity(item.key)
+            let revision = row.baseState == .live ? row.revision ?? PushWrite.noRevision : nil
             guard row.attempt == nil, row.isPending(item.covers),
-                row.baseState == .live
-                    ? row.revision ?? PushWrite.noRevision == item.call.revision
-                    : item.call.revision == nil
+                item.call.isAction || item.call.revision == revision
             else { return nil }
         }
         let start = try begin(draft)
@@ -248,7 +247,7 @@ extension SyncRecorder {
         _ item: PushItem, _ refusal: ServerRefusal, _ draft: Draft
     ) throws -> Bool {
         let row = try draft.fold.entity(item.key)
-        guard row.attempt == nil, row.pending.map(\.position) == item.covers else { return false }
+        guard row.attempt == nil, row.isPending(item.covers) else { return false }
         try refused(item, refusal, call: nil, draft)
         return true
     }

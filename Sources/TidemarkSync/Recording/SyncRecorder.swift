@@ -57,7 +57,7 @@ package struct SyncRecorder: Sendable {
     private let triggers: [SyncTrigger]
     let scope: SyncScope
     private let seed: UInt64
-    private let isFull: Bool
+    private let mode: PullMode
     let begun: Moment
     private var unlogged: [ReadExchange] = []
     /// Collections in which a listed record was skipped because the log holds a newer answer.
@@ -78,7 +78,8 @@ package struct SyncRecorder: Sendable {
     private var unloggedBytes = 0
 
     package init(
-        triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, at begun: Moment,
+        triggers: [SyncTrigger], scope: SyncScope = .all, mode: PullMode = .changes,
+        at begun: Moment,
         seed: UInt64, rules: [ConflictRule] = [], settings: SyncSettings = SyncSettings()
     ) {
         self.rules = rules
@@ -89,7 +90,7 @@ package struct SyncRecorder: Sendable {
         self.triggers = triggers
         self.scope = scope
         self.seed = seed
-        self.isFull = isFull
+        self.mode = mode
         self.begun = begun
     }
 
@@ -98,12 +99,20 @@ package struct SyncRecorder: Sendable {
         var run = RunStart()
         run.triggers = triggers
         run.scope = scope
-        run.isFull = isFull
+        run.mode = mode
         run.begunAt = begun.now
         run.bootID = begun.bootID
         run.uptime = begun.uptime
         return run
     }
+
+    /// What the log knows, to compare an answer with.
+    func known(_ draft: Draft) -> ServerNews {
+        ServerNews(draft.fold, begun: begun, overwrites: mode.overwrites)
+    }
+
+    /// The shape of a payload that says what the run is to do.
+    private var schema: UInt32 { mode.overwrites ? PullMode.schema : scope.schema }
 
     // MARK: Beginning and end
 
@@ -121,7 +130,7 @@ package struct SyncRecorder: Sendable {
         started.run = runStart
         started.seed = seed
         var event = Event(.syncStarted, recordedAt: draft.now, json: started.encoded)
-        event.schemaVersion = scope.schema
+        event.schemaVersion = schema
         return try draft.append(event)
     }
 
@@ -149,7 +158,7 @@ package struct SyncRecorder: Sendable {
         let kept = keptUnlogged
         if start != nil { end.kept = kept.name }
         var event = Event(.syncFinished, recordedAt: draft.now, sync: start, json: end.encoded)
-        if start == nil { event.schemaVersion = scope.schema }
+        if start == nil { event.schemaVersion = schema }
         try draft.append(event)
         if let start, !kept.isEmpty { draft.keep(kept, of: start, keeps) }
         draft.pruneAnswers(keeps)

@@ -61,11 +61,11 @@ package struct SyncDriver: Sendable {
     /// - Parameters:
     ///   - triggers: why it runs, the highest first; at least one.
     ///   - scope: which parts of a run it does.
-    ///   - isFull: whether every collection is listed whole.
+    ///   - mode: how it pulls.
     ///   - time: how much time it has.
     /// - Throws: errors of the store; failures of the network or the server are in the outcome.
     package func run(
-        triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, time: SyncTime
+        triggers: [SyncTrigger], scope: SyncScope = .all, mode: PullMode = .changes, time: SyncTime
     ) async throws -> SyncOutcome {
         let dependencies = dependencies
         // Decisions use only times that are logged.
@@ -78,7 +78,7 @@ package struct SyncDriver: Sendable {
         if triggers.isEmpty, let wait = admission.wait { return try gated(for: wait, at: begun) }
         tell(.started(triggers))
         var machine = SyncMachine(
-            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
+            model: model, traits: adapter.traits, triggers: triggers, isFull: mode.isFull,
             scope: scope, begun: begun)
         let pace = RequestPace(windows, gates: gates.groups, begun: begun, time: time)
         let action = machine.begin(gates, pace, lists: groups(of: machine.unlisted))
@@ -90,7 +90,7 @@ package struct SyncDriver: Sendable {
         var run = SyncRun(
             machine: machine,
             recorder: SyncRecorder(
-                triggers: triggers, scope: scope, isFull: isFull, at: begun,
+                triggers: triggers, scope: scope, mode: mode, at: begun,
                 seed: dependencies.random(), rules: rules, settings: model.settings),
             proof: SyncProof(ask: host.credentials), pace: pace)
         try await carryOut(action, &run)

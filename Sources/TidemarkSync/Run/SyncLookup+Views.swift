@@ -54,6 +54,7 @@ extension ViewReader {
             failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
             unanswered: try unknownAttempts())
         left.tickets = try openTickets(model, traits)
+        left.released = try releasedTrees()
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             guard let moment = try listedAt(collection.name), try !isOwed(target),

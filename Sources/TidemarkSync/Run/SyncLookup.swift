@@ -78,6 +78,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var unanswered: [EntityKey]
     /// The answers that the server promised.
     package var tickets: [OpenTicket] = []
+    /// The entities of which a list's word was left out, and that are to be read now.
+    package var released: [EntityKey] = []
     /// When lists were made that nothing was left open of, by when those runs began.
     package var listed: [CollectionName: Moment]
 

@@ -35,6 +35,7 @@ extension SyncMachine {
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         if case .fetch(let keys) = scope { asked = keys.reversed() }
+        if scope == .all { asked = left.released.reversed() }
         if scope.reservations != nil { return state = .refilling }
         guard scope.pushes else { return state = .describing }
         let awaited = prepare(left.tickets)
@@ -195,7 +196,12 @@ extension SyncMachine {
     /// Leaves the subject of a call to a later run.
     mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
-        case .list: pauseList(failure)
+        case .list:
+            if list?.goesOn(after: failure) == true {
+                change { $0.pass(failure) }
+            } else {
+                pauseList(failure)
+            }
         case .feed: pauseFeed(failure)
         case .fetch(let collection, let ids):
             change { $0.fetchFailed(ids, failure) }

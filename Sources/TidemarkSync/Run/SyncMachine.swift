@@ -141,6 +141,8 @@ package struct SyncMachine: Sendable {
     var begunAnew: Set<PullTarget> = []
     /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
     var discarded: Set<PullTarget> = []
+    /// What lists share of a limit, and which of them wait for more of it.
+    var shares = ListShares()
     /// Whether an entity became accessible, and whether the pull was restarted for it.
     var hasGained = false
     var hasRestarted = false

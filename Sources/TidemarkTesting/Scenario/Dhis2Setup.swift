@@ -4,7 +4,7 @@ import TidemarkEvents
 
 /// What kind of DHIS2 a scenario's server is.
 struct Dhis2Setup: Sendable {
-    static let members = ["version", "rules", "jobs"]
+    static let members = ["version", "rules", "jobs", "user"]
 
     var version = Dhis2Version.v41
     /// Rules of programs about values.
@@ -13,6 +13,9 @@ struct Dhis2Setup: Sendable {
     var polls = 0
     /// After how many seconds a job is done.
     var jobSeconds: Int64 = 0
+
+    /// Who signs in: someone who may do everything, unless units are given.
+    var user = Dhis2User(isSuperuser: true)
 
     /// - Throws: for members that another kind of server does not have.
     init(_ server: ScenarioMembers, _ kind: ScenarioServerKind) throws(ScenarioError) {
@@ -36,10 +39,30 @@ struct Dhis2Setup: Sendable {
                     severity: try rule.flag("isWarning") ?? false ? .warning : .error,
                     message: try rule.neededText("message")))
         }
+        if let value = server["user"] {
+            let units = try ScenarioMembers(value, at: server.path("user"), ["capture", "search"])
+            user = Dhis2User(
+                captureUnits: try Self.units("capture", units) ?? [],
+                searchUnits: try Self.units("search", units))
+        }
         guard let value = server["jobs"] else { return }
         let jobs = try ScenarioMembers(value, at: server.path("jobs"), ["polls", "seconds"])
         polls = try jobs.integer("polls", in: 0...10_000) ?? 0
         jobSeconds = Int64(try jobs.integer("seconds", in: 0...1_000_000) ?? 0)
+    }
+}
+
+extension Dhis2Setup {
+    private static func units(
+        _ name: String, _ members: ScenarioMembers
+    ) throws(ScenarioError) -> [String]? {
+        guard members[name] != nil else { return nil }
+        var units: [String] = []
+        for (path, item) in try members.list(name) {
+            guard let id = item.stringValue else { throw ScenarioError(path, "an id is needed") }
+            units.append(id)
+        }
+        return units
     }
 }
 

@@ -19,6 +19,7 @@ struct ScenarioReader {
     /// The kinds of steps by the member that names them, each with its other members.
     private static let kinds: [(name: String, others: [String])] = [
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
+        ("request", ["of", "parameters", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
@@ -26,7 +27,8 @@ struct ScenarioReader {
         ("advance", []),
         ("deviceClock", []),
         ("serverDate", []),
-        ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
+        ("fault", []), ("answers", []),
+        ("sync", ["trigger", "full", "overwriting", "deadline", "refused"]),
         ("show", []),
         ("restart", []), ("background", []), ("foreground", []), ("midnight", []),
         ("during", ["do"]), ("expect", []),
@@ -63,6 +65,9 @@ struct ScenarioReader {
                 try key(members, kind), try members.document("document") ?? [0x7B, 0x7D])
         case "edit": return .edit(try key(members, kind), try patch(members))
         case "delete": return .delete(try key(members, kind))
+        case "request":
+            return .request(
+                try key(members, "of"), try members.neededText(kind), try parameters(members))
         case "retry": return .retry(try key(members, kind))
         case "discard": return .discard(try key(members, kind))
         case "answer":
@@ -123,6 +128,20 @@ struct ScenarioReader {
                 members.path(name), "the model has no collection \(key.collection)")
         }
         return key
+    }
+
+    private func parameters(
+        _ members: ScenarioMembers
+    ) throws(ScenarioError) -> [String: String] {
+        var parameters: [String: String] = [:]
+        for (name, value) in members["parameters"]?.object ?? [:] {
+            guard let text = value.stringValue else {
+                throw ScenarioError(
+                    members.path("parameters"), "an object of name to text is needed")
+            }
+            parameters[name] = text
+        }
+        return parameters
     }
 
     private func patch(_ members: ScenarioMembers) throws(ScenarioError) -> Patch {
@@ -283,7 +302,9 @@ struct ScenarioReader {
             sync.scope = .pull(names)
         }
         sync.trigger = try members.word("trigger", SyncTrigger.self) ?? sync.trigger
-        sync.isFull = try members.flag("full") ?? false
+        sync.mode = PullMode(
+            isFull: try members.flag("full") ?? false,
+            overwrites: try members.flag("overwriting") ?? false)
         sync.deadline = try members.duration("deadline")
         return sync
     }

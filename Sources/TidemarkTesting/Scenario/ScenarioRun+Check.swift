@@ -250,7 +250,9 @@ extension ScenarioRun {
 
     private static func json(_ entry: OutboxEntry, _ store: ReadContext) throws -> JSONValue {
         let rule = entry.mutation.rule
-        let words: [EventKind: String] = [.localCreated: "create", .localDeleted: "delete"]
+        let words: [EventKind: String] = [
+            .localCreated: "create", .localDeleted: "delete", .localRequested: "action",
+        ]
         let kind = words[entry.mutation.kind] ?? "update"
         return [
             "entity": .string(entry.mutation.key.description), "kind": .string(kind),

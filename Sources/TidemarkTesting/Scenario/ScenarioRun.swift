@@ -166,6 +166,10 @@ actor ScenarioRun {
         case .edit(let key, let patch):
             try await replica.write { tx in _ = try tx.patch(key, patch) }
         case .delete(let key): try await replica.write { tx in _ = try tx.delete(key) }
+        case .request(let key, let action, let parameters):
+            try await replica.write { tx in
+                _ = try tx.request(action, of: key, parameters: parameters)
+            }
         case .retry(let key): try await replica.write { tx in try tx.retry(key) }
         case .discard(let key): try await replica.write { tx in try tx.discard(key) }
         case .answer(let name, let answer): try self.answer(name, answer)
@@ -240,7 +244,7 @@ actor ScenarioRun {
         _ sync: ScenarioSync, _ step: ScenarioStep, _ inFlight: Bool
     ) async throws -> Bool {
         if inFlight {
-            let task = await engine.ask(sync.trigger, sync.scope, sync.deadline, sync.isFull)
+            let task = await engine.ask(sync.trigger, sync.scope, sync.deadline, sync.mode)
             asked.append(AskedRun(step: step, processesEnded: processesEnded, task: task))
             return false
         }
@@ -250,7 +254,9 @@ actor ScenarioRun {
         do {
             first = .success(
                 try await engine.sync(
-                    sync.trigger, scope: sync.scope, deadline: sync.deadline, full: sync.isFull))
+                    sync.trigger, scope: sync.scope, deadline: sync.deadline,
+                    full: sync.mode.isFull,
+                    overwriting: sync.mode.overwrites))
         } catch { first = .failure(error) }
         var outcomes: [SyncOutcome] = []
         // The outcome of a run is not known if its process ended.

@@ -148,7 +148,7 @@ struct Dhis2ScenarioServer: ScenarioServer {
     private let server: Dhis2Server
 
     init(_ setup: Dhis2Setup, _ clock: ManualClock) {
-        var model = Dhis2ServerModel(setup.version, users: [Dhis2User(isSuperuser: true)])
+        var model = Dhis2ServerModel(setup.version, users: [setup.user])
         model.acceptsAnyID = true
         model.valueRules = setup.rules
         model.jobPolls = setup.polls

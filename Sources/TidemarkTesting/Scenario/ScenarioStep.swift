@@ -9,6 +9,8 @@ struct ScenarioStep: Sendable {
         case create(EntityKey, [UInt8])
         case edit(EntityKey, Patch)
         case delete(EntityKey)
+        /// The user wants the server to do something.
+        case request(EntityKey, String, [String: String])
         case retry(EntityKey)
         case discard(EntityKey)
         /// The open issues about an entity or a collection get an answer.
@@ -86,7 +88,7 @@ struct ScenarioFault: Sendable {
 struct ScenarioSync: Sendable {
     var scope = SyncScope.all
     var trigger = SyncTrigger.userRequested
-    var isFull = false
+    var mode = PullMode.changes
     var deadline: Duration?
 }
 

@@ -13,7 +13,7 @@ struct ScenarioWords: Sendable {
     /// The states of mutations.
     private let states =
         ["pending", "unknown", "blocked"] + MutationOutcome.allCases.map(\.rawValue)
-    private let kinds = ["create", "update", "delete"]
+    private let kinds = ["create", "update", "delete", "action"]
     private let derivations = [RivalRule.name, ChoiceRule.name]
     /// The rules that decide.
     let rules: [String]
@@ -29,7 +29,8 @@ struct ScenarioWords: Sendable {
         collections = model.collections.map(\.name.rawValue)
         triggers = SyncTrigger.allCases.map(\.rawValue) + model.settings.gates.map(\.name)
         rules =
-            model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
+            model.collections.map(\.conflict.name)
+            + [ConflictPolicy.overwriteAlways.name, RivalRule.name, ChoiceRule.name]
             + [
                 "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
                 "match", "writing",

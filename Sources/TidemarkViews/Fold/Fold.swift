@@ -37,6 +37,8 @@ package final class Fold {
     var knownHidden: Bool?
     /// What fails by itself, once that was asked for; see FoldFailing.swift.
     var knownFailing: Set<EntityKey>?
+    /// The entities of which a list's word was left out, once that was asked for.
+    var knownWithheld: Set<EntityKey>?
     /// The answers that the server promised, once they were read.
     var knownTickets: [TicketRow]?
     /// The server's clock, once it was read; nil inside where there is none yet.
@@ -77,7 +79,7 @@ package final class Fold {
         do { try understand(event, position) } catch is JSONError {
             forget()
             (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
-            knownTickets = nil
+            (knownTickets, knownWithheld) = (nil, nil)
         }
         // An idempotency key counts even where the payload can't be read.
         if event.idempotencyKey != nil { try noteKey(event, position) }

@@ -28,6 +28,7 @@ extension Fold {
     ) throws -> [String] {
         // No call uses that id any more.
         try forgetFailing(other)
+        try takeWithheld(other)
         let ids = try aliases(other)
         for id in ids { put(.binding(EntityKey(key.collection, id)), key.bytes) }
         if !ids.isEmpty { put(.aliases(other), nil) }

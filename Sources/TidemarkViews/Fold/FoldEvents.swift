@@ -15,6 +15,7 @@ extension Fold {
         case .localCreated: try edit(event, position, .create)
         case .localUpdated: try edit(event, position, .update)
         case .localDeleted: try edit(event, position, .delete)
+        case .localRequested: try edit(event, position, .action)
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
         case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
@@ -48,6 +49,7 @@ extension Fold {
             try listed(page, of: page.target(name), event, position)
             try seen(page, of: page.target(name))
             try namedAgain(page, of: name)
+            try noteWithheld(page, of: name, position)
             try feed(page, of: name, event, position)
             try take(page, of: name, event, position)
             for part in page.within {

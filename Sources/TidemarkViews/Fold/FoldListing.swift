@@ -41,7 +41,7 @@ extension Fold {
     ///
     /// Each is owed until such a list was logged as complete, whatever becomes of the run.
     func owe(_ run: RunStart, _ position: Position) throws {
-        guard run.isFull else { return }
+        guard run.mode.isFull else { return }
         for target in run.scope.targets(in: try model()) {
             put(.owed(target), position.bigEndianBytes)
         }

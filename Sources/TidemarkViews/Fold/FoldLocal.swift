@@ -8,7 +8,7 @@ extension Fold {
         guard let key = event.key else { return }
         let place = RowKey.entity(key)
         var row = try entity(at: place)
-        if kind == .create, !event.isObject { return }
+        if kind == .create || kind == .action, !event.isObject { return }
         let fields = kind == .update ? try Patch(parsing: event.payload).fieldNames : []
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)

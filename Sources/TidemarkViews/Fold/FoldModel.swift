@@ -91,8 +91,9 @@ extension Fold {
             var row = try entity(key)
             let changes = try row.changes(in: old)
             let wide = PendingChange.widened(changes, gone, on: try row.baseValue(in: old))
-            for index in row.pending.indices where wide[index] != changes[index] {
-                guard case .update(let patch) = wide[index].change else { continue }
+            let places = row.pending.indices.filter { !row.pending[$0].isAction }
+            for (place, index) in places.enumerated() where wide[place] != changes[place] {
+                guard case .update(let patch) = wide[place].change else { continue }
                 row.pending[index].payload = patch.encoded
                 try updateMutation(row.pending[index], of: key) { $0.fields = patch.fieldNames }
             }

@@ -12,6 +12,10 @@ extension Fold {
         try noteUnanswered(key)
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
         put(.attempt(key), position.bigEndianBytes)
+        // What was refused before and is sent again has no outcome any more.
+        if row.pending.contains(where: { $0.isRefused && $0.position <= covers }) {
+            try rearm(&row, key)
+        }
         for item in row.pending where item.position <= covers {
             try updateMutation(item, of: key) { mutation in
                 mutation.attempts += 1
@@ -99,7 +103,11 @@ extension Fold {
         let key = try resolve(named)
         var row = try entity(key)
         let collection = try collection(key.collection)
-        let covered = row.pending.filter { $0.position <= covers }
+        for item in row.pending where item.position <= covers && item.isAction {
+            try settle(item, of: key, .accepted, proof: position, revision: nil)
+            try note(granted: item, of: key, collection, event, position)
+        }
+        let covered = row.pending.filter { $0.position <= covers && !$0.isAction }
         let changes = try row.changes(covered, in: collection)
         let base = try row.baseValue(in: collection)
         for (item, isOvertaken) in zip(covered, PendingChange.overtaken(changes)) {
@@ -133,7 +141,7 @@ extension Fold {
         row.pending.removeAll { $0.position <= covers }
         try endAttempt(&row, key)
         row.refusal = nil
-        noteIssues(push.issues, of: &row, key, position)
+        if !covered.isEmpty { noteIssues(push.issues, of: &row, key, position) }
         try annihilate(&row, key, proof: position)
         try forgetUnanswered(key)
         // A server that names what it took differently. Of what was never here an alias would name
@@ -153,9 +161,10 @@ extension Fold {
         try forgetAnswered(key, row)
         noteIssues(refusal.issues, of: &row, key, position)
         // A later edit may have mended what was refused, so all of it is sent again; and what was
-        // discarded since is not refused any more.
+        // discarded since is not refused any more. An action is mended by none.
+        let isAction = row.pending.contains { $0.position == covers && $0.isAction }
         guard row.pending.contains(where: { $0.position <= covers }),
-            !row.pending.contains(where: { $0.position > covers })
+            isAction || !row.pending.contains(where: { $0.position > covers })
         else {
             try put(row, key)
             return

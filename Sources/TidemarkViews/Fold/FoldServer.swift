@@ -10,6 +10,7 @@ extension Fold {
         let asOf = event.asOf ?? position
         try wasRead(named, asOf: asOf)
         if !isDeletion, try claim(key, event, position) { return }
+        if event.mutation == nil { try takeWithheld(key) }
         let place = RowKey.entity(key)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let effects = try hear(event, of: key, position)
@@ -64,7 +65,8 @@ extension Fold {
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
-            !row.isOwnWrite(event), isDeletion || event.checked.isObject
+            !row.isOwnWrite(event), isDeletion || event.checked.isObject,
+            try !overwrites(event)
         else { return nil }
         let changes = try namedChanges(row, collection)
         let old = try row.baseValue(in: collection)
@@ -88,11 +90,12 @@ extension Fold {
     ) throws {
         let collection = try collection(key.collection)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
-        let own = row.pending.filter { !$0.isDerived }
+        let own = row.pending.filter { !$0.isDerived && !$0.isAction }
         let changes = try namedChanges(row, collection)
         let new = try new.read(by: collection)
+        let policy = try overwrites(event) ? .overwriteAlways : collection.conflict
         let rebase = Rebase(
-            changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
+            changes, from: try row.baseValue(in: collection), to: new, policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
             isAssumed: row.isAssumed)
         var kept: [EntityRow.Pending] = []
@@ -115,7 +118,7 @@ extension Fold {
         }
         for (index, conflict) in rebase.conflicts.enumerated() {
             var decision = DecisionRow(
-                key: key, rule: collection.conflict.name,
+                key: key, rule: policy.name,
                 ruleVersion: ruled?.version ?? UInt64(Rebase.version),
                 result: conflict.result.rawValue,
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
@@ -138,12 +141,22 @@ extension Fold {
                 mine: row.content ?? [], base: row.isAssumed ? row.base : [])
             put(.sides(position), sides.encoded)
         }
-        row.pending = (kept + row.pending.filter(\.isDerived)).sorted { $0.precedes($1) }
+        let wasRefused = row.pending.contains(where: \.isRefused)
+        let rest = row.pending.filter { $0.isDerived || $0.isAction }
+        row.pending = (kept + rest).sorted { $0.precedes($1) }
+        // What the server said against changes that are gone is said of nothing.
+        if wasRefused, row.pending.isEmpty { forgetIssues(of: &row, key) }
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
         if !row.pending.contains(where: row.isCarried) {
             try endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+    }
+
+    /// Whether the run of an event was asked to take the server's word against everything that is
+    /// pending.
+    private func overwrites(_ event: Event) throws -> Bool {
+        try started(event)?.run.mode.overwrites ?? false
     }
 
     /// What the user left pending, its references by the ids that the server uses, and its files by

@@ -19,6 +19,8 @@ package struct EntityRow: Sendable, Hashable {
             case delete = 3
             /// A later mutation, rewritten, carries its change.
             case carried = 4
+            /// Something that the server is to do: it changes nothing here.
+            case action = 5
         }
         package var position: Position
         package var kind: Kind
@@ -33,6 +35,9 @@ package struct EntityRow: Sendable, Hashable {
         package var rule = ""
 
         package var isDerived: Bool { !rule.isEmpty }
+
+        /// Whether it changes nothing here.
+        package var isAction: Bool { kind == .action }
 
         /// What follows from an event comes after what the event itself is.
         func precedes(_ other: Pending) -> Bool {
@@ -149,7 +154,7 @@ package struct EntityRow: Sendable, Hashable {
         try baseValue.read(by: collection)
     }
 
-    /// The pending mutations as a collection's model of today reads them.
+    /// The pending changes, without actions, as a collection's model of today reads them.
     package func changes(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
         try changes(pending, in: collection)
     }
@@ -177,6 +182,7 @@ package struct EntityRow: Sendable, Hashable {
             case .update: change = .update(try Patch(parsing: item.payload))
             case .delete: change = .delete
             case .carried: change = .carried
+            case .action: continue
             }
             result.append(
                 PendingChange(

@@ -4,6 +4,8 @@
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
 //   ledger  'A' …                                    contents (ContentRows.swift)
+//   ledger  'G' collection 0 id 0 action             outbox (what an action granted last)
+//   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
 //   ledger  'J' position                             outbox (FoldTickets.swift)
 //   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
 //   ledger  'W' collection 0 id                      issues (what the server says of entities)
@@ -164,6 +166,10 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func warned(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.warned))
     }
+    /// The page whose word on an entity was left out, until the server's word is taken.
+    package static func withheld(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.withheld))
+    }
     package static func attempt(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.attempts))
     }
@@ -218,7 +224,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals
-        case UInt8(ascii: "f"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "w"):
+        case UInt8(ascii: "f"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "w"),
+            UInt8(ascii: "H"):
             return .watermarks
         case UInt8(ascii: "x"): return .store
         default: return .outbox
@@ -265,6 +272,8 @@ package enum Ledger {
     package static let sides = Array("c".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
+    package static let withheld = Array("H".utf8)
+    package static let grants = Array("G".utf8)
     package static let store = Array("x".utf8)
 }
 

@@ -74,7 +74,7 @@ import Testing
                 == #"{"select":[{"collection":"visits","parameters":{"program":"P1"},"limit":5},"#
                 + #"{"collection":"visits"}]}"#)
         #expect(SyncScope(json) == scope && scope.schema == 2 && scope.isPartialPull)
-        #expect(EventKind.syncStarted.newestSchema == 3)
+        #expect(EventKind.syncStarted.newestSchema == 4)
     }
 }
 

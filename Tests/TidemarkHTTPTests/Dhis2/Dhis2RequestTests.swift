@@ -158,4 +158,49 @@ import TidemarkSync
         #expect(first.member == "enrollments" && first.records.map(\.id) == ["enroll1"])
         #expect(first.records[0].children.first?.records.count == 1)
     }
+
+    @Test(
+        arguments: [
+            ("2.37", "trackedEntityInstance", "ou"), ("2.41", "trackedEntity", "ou"),
+            ("2.42", "trackedEntity", "orgUnit"),
+        ])
+    func `actions in the words of each version`(_ version: String, _ id: String, _ unit: String)
+        throws
+    {
+        let adapter = try adapter(version)
+        func request(_ action: String, _ parameters: [String: String]) throws -> ServerRequest {
+            try adapter.request(
+                for: .perform(entities(id), id: "T1", action: action, parameters: parameters))
+        }
+        let glass = try request("override", ["program": "P1", "reason": "first & last"])
+        #expect(glass.method == .post)
+        #expect(
+            glass.path == "/40/api/tracker/ownership/override?\(id)=T1&program=P1"
+                + "&reason=first%20%26%20last")
+        let transfer = try request("transfer", ["program": "P1", "orgUnit": "O2"])
+        #expect(transfer.method == .put)
+        #expect(
+            transfer.path == "/40/api/tracker/ownership/transfer?\(id)=T1&program=P1&\(unit)=O2")
+        for parameters in [[:], ["program": "P1"], ["program": "P1", "reason": "r", "more": "m"]] {
+            let failure = #expect(throws: SyncFailure.self) {
+                _ = try request("override", parameters)
+            }
+            #expect(failure?.detail.contains("needs the parameters program and reason") == true)
+        }
+        let other = #expect(throws: SyncFailure.self) { _ = try request("merge", [:]) }
+        #expect(other?.detail.contains("it has override and transfer") == true)
+    }
+
+    @Test func `one tracked entity as a program shows it`() throws {
+        let list: ListParameters = ["trackedEntity": "T1", "program": "P1"]
+        #expect(
+            try adapter("2.41").request(
+                for: .listPart(entities(), list, after: nil, page: nil)
+            ).path == "/40/api/tracker/trackedEntities/T1?program=P1&fields=*,!programOwners")
+        let failure = #expect(throws: SyncFailure.self) {
+            _ = try adapter("2.41").request(
+                for: .listPart(entities(), ["trackedEntity": "T1"], after: nil, page: nil))
+        }
+        #expect(failure?.detail.contains("has a program beside it") == true)
+    }
 }

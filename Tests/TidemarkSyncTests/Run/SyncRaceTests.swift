@@ -96,7 +96,7 @@ import TidemarkViews
                 }
                 // Asked, and not yet answered: another engine pushes, then a rival writes.
                 let time = SyncTime(from: device.replica.dependencies.moment, deadline: nil)
-                _ = try await other.run(triggers: [.userRequested], isFull: false, time: time)
+                _ = try await other.run(triggers: [.userRequested], time: time)
                 world.rivalPuts("tasks/t1", #"{"title":"black tea"}"#)
                 return await pass()
             }

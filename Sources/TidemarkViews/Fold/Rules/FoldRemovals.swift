@@ -170,7 +170,7 @@ private struct RemovalPlace {
                 }
                 row.pending[index].payload = patch.encoded
                 changed += changes.map(\.key)
-            case .delete, .carried: continue
+            case .delete, .carried, .action: continue
             }
         }
         return changed

@@ -437,7 +437,7 @@ extension Contest {
 extension EntityRow.Pending {
     /// Whether a patch sets or removes a field.
     fileprivate func touches(_ field: String) throws(JSONError) -> Bool {
-        guard kind == .update else { return true }
+        guard kind == .update else { return kind != .action }
         let exact = ExactString(field)
         return try Patch(parsing: payload).fieldNames.contains { ExactString($0) == exact }
     }
