@@ -1,5 +1,6 @@
 // Dhis2Adapter.swift — DHIS2's tracker: tracked entities with the enrollments and events in them,
-// events of their own, and metadata, which is only read. What is sent: Dhis2Writing.swift.
+// events of their own, aggregate data values (Dhis2DataValues.swift), and metadata, which is only
+// read. What is sent: Dhis2Writing.swift.
 //
 //   call        up to 2.39                            from 2.40 on
 //   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
@@ -40,17 +41,24 @@ public struct Dhis2Adapter: ServerAdapter {
 
     /// Lists have parameters, nothing has a version, and values are reserved.
     ///
-    /// From 2.40 on what belongs together is sent together, deletions first; before, entities of
-    /// one kind are.
+    /// From 2.40 on what belongs together is sent together, deletions first; before, trees are,
+    /// twenty a request.
     public var traits: ServerTraits {
         let isNew = dialect.generation == .new
         var traits = ServerTraits(
-            writesPerRequestMax: isNew ? 1000 : 20, hasVersions: false, mergesLists: isNew,
+            writesPerRequestMax: 1000, hasVersions: false, mergesLists: isNew,
             hasListParameters: true,
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
         traits.numberedPages = Self.usualPageSize
+        if !isNew {
+            traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]
+            traits.treesPerRequestMax = 20
+        }
+        if dialect.namesDataSets {
+            traits.partitionFields = ["dataValues": "dataSet"]
+        }
         return traits
     }
 
@@ -64,6 +72,7 @@ public struct Dhis2Adapter: ServerAdapter {
             return try list(collection, parameters, after, page)
         case .read(let collection, let id):
             let kind = try known(collection)
+            if kind == .dataValues { return get(try place(ofValues: [id], in: collection)) }
             let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
             return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
         case .reserve(let pool, let key, _, let count):
@@ -131,6 +140,10 @@ public struct Dhis2Adapter: ServerAdapter {
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
         let words = try dialect.words(parameters, of: kind)
+        if kind == .dataValues {
+            guard page == nil else { throw .client(status: 0, "data values have no pages") }
+            return get(try place(ofValues: words, after: after))
+        }
         if kind == .trackedEntities, parameters["program"] == nil,
             parameters["trackedEntityType"] == nil
         {
@@ -161,6 +174,7 @@ public struct Dhis2Adapter: ServerAdapter {
         _ collection: CollectionModel, _ ids: [String]
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
+        if kind == .dataValues { return get(try place(ofValues: ids, in: collection)) }
         let mark = dialect.minor < 41 ? ";" : ","
         let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
         guard let name = dialect.idsParameter(of: kind) else {

@@ -38,7 +38,12 @@ extension Dhis2Adapter {
                 .listPart(let collection, _, let after, let page):
                 return .page(try self.page(collection, after, page, body))
             case .read(let collection, let id):
-                let record = try record(known(collection), body)
+                let kind = try known(collection)
+                if kind == .dataValues {
+                    guard let record = try values([id], body).first else { return .absent }
+                    return record.isDeleted ? .deleted(record) : .record(record)
+                }
+                let record = try record(kind, body)
                 guard ExactString(record.id) == ExactString(id) else {
                     throw .malformed("\(record.id) in answer to a call about \(id)")
                 }
@@ -105,6 +110,7 @@ extension Dhis2Adapter {
         _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ body: [UInt8]
     ) throws(SyncFailure) -> ListPage {
         let kind = try known(collection)
+        if kind == .dataValues { return try valuePage(after, body) }
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
         var latest: String?
@@ -133,6 +139,7 @@ extension Dhis2Adapter {
         _ collection: CollectionModel, _ ids: [String], _ body: [UInt8]
     ) throws(SyncFailure) -> [ServerRecord] {
         let kind = try known(collection)
+        if kind == .dataValues { return try values(ids, body) }
         let asked = Set(ids.map { ExactString($0) })
         var records: [ServerRecord] = []
         for item in try items(kind, body) {
@@ -142,7 +149,7 @@ extension Dhis2Adapter {
         return records
     }
 
-    private func items(
+    func items(
         _ kind: Dhis2Kind, _ body: [UInt8]
     ) throws(SyncFailure) -> [Range<Int>] {
         for member in dialect.listMembers(of: kind) {
@@ -155,7 +162,7 @@ extension Dhis2Adapter {
         throw .malformed("a list without \"\(dialect.listName(of: kind))\"")
     }
 
-    private func misfit(
+    func misfit(
         _ kind: Dhis2Kind, _ bytes: [UInt8], _ failure: SyncFailure
     ) -> UnreadableRecord {
         UnreadableRecord(

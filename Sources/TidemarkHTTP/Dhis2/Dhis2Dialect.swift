@@ -10,6 +10,8 @@ enum Dhis2Kind: Sendable, Hashable {
     case enrollments
     case events
     case relationships
+    /// Aggregate data values.
+    case dataValues
     /// Programs, organisation units and the like, by the name of their list.
     case metadata(String)
 
@@ -19,11 +21,17 @@ enum Dhis2Kind: Sendable, Hashable {
         case "enrollments": self = .enrollments
         case "events": self = .events
         case "relationships": self = .relationships
+        case "dataValues": self = .dataValues
         default: self = .metadata(name.rawValue)
         }
     }
 
-    var isTracker: Bool { if case .metadata = self { false } else { true } }
+    var isTracker: Bool {
+        switch self {
+        case .trackedEntities, .enrollments, .events, .relationships: true
+        case .dataValues, .metadata: false
+        }
+    }
 }
 
 /// The names of one version's API.
@@ -44,10 +52,14 @@ struct Dhis2Dialect: Sendable, Hashable {
 
     var generation: Generation { minor < 40 ? .old : .new }
 
+    /// Whether data values are sent set by set, with the data set's id.
+    var namesDataSets: Bool { minor >= 39 }
+
     /// The path of a list, below `api`.
     func place(of kind: Dhis2Kind) -> String {
         switch kind {
         case .metadata(let name): URLPath.escape(name.utf8)
+        case .dataValues: "dataValueSets"
         case .trackedEntities, .enrollments, .events, .relationships:
             generation == .old ? listName(of: kind) : "tracker/" + listName(of: kind)
         }
@@ -60,6 +72,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .enrollments: "enrollments"
         case .events: "events"
         case .relationships: "relationships"
+        case .dataValues: "dataValues"
         case .metadata(let name): name
         }
     }
@@ -76,13 +89,13 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .enrollments: "enrollment"
         case .events: "event"
         case .relationships: "relationship"
-        case .metadata: "id"
+        case .dataValues, .metadata: "id"
         }
     }
 
-    /// The parameter of a list that names the objects which are wanted; nil for metadata.
+    /// The parameter of a list that names the objects which are wanted; nil where there is none.
     func idsParameter(of kind: Dhis2Kind) -> String? {
-        if case .metadata = kind { return nil }
+        guard kind.isTracker else { return nil }
         return minor < 41 ? idField(of: kind) : listName(of: kind)
     }
 
@@ -91,7 +104,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         switch kind {
         case .trackedEntities: .enrollments
         case .enrollments: .events
-        case .events, .relationships, .metadata: nil
+        case .events, .relationships, .dataValues, .metadata: nil
         }
     }
 
@@ -106,26 +119,37 @@ struct Dhis2Dialect: Sendable, Hashable {
         _ parameters: ListParameters, of kind: Dhis2Kind
     ) throws(SyncFailure) -> [(name: String, value: String)] {
         var words: [(name: String, value: String)] = []
+        let known = Self.parameters(of: kind)
         for parameter in parameters.all {
-            guard kind.isTracker, let name = name(of: parameter.name) else {
-                let known = kind.isTracker ? Self.parameters.joined(separator: ", ") : "none"
+            guard known.contains(parameter.name) else {
+                let list = known.isEmpty ? "none" : known.joined(separator: ", ")
                 throw .client(
-                    status: 0, "\"\(parameter.name)\" is no parameter of its lists; \(known) are")
+                    status: 0, "\"\(parameter.name)\" is no parameter of its lists; \(list) are")
             }
+            let name = kind.isTracker ? name(of: parameter.name) : parameter.name
             words.append((name, parameter.value))
         }
         return words
     }
 
-    private static let parameters = [
-        "program", "trackedEntityType", "orgUnit", "orgUnitMode", "programStage", "status",
-    ]
+    private static func parameters(of kind: Dhis2Kind) -> [String] {
+        switch kind {
+        case .trackedEntities, .enrollments, .events, .relationships:
+            ["program", "trackedEntityType", "orgUnit", "orgUnitMode", "programStage", "status"]
+        case .dataValues:
+            [
+                "dataSet", "dataElementGroup", "orgUnit", "orgUnitGroup", "children", "period",
+                "startDate", "endDate", "attributeOptionCombo",
+            ]
+        case .metadata: []
+        }
+    }
 
-    private func name(of parameter: String) -> String? {
+    private func name(of parameter: String) -> String {
         switch parameter {
         case "orgUnit": generation == .old ? "ou" : minor < 41 ? "orgUnit" : "orgUnits"
         case "orgUnitMode": minor < 41 ? "ouMode" : "orgUnitMode"
-        default: Self.parameters.contains(parameter) ? parameter : nil
+        default: parameter
         }
     }
 }

@@ -3,6 +3,8 @@
 //   new   a report: errors and warnings by the type and uid of their object, and what was imported
 //   old   a summary an object, in it those of what it holds
 //
+// What is said of data values: Dhis2ValueSummary.swift.
+//
 // An object that neither names was left alone. The body of a 409 is a report like any other.
 
 public import HTTPTypes
@@ -12,12 +14,14 @@ public import TidemarkSync
 extension Dhis2Adapter {
     /// What came of each of some writes; nil where the body is no report.
     func reported(_ calls: [ServerCall], _ body: [UInt8]) -> [BatchedAnswer]? {
-        guard let object = (try? JSONValue(parsing: body))?.object,
-            let report =
-                dialect.generation == .new
-                ? Dhis2Report(tracker: object) : Dhis2Report(summaries: object)
-        else { return nil }
-        return calls.map { answer(to: $0, report) }
+        guard let object = (try? JSONValue(parsing: body))?.object else { return nil }
+        if calls.contains(where: \.isAboutDataValue) {
+            return Dhis2ValueSummary(object)?.answers(to: calls)
+        }
+        let report =
+            dialect.generation == .new
+            ? Dhis2Report(tracker: object) : Dhis2Report(summaries: object)
+        return report.map { report in calls.map { answer(to: $0, report) } }
     }
 
     /// What an answer proves of its writes: what their parts of the report say.
@@ -54,13 +58,7 @@ extension Dhis2Adapter {
             if kind.isNeverRefused {
                 return BatchedAnswer(status: 200, .ignored(errors), effect: .nothing)
             }
-            let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
-            let first = errors[0]
-            let message = [first.code, first.message].compactMap(\.self).joined(separator: ": ")
-            return BatchedAnswer(
-                status: 409,
-                .refused(
-                    ServerRefusal(status: 409, message: message + rest, issues: errors)))
+            return .refused(errors)
         }
         guard found.isImported else {
             return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
@@ -90,6 +88,18 @@ extension Dhis2Adapter {
             }
         }
         return issue
+    }
+}
+
+extension BatchedAnswer {
+    /// The answer to a write that was refused for at least one reason.
+    static func refused(_ errors: [ServerIssue]) -> BatchedAnswer {
+        let first = errors.first ?? ServerIssue(.error, "no reason")
+        let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
+        let message = [first.code, first.message].compactMap(\.self).joined(separator: ": ")
+        return BatchedAnswer(
+            status: 409,
+            .refused(ServerRefusal(status: 409, message: message + rest, issues: errors)))
     }
 }
 
@@ -332,6 +342,7 @@ extension Dhis2Kind {
         case .enrollments: "ENROLLMENT"
         case .events: "EVENT"
         case .relationships: "RELATIONSHIP"
+        case .dataValues: "DATA_VALUE"
         case .metadata(let name): name
         }
     }

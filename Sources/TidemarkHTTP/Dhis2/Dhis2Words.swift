@@ -9,11 +9,12 @@ extension Dhis2Adapter {
     static let words = ServerWords(
         segments: [
             "api", "tracker", "trackedEntities", "trackedEntityInstances", "enrollments", "events",
-            "trackedEntityAttributes", "generateAndReserve", "ownership", "override", "transfer",
+            "trackedEntityAttributes", "generateAndReserve", "dataValueSets", "ownership", "override",
+            "transfer",
         ],
         parameters: [
             "page": .count, "pageSize": .count, "includeDeleted": .flag,
-            "includeAllAttributes": .flag, "numberToReserve": .count,
+            "includeAllAttributes": .flag, "numberToReserve": .count, "children": .flag,
         ],
         others: ["override", "transfer", "program", "reason", "orgUnit"])
 }

@@ -1,11 +1,12 @@
 // Dhis2Writing.swift — what is sent to DHIS2: a bundle of entities that name each other, or a list
-// of one kind where the server has the old importers.
+// of one kind where the server has the old importers, each with what is written in it.
 //
-//   up to 2.39     POST api/events?strategy=SYNC                            one kind a request
+//   up to 2.39     POST api/events?strategy=SYNC                            trees of one kind
 //                  POST api/events?strategy=DELETE
 //   from 2.40 on   POST api/tracker?importStrategy=CREATE_AND_UPDATE&…      all kinds together
 //                  POST api/tracker?importStrategy=DELETE&…
 //                  GET api/tracker/jobs/ID and …/ID/report, where it was more than a few writes
+//   data values    see Dhis2DataValues.swift
 //
 // The new importer keeps the values that an entity does not name, so that of its lists only the
 // values that changed are sent; one without a value is deleted. The old ones replace all of them.
@@ -40,10 +41,11 @@ extension Dhis2Adapter {
 
     /// The request that carries out some writes: all deletions, or none.
     func importing(_ calls: [ServerCall]) throws(SyncFailure) -> ServerRequest {
-        var lists: [(kind: Dhis2Kind, elements: [[UInt8]])] = []
+        if calls.contains(where: \.isAboutDataValue) { return try importing(values: calls) }
+        var nodes: [Dhis2Node] = []
         var isDeletion = false
         for call in calls {
-            guard let collection = call.collection else { continue }
+            guard let collection = call.collection, let write = call.write else { continue }
             let kind = try known(collection)
             guard kind.isTracker else {
                 throw .client(
@@ -52,11 +54,15 @@ extension Dhis2Adapter {
                         + "model")
             }
             if case .delete = call { isDeletion = true }
-            let element = element(call, collection, kind)
-            if let place = lists.firstIndex(where: { $0.kind == kind }) {
-                lists[place].elements.append(element)
+            nodes.append(Dhis2Node(kind, write.id, element(call, collection, kind)))
+        }
+        if dialect.generation == .old, !isDeletion { nodes = dialect.trees(of: nodes) }
+        var lists: [(kind: Dhis2Kind, elements: [[UInt8]])] = []
+        for node in nodes {
+            if let place = lists.firstIndex(where: { $0.kind == node.kind }) {
+                lists[place].elements.append(node.element)
             } else {
-                lists.append((kind, [element]))
+                lists.append((node.kind, [node.element]))
             }
         }
         var body = Array("{".utf8)
@@ -71,7 +77,7 @@ extension Dhis2Adapter {
         switch dialect.generation {
         case .old:
             guard lists.count == 1 else {
-                throw .client(status: 0, "up to 2.39 DHIS2 takes one kind of entities a request")
+                throw .client(status: 0, "up to 2.39 DHIS2 takes trees of one kind a request")
             }
             // Before 2.29 there is no SYNC.
             let usual = dialect.minor < 30 ? "CREATE_AND_UPDATE" : "SYNC"
@@ -83,7 +89,11 @@ extension Dhis2Adapter {
                 "tracker?\(mode)atomicMode=OBJECT&importStrategy="
                 + (isDeletion ? "DELETE" : "CREATE_AND_UPDATE")
         }
-        return ServerRequest(
+        return post(place, body)
+    }
+
+    func post(_ place: String, _ body: [UInt8]) -> ServerRequest {
+        ServerRequest(
             method: .post, path: "\(path)/api/\(place)",
             headers: [.contentType: "application/json"], body: body)
     }
@@ -114,5 +124,50 @@ extension Dhis2Adapter {
             .perform, .batch, .poll, .reserve:
             return Array("{}".utf8)
         }
+    }
+}
+
+/// A write's part of a payload, and which object it is about.
+struct Dhis2Node {
+    let kind: Dhis2Kind
+    let id: String
+    var element: [UInt8]
+
+    init(_ kind: Dhis2Kind, _ id: String, _ element: [UInt8]) {
+        self.kind = kind
+        self.id = id
+        self.element = element
+    }
+}
+
+extension Dhis2Dialect {
+    /// Objects with those in them that name them; those that name none of these stay as they are.
+    func trees(of nodes: [Dhis2Node]) -> [Dhis2Node] {
+        var nodes = nodes
+        // What is innermost first, so that each is complete when it is put into another one.
+        for kind in [Dhis2Kind.enrollments, .trackedEntities] {
+            guard let inner = child(of: kind) else { continue }
+            var held: [ExactString: [[UInt8]]] = [:]
+            let outer = Set(nodes.filter { $0.kind == kind }.map { ExactString($0.id) })
+            nodes.removeAll { node in
+                guard node.kind == inner,
+                    let name = JSON.value(idField(of: kind), of: node.element)?.stringValue,
+                    outer.contains(ExactString(name))
+                else { return false }
+                held[ExactString(name), default: []].append(node.element)
+                return true
+            }
+            for place in nodes.indices where nodes[place].kind == kind {
+                guard let elements = held[ExactString(nodes[place].id)],
+                    let document = try? JSONDocument(parsing: nodes[place].element)
+                else { continue }
+                let list =
+                    [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
+                    + [UInt8(ascii: "]")]
+                nodes[place].element = document.applying(
+                    set: [(key: listName(of: inner), value: list)])
+            }
+        }
+        return nodes
     }
 }

@@ -31,6 +31,20 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// What is created may be named by what is sent with it. Deletions have requests of their own.
     public var bundled: Set<CollectionName>
+    /// The collections whose entities can be written within others, in one request, each with the
+    /// collection of these.
+    ///
+    /// A creation or an update is planned into the request that writes what it refers to. It does
+    /// not count for ``writesPerRequestMax``.
+    public var nestedIn: [CollectionName: CollectionName] = [:]
+    /// How many trees of ``nestedIn`` fit into one request, where these are fewer than
+    /// ``writesPerRequestMax``.
+    public var treesPerRequestMax = Int.max
+    /// The fields by which writes of a collection are parted: those of one request have the same
+    /// value there, or all none.
+    ///
+    /// Deletions, which hold no fields, have requests of their own as always.
+    public var partitionFields: [CollectionName: String] = [:]
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.

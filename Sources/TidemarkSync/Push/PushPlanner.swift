@@ -4,6 +4,9 @@
 //   candidates, some at a time → look at the first → it waits, or is asked about, or joins the
 //              current call → the call is full, or the next write can't join it → send
 //
+// A write that can only not join this call, as one of another part or tree, is put aside for the
+// next call.
+//
 // Each candidate is read just before it is sent: an earlier write may have changed it.
 
 package import TidemarkEvents
@@ -39,6 +42,8 @@ package struct PushPlanner: Sendable {
     package static let batchBytesMax = 1 << 20
     /// How many candidates are found at a time, or some more.
     package static let candidatesAtOnce = 128
+    /// How many candidates are put aside for later calls; then the call is sent.
+    static let asideMax = 2048
 
     /// The next step of the push.
     package enum Next: Sendable, Hashable {
@@ -68,10 +73,19 @@ package struct PushPlanner: Sendable {
     private let model: SyncModel
     private let traits: ServerTraits
     private var waiting: ArraySlice<PushCandidate> = []
+    /// Candidates that come after the call that is being planned: their writes are of other parts
+    /// of its collection, or of other trees.
+    private var aside: [PushCandidate] = []
     /// What finds the candidates that come later; nil for none.
     package private(set) var rest: PushQueue?
     /// The call that is being planned.
     private var items: [PushItem] = []
+    /// What is in the call and is not refused, by the server's ids.
+    private var planned: [EntityKey: EntityKey] = [:]
+    /// What stands in another entity of the call, with that one.
+    private var outer: [EntityKey: EntityKey] = [:]
+    /// How many writes fit into the call, without those that stand in others.
+    private var most = 1
     private var bytes = 0
     /// Whether the call that is being planned is full.
     private var isFull = false
@@ -91,13 +105,14 @@ package struct PushPlanner: Sendable {
     }
 
     /// How many candidates were not planned yet, as far as is known.
-    package var left: Int { waiting.count + (rest?.left ?? 0) }
+    package var left: Int { waiting.count + aside.count + (rest?.left ?? 0) }
 
     /// The next step; nil when every candidate was planned.
     ///
     /// - Parameter count: the most writes in one request.
     package mutating func next(upTo count: Int) -> Next? {
-        guard !isFull, items.count < max(1, count) else { return flush() }
+        most = max(1, count)
+        guard !isFull, hasRoom || nests else { return flush() }
         if let first = waiting.first { return .look(first.key) }
         return rest == nil ? flush() : .more
     }
@@ -133,22 +148,83 @@ package struct PushPlanner: Sendable {
             hasPlanned = true
             return ask(pending, collection, standing)
         }
-        guard let item = item(pending, collection, standing) else {
+        let around = holder(of: pending, collection)
+        guard let item = item(pending, collection, standing, in: around) else {
             waiting.removeFirst()
+            // What it refers to may have been put aside.
+            if mayPutAside, traits.nestedIn[candidate.key.collection] != nil, nests {
+                aside.append(candidate)
+            }
+            return nil
+        }
+        let holder = item.refusal == nil ? around : nil
+        guard holder != nil || joins(item) else {
+            if isForLater(item) { aside.append(waiting.removeFirst()) } else { isFull = true }
             return nil
         }
         let size = item.call.bodyBytes
-        let isAlike = items.first.map { $0.mayShare(item, traits) } ?? true
-        guard isAlike, items.isEmpty || bytes + size <= Self.batchBytesMax else {
+        guard items.isEmpty || bytes + size <= Self.batchBytesMax else {
             isFull = true
             return nil
         }
         waiting.removeFirst()
         items.append(item)
+        outer[item.key] = holder
+        if item.refusal == nil {
+            planned[EntityKey(item.key.collection, pending.id)] = item.key
+        }
         bytes += size
         isFull = standing.isAlone
         return nil
     }
+
+    /// Whether one more write fits into the call beside those that stand in others.
+    private var hasRoom: Bool {
+        let isTree = items.first.map { traits.nests($0.key.collection) } ?? false
+        return items.count - outer.count < (isTree ? min(most, traits.treesPerRequestMax) : most)
+    }
+
+    /// Whether writes may stand in those of the call.
+    private var nests: Bool {
+        guard most > 1, let first = items.first else { return false }
+        return !first.call.isDeletion && traits.nestedIn.values.contains(first.key.collection)
+    }
+
+    /// The entity of the call in which a write stands: the one that it refers to.
+    private func holder(of pending: PendingWrite, _ collection: CollectionModel) -> EntityKey? {
+        guard nests, let around = traits.nestedIn[collection.name],
+            let document = pending.write?.body.flatMap({ try? JSONDocument(parsing: $0) })
+        else { return nil }
+        let ids = collection.references.filter { $0.collection == around }.flatMap {
+            document.ids(in: $0.field)
+        }
+        let holders = Set(ids.compactMap { planned[EntityKey(around, $0)] })
+        guard holders.count == 1, let holder = holders.first else { return nil }
+        // Whatever else it refers to must be there before it.
+        var above: Set = [holder]
+        var next = outer[holder]
+        while let key = next {
+            above.insert(key)
+            next = outer[key]
+        }
+        return above.isSuperset(of: pending.needs) ? holder : nil
+    }
+
+    /// Whether a write goes beside those of the call.
+    private func joins(_ item: PushItem) -> Bool {
+        guard let first = items.first else { return true }
+        return hasRoom && first.mayShare(item, traits) && !first.isOfAnotherPart(than: item, traits)
+    }
+
+    /// Whether a write that does not join the call is put aside, as others may join it still.
+    private func isForLater(_ item: PushItem) -> Bool {
+        guard mayPutAside, let first = items.first else { return false }
+        if first.isOfAnotherPart(than: item, traits) { return true }
+        return nests && !item.call.isDeletion
+            && (first.mayShare(item, traits) || traits.nestedIn[item.key.collection] != nil)
+    }
+
+    private var mayPutAside: Bool { aside.count < Self.asideMax }
 
     /// Whether what a write refers to is created in the request that is being planned.
     private func isPlanned(_ need: EntityKey, _ pending: PendingWrite) -> Bool {
@@ -158,9 +234,13 @@ package struct PushPlanner: Sendable {
 
     private mutating func flush() -> Next? {
         guard !items.isEmpty else { return nil }
-        let planned = items
-        (items, bytes, isFull, hasPlanned) = ([], 0, false, true)
-        return .send(planned)
+        let calls = items
+        (items, planned, outer, bytes, isFull, hasPlanned) = ([], [:], [:], 0, false, true)
+        if !aside.isEmpty {
+            waiting = aside + waiting
+            aside = []
+        }
+        return .send(calls)
     }
 
     /// Handles an entity without a known version: it is read, and if the server gives no version
@@ -179,7 +259,8 @@ package struct PushPlanner: Sendable {
 
     /// The write for an entity; nil when it has to wait.
     private func item(
-        _ pending: PendingWrite, _ collection: CollectionModel, _ standing: Standing
+        _ pending: PendingWrite, _ collection: CollectionModel, _ standing: Standing,
+        in holder: EntityKey?
     ) -> PushItem? {
         if let action = pending.action { return item(action, pending, collection) }
         guard let write = pending.write else { return nil }
@@ -196,7 +277,9 @@ package struct PushPlanner: Sendable {
         // A refused write waits for nothing.
         guard
             refusal != nil
-                || (pending.files.isEmpty && pending.needs.allSatisfy { isPlanned($0, pending) })
+                || (pending.files.isEmpty
+                    && (pending.needs.allSatisfy { isPlanned($0, pending) }
+                        || holder != nil))
         else { return nil }
         let call = write.call(in: collection, id: pending.id)
         var item = PushItem(pending.key, call, covers: pending.covers)
@@ -248,13 +331,47 @@ extension PushItem {
     }
 }
 
+extension PushItem {
+    /// Whether only the value of a field keeps both from sharing a request.
+    fileprivate func isOfAnotherPart(than other: PushItem, _ traits: ServerTraits) -> Bool {
+        guard let field = traits.partitionFields[key.collection], mayShare(other, traits) else {
+            return false
+        }
+        return call.value(field) != other.call.value(field)
+    }
+}
+
+extension ServerTraits {
+    /// Whether one request may create what it refers to.
+    var sendsTogether: Bool { !bundled.isEmpty || !nestedIn.isEmpty }
+
+    /// Whether entities of a collection stand in others, or others in them.
+    fileprivate func nests(_ collection: CollectionName) -> Bool {
+        nestedIn[collection] != nil || nestedIn.values.contains(collection)
+    }
+}
+
 extension ServerCall {
+    /// The value of a field in what is sent; nil for null, too.
+    fileprivate func value(_ field: String) -> JSONValue? {
+        let value = write?.body.flatMap { JSON.value(field, of: $0) }
+        return value == .some(.null) ? .none : value
+    }
+
     fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
 
     fileprivate var bodyBytes: Int { write?.body?.count ?? 0 }
 }
 
 extension PushWrite {
+    /// The document that it sends; nil for a deletion.
+    fileprivate var body: [UInt8]? {
+        switch self {
+        case .create(let body), .update(let body, _, _): body
+        case .delete: nil
+        }
+    }
+
     /// The call that sends it.
     func call(in collection: CollectionModel, id: String) -> ServerCall {
         switch self {

@@ -72,7 +72,7 @@ extension SyncDriver {
             run.machine.refused(item)
         }
         // What named a refused one in the same request can't be sent without it.
-        if sendable.count < items.count, !adapter.traits.bundled.isEmpty {
+        if sendable.count < items.count, adapter.traits.sendsTogether {
             return run.machine.overtaken()
         }
         let items = sendable

@@ -4,7 +4,7 @@ import TidemarkEvents
 
 /// What kind of DHIS2 a scenario's server is.
 struct Dhis2Setup: Sendable {
-    static let members = ["version", "rules", "jobs", "user"]
+    static let members = ["version", "rules", "readOnly", "jobs", "user"]
 
     var version = Dhis2Version.v41
     /// Rules of programs about values.
@@ -39,11 +39,17 @@ struct Dhis2Setup: Sendable {
                     severity: try rule.flag("isWarning") ?? false ? .warning : .error,
                     message: try rule.neededText("message")))
         }
+        for (path, value) in try server.list("readOnly") {
+            guard let id = value.stringValue, !id.isEmpty else {
+                throw ScenarioError(path, "the id of a program, a stage or a type is needed")
+            }
+            user.readOnly.insert(id)
+        }
         if let value = server["user"] {
             let units = try ScenarioMembers(value, at: server.path("user"), ["capture", "search"])
-            user = Dhis2User(
-                captureUnits: try Self.units("capture", units) ?? [],
-                searchUnits: try Self.units("search", units))
+            user.isSuperuser = false
+            user.captureUnits = try Self.units("capture", units) ?? []
+            user.searchUnits = try Self.units("search", units)
         }
         guard let value = server["jobs"] else { return }
         let jobs = try ScenarioMembers(value, at: server.path("jobs"), ["polls", "seconds"])

@@ -42,7 +42,9 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     /// Why a record can't have this key; nil where it can.
     func problem(with key: EntityKey) -> String? {
         if self == .dhis2, !Dhis2Server.isRow(key.description) {
-            return "such a server has no \(key.collection)"
+            return key.collection.rawValue == Dhis2DataValue.list
+                ? "what a value is told by is needed as id: D1-202601-O1-C1-A1"
+                : "such a server has no \(key.collection)"
         }
         guard isToggl else { return nil }
         guard let type = TogglKind(rawValue: key.collection.rawValue) else {
@@ -143,7 +145,8 @@ struct TogglScenarioServer: ScenarioServer {
     }
 }
 
-/// A server that speaks DHIS2's protocol, to somebody who may do everything.
+/// A server that speaks DHIS2's protocol, to somebody who may do everything but what the scenario
+/// says.
 struct Dhis2ScenarioServer: ScenarioServer {
     private let server: Dhis2Server
 

@@ -65,6 +65,44 @@ import TidemarkSync
                 == #"{"trackedEntities":[{"trackedEntity":"T1"}],"events":[{"event":"V1"}]}"#)
     }
 
+    @Test func `up to 2.39 what is created together goes one in the other`() throws {
+        let entities = CollectionModel("trackedEntities", idField: "trackedEntityInstance")
+        func make(_ collection: CollectionModel, _ id: String, _ body: String) -> ServerCall {
+            .create(collection, id: id, body: Array(body.utf8))
+        }
+        let t1 = #"{"trackedEntityInstance":"T1"}"#
+        let e1 = #"{"enrollment":"E1","trackedEntityInstance":"T1"}"#
+        let e2 = #"{"enrollment":"E2","trackedEntityInstance":"T9"}"#
+        let v1 = #"{"event":"V1","enrollment":"E1"}"#
+        let v2 = #"{"event":"V2","enrollment":"E1"}"#
+        let old = try adapter("2.37")
+        func sent(_ calls: [ServerCall]) throws -> String {
+            let request = try old.request(for: .batch(calls))
+            return request.path + " " + String(decoding: request.body ?? [], as: UTF8.self)
+        }
+        let tree = [
+            make(entities, "T1", t1), make(entities, "T2", #"{"trackedEntityInstance":"T2"}"#),
+            make(Self.enrollments, "E1", e1), make(Self.events, "V1", v1),
+            make(Self.events, "V2", v2),
+        ]
+        #expect(
+            try sent(tree)
+                == #"/api/trackedEntityInstances?strategy=SYNC {"trackedEntityInstances":["#
+                + #"{"trackedEntityInstance":"T1","enrollments":["#
+                + #"{"enrollment":"E1","trackedEntityInstance":"T1","events":[\#(v1),\#(v2)]}]},"#
+                + #"{"trackedEntityInstance":"T2"}]}"#)
+        #expect(
+            try sent([make(Self.enrollments, "E1", e1), make(Self.events, "V1", v1)])
+                == #"/api/enrollments?strategy=SYNC {"enrollments":[{"enrollment":"E1","#
+                + #""trackedEntityInstance":"T1","events":[\#(v1)]}]}"#)
+        // A tree of another kind has a request of its own.
+        #expect(throws: SyncFailure.self) {
+            try sent([make(entities, "T1", t1), make(Self.enrollments, "E2", e2)])
+        }
+        #expect(old.traits.nestedIn == ["enrollments": "trackedEntities", "events": "enrollments"])
+        #expect(try adapter("2.41").traits.nestedIn.isEmpty)
+    }
+
     @Test func `of values only those are sent that changed`() throws {
         let call = ServerCall.update(
             Self.events, id: "V1",

@@ -144,4 +144,126 @@ import TidemarkSync
         ]
         #expect(Self.plan(pending) == ["a/1 a/2", "a/3", "a/4", "a/5"])
     }
+
+    @Test func `parts a collection by a field, each part in one request, in their order`() {
+        func write(_ text: String, _ document: String) -> PendingWrite {
+            var pending = PendingWrite(Self.key(text), .create)
+            pending.write = .create(body: Array(document.utf8))
+            return pending
+        }
+        let pending = [
+            write("a/1", #"{"part":"x"}"#), write("a/2", #"{"part":"y"}"#), write("a/3", "{}"),
+            write("a/4", #"{"part":"x"}"#), write("a/5", #"{"part":null}"#),
+            write("a/6", #"{"part":"y"}"#), write("b/1", #"{"part":"x"}"#),
+            write("b/2", #"{"part":"y"}"#),
+        ]
+        var traits = ServerTraits()
+        traits.partitionFields = ["a": "part"]
+        #expect(
+            Self.plan(pending, traits: traits) == ["a/1 a/4", "a/2 a/6", "a/3 a/5", "b/1 b/2"])
+        #expect(
+            Self.plan(pending, upTo: 1, traits: traits).joined(separator: " ")
+                == "a/1 a/2 a/3 a/4 a/5 a/6 b/1 b/2")
+        #expect(
+            Self.plan(Self.writes("a/1 a/2", .delete), traits: traits) == ["a/1 a/2"])
+        #expect(
+            Self.plan(pending) == ["a/1 a/2 a/3 a/4 a/5 a/6", "b/1 b/2"])
+    }
+
+    // MARK: Trees
+
+    private static let trees = [
+        CollectionModel("a"), CollectionModel("b", references: [Reference("in", to: "a")]),
+        CollectionModel("c", references: [Reference("in", to: "b"), Reference("of", to: "a")]),
+    ]
+
+    /// Traits of a server that takes `c` in `b` in `a`.
+    private static var nesting: ServerTraits {
+        var traits = ServerTraits(hasVersions: false)
+        traits.nestedIn = ["b": "a", "c": "b"]
+        return traits
+    }
+
+    /// What was made in the first of some entities that the server does not have.
+    private static func made(_ text: String, _ needs: String = "") -> PendingWrite {
+        let needs = needs.split(separator: " ").map { key(String($0)) }
+        var pending = PendingWrite(key(text), .create, needs: needs)
+        pending.write = .create(body: body(pending.key.id, in: needs.first?.id))
+        return pending
+    }
+
+    /// What was changed in an entity that the server has.
+    private static func changed(_ text: String, in id: String) -> PendingWrite {
+        var pending = PendingWrite(key(text), .update)
+        let body = body(pending.key.id, in: id)
+        pending.write = .update(body: body, changes: [], revision: Revision("1"))
+        return pending
+    }
+
+    private static func body(_ id: String, in holder: String?) -> [UInt8] {
+        Array((#"{"id":"\#(id)""# + (holder.map { #","in":"\#($0)""# } ?? "") + "}").utf8)
+    }
+
+    @Test func `plans trees into one request, as many as fit`() {
+        let pending = [
+            Self.made("a/1"), Self.made("a/2"), Self.made("a/3"), Self.made("b/1", "a/1"),
+            Self.made("b/2", "a/3"), Self.made("b/3", "a/1"), Self.made("c/1", "b/2 a/3"),
+            Self.made("c/2", "b/1"), Self.made("c/3", "b/9"),
+        ]
+        let plan = { (count: Int) in
+            Self.plan(pending, upTo: count, Self.trees, traits: Self.nesting)
+        }
+        #expect(plan(2) == ["a/1 a/2 b/1 b/3 c/2", "a/3 b/2 c/1"])
+        #expect(plan(3) == ["a/1 a/2 a/3 b/1 b/2 b/3 c/1 c/2"])
+        var few = Self.nesting
+        few.treesPerRequestMax = 2
+        #expect(Self.plan(pending, Self.trees, traits: few) == plan(2))
+        // One by one, what is in others waits for these.
+        #expect(plan(1) == ["a/1", "a/2", "a/3"])
+    }
+
+    @Test func `plans what was changed into what was changed around it`() {
+        let pending = [
+            Self.changed("a/1", in: ""), Self.changed("b/1", in: "1"), Self.made("b/2"),
+            Self.changed("c/1", in: "1"), Self.changed("c/2", in: "9"),
+            Self.changed("c/3", in: "2"),
+        ]
+        #expect(
+            Self.plan(pending, Self.trees, traits: Self.nesting)
+                == ["a/1 b/1 c/1", "b/2 c/3", "c/2"])
+    }
+
+    @Test func `puts trees of another root into another request`() {
+        let pending = [
+            Self.made("a/1"), Self.made("b/1"), Self.made("b/2", "a/1"), Self.made("c/1", "b/1"),
+            Self.made("c/2"), Self.made("c/3", "b/2 a/1"),
+        ]
+        #expect(
+            Self.plan(pending, Self.trees, traits: Self.nesting)
+                == ["a/1 b/2 c/3", "b/1 c/1", "c/2"])
+    }
+
+    @Test func `leaves for later what refers to another tree of the request`() {
+        let pending = [
+            Self.made("a/1"), Self.made("a/2"), Self.made("b/1", "a/1"), Self.made("b/2", "a/2"),
+            Self.made("c/1", "b/1 a/2"), Self.made("c/2", "b/1 b/2"),
+        ]
+        #expect(
+            Self.plan(pending, Self.trees, traits: Self.nesting) == ["a/1 a/2 b/1 b/2"])
+    }
+
+    @Test func `plans nothing into what is refused, deleted or sent alone`() {
+        var refused = Self.trees
+        refused[0].pushes = [.update]
+        let pending = [Self.made("a/1"), Self.made("b/1", "a/1")]
+        #expect(Self.plan(pending, refused, traits: Self.nesting) == ["refuse a/1"])
+        let deletions = Self.writes("a/1", .delete) + [Self.made("b/1")]
+        #expect(Self.plan(deletions, Self.trees, traits: Self.nesting) == ["a/1", "b/1"])
+        let alone = Self.plan(pending, Self.trees, traits: Self.nesting) { key in
+            var standing = PushPlanner.Standing()
+            standing.isAlone = key == Self.key("a/1")
+            return standing
+        }
+        #expect(alone == ["a/1"])
+    }
 }

@@ -155,6 +155,29 @@ import TidemarkTesting
 
         #expect(found?["value"] == "8" && found?["storedBy"] == "admin")
     }
+
+    @Test func `are rows by what they are told by, which another client puts and deletes`() throws {
+        let key = "dataValues/elemNumb001-202611-unitHere001-HllvX50cXC0-comboOther1"
+        let server = world.server
+        server.put(key, #"{"value":"8","period":"202612","comment":"guess"}"#)
+        let row = try #require(server.record(key)).utf8
+
+        #expect(JSON.value("value", of: Array(row)) == "8")
+        #expect(JSON.value("period", of: Array(row)) == "202611")
+        #expect(
+            try world.value(.get, list).at("dataValues", 0, "attributeOptionCombo")
+                == "comboOther1")
+        world.wait(60)
+        server.delete(key)
+        #expect(server.record(key) == nil)
+        let deleted = try world.value(.get, list + "&includeDeleted=true").at("dataValues", 0)
+        #expect(
+            deleted?["deleted"] == true
+                && deleted?["lastUpdated"] == "2026-11-18T11:07:40.000+0000")
+        server.forget(key)
+        #expect(try world.value(.get, list + "&includeDeleted=true").at("dataValues", 0) == nil)
+        #expect(!Dhis2Server.isRow("dataValues/elemNumb001-202611"))
+    }
 }
 
 @Suite struct `complete data sets of a server like DHIS2` {

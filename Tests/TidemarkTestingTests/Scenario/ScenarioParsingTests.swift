@@ -180,6 +180,20 @@ import TidemarkTesting
             "server.kind: one of kinto, toggl, dhis2 is needed"
         ),
         (
+            #"{"id":"a","title":"t","model":{"collections":[{"name":"programs"}]},"#
+                + #""server":{"kind":"dhis2","readOnly":["P1",2]}}"#,
+            "server.readOnly[1]: the id of a program, a stage or a type is needed"
+        ),
+        (
+            #"{"id":"a","title":"t","model":"toggl","server":{"kind":"toggl","readOnly":[]}}"#,
+            "server.readOnly: such a server has no readOnly"
+        ),
+        (
+            #"{"id":"a","title":"t","model":{"collections":[{"name":"dataValues"}]},"#
+                + #""server":{"kind":"dhis2","rows":{"dataValues":[{"id":"D1-2026"}]}}}"#,
+            "server.rows.dataValues[0]: what a value is told by is needed as id: D1-"
+        ),
+        (
             #"{"id":"a","title":"t","model":{"collections":[]},"server":{"kind":"kinto"}}"#,
             "model.collections: a list of at least one"
         ),

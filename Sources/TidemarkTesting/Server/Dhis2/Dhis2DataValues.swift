@@ -27,6 +27,33 @@ struct Dhis2DataValue: Sendable, Hashable {
     var lastUpdated: Timestamp
 }
 
+extension Dhis2DataValue {
+    /// What the list of data values is called where rows are put.
+    static let list = "dataValues"
+}
+
+extension Dhis2DataValue.Key {
+    /// What a row of data values is told by, with hyphens between; nil for anything else.
+    init?(_ list: String, _ id: String) {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard list == Dhis2DataValue.list, parts.count == 5, !parts.contains("") else {
+            return nil
+        }
+        self.init(
+            dataElement: parts[0], period: parts[1], orgUnit: parts[2],
+            categoryOptionCombo: parts[3], attributeOptionCombo: parts[4])
+    }
+
+    /// It as the members of a data value.
+    var members: JSONObject {
+        [
+            "dataElement": .string(dataElement), "period": .string(period),
+            "orgUnit": .string(orgUnit), "categoryOptionCombo": .string(categoryOptionCombo),
+            "attributeOptionCombo": .string(attributeOptionCombo),
+        ]
+    }
+}
+
 /// What is wrong with a data value.
 struct Dhis2DataConflict: Sendable, Hashable {
     var code: String
@@ -104,15 +131,11 @@ extension Dhis2ServerModel {
     }
 
     func wire(_ value: Dhis2DataValue) -> JSONObject {
-        var object: JSONObject = [
-            "dataElement": .string(value.key.dataElement), "period": .string(value.key.period),
-            "orgUnit": .string(value.key.orgUnit),
-            "categoryOptionCombo": .string(value.key.categoryOptionCombo),
-            "attributeOptionCombo": .string(value.key.attributeOptionCombo),
-            "value": .string(value.value), "storedBy": .string(value.storedBy),
-            "created": .string(time.zoned(value.created)),
-            "lastUpdated": .string(time.zoned(value.lastUpdated)),
-        ]
+        var object = value.key.members
+        object["value"] = .string(value.value)
+        object["storedBy"] = .string(value.storedBy)
+        object["created"] = .string(time.zoned(value.created))
+        object["lastUpdated"] = .string(time.zoned(value.lastUpdated))
         if let comment = value.comment { object["comment"] = .string(comment) }
         object["followup"] = .bool(value.isFollowedUp)
         if value.isDeleted { object["deleted"] = true }

@@ -60,7 +60,8 @@ public final class Dhis2Server: Transport, Sendable {
 
     // MARK: Changes by another client, without checks, faults and log
 
-    /// Writes an object of the metadata, or a tracker object with the objects in it.
+    /// Writes an object of the metadata, a tracker object with the objects in it, or an aggregate
+    /// data value: ``isRow(_:)``.
     ///
     /// A tracker object is changed as the new API does: members and values that are not given stay.
     /// A tracked entity may say by which unit it is owned in which program: `programOwners`.
@@ -73,6 +74,11 @@ public final class Dhis2Server: Transport, Sendable {
         let object = Self.object(json)
         let now = now
         core.withModel { model in
+            if let key = Dhis2DataValue.Key(list, id) {
+                var whole = object
+                for (member, value) in key.members { whole[member] = value }
+                return model.putDataValue(whole, in: JSONObject(), now: now)
+            }
             guard let kind = Dhis2Kind(rawValue: list) else {
                 model.putMetadatum(list, id, object, now: now)
                 return
@@ -99,11 +105,15 @@ public final class Dhis2Server: Transport, Sendable {
         }
     }
 
-    /// Deletes a tracker object with what is below it; lists name them with `includeDeleted`.
+    /// Deletes a tracker object with what is below it, or a data value; lists name them with
+    /// `includeDeleted`.
     public func delete(_ key: String) {
         let (list, id) = Self.place(key)
         let now = now
         core.withModel { model in
+            if let key = Dhis2DataValue.Key(list, id) {
+                return model.removeDataValue(key, now: now)
+            }
             if let kind = Dhis2Kind(rawValue: list) {
                 model.remove(kind, id, now: now)
             } else {
@@ -112,18 +122,25 @@ public final class Dhis2Server: Transport, Sendable {
         }
     }
 
-    /// Removes a tracker object without a trace, as when it is purged.
+    /// Removes a tracker object or a data value without a trace, as when it is purged.
     public func forget(_ key: String) {
         let (list, id) = Self.place(key)
+        if let key = Dhis2DataValue.Key(list, id) {
+            return core.withModel { $0.dataValues[key] = nil }
+        }
         guard let kind = Dhis2Kind(rawValue: list) else { return delete(key) }
         core.withModel { $0.rows[kind]?[id] = nil }
     }
 
-    /// A tracker object as JSON text without the objects in it, or an object of the metadata; nil
-    /// when there is none or it was deleted.
+    /// A tracker object as JSON text without the objects in it, an object of the metadata, or a
+    /// data value; nil when there is none or it was deleted.
     public func record(_ key: String) -> String? {
         let (list, id) = Self.place(key)
         return core.withModel { model in
+            if let key = Dhis2DataValue.Key(list, id) {
+                guard let value = model.dataValues[key], !value.isDeleted else { return nil }
+                return JSONValue.object(model.wire(value)).description
+            }
             guard let kind = Dhis2Kind(rawValue: list) else {
                 return model.metadatum(list, id).map {
                     JSONValue.object($0.fields).description
@@ -144,7 +161,8 @@ public final class Dhis2Server: Transport, Sendable {
         }
     }
 
-    /// Whether something can have this key: `events/single1`.
+    /// Whether something can have this key: `events/single1`, or, of a data value, what it is told
+    /// by: `dataValues/element-period-unit-category-attribute`.
     public static func isRow(_ key: String) -> Bool { find(key) != nil }
 
     /// Loses all jobs, those that wait and those that are done, as a server does that starts anew.
@@ -175,6 +193,9 @@ public final class Dhis2Server: Transport, Sendable {
     private static func find(_ key: String) -> (String, String)? {
         let parts = key.split(separator: "/").map(String.init)
         guard parts.count == 2 else { return nil }
+        if parts[0] == Dhis2DataValue.list {
+            return Dhis2DataValue.Key(parts[0], parts[1]).map { _ in (parts[0], parts[1]) }
+        }
         let isKnown = Dhis2Kind(rawValue: parts[0]) != nil || Dhis2ServerModel.isMetadata(parts[0])
         return isKnown ? (parts[0], parts[1]) : nil
     }
@@ -197,5 +218,12 @@ extension Dhis2ServerModel {
             method: .post, path: .dataValueSets, query: Dhis2Query(""), body: [], now: now,
             user: Dhis2User(id: "xE7jOejl9FI", username: "admin"))
         _ = keep(object, key(of: object, in: set), .createAndUpdate, call)
+    }
+
+    /// Deletes an aggregate data value.
+    mutating func removeDataValue(_ key: Dhis2DataValue.Key, now: Timestamp) {
+        guard dataValues[key] != nil else { return }
+        dataValues[key]?.isDeleted = true
+        dataValues[key]?.lastUpdated = now
     }
 }

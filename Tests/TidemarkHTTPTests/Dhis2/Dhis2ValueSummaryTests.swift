@@ -1,0 +1,198 @@
+// Dhis2ValueSummaryTests.swift — which of several data values an answer of DHIS2 is about.
+
+import Foundation
+import HTTPTypes
+import Testing
+import TidemarkEvents
+import TidemarkSync
+
+@testable import TidemarkHTTP
+
+@Suite struct `summaries of data values` {
+    private static let values = CollectionModel("dataValues")
+
+    private func create(_ element: String, _ period: String = "202601") -> ServerCall {
+        let id = Dhis2Adapter.id(
+            dataElement: element, period: period, orgUnit: "O1", categoryOptionCombo: "C1",
+            attributeOptionCombo: "A1")
+        return .create(
+            Self.values, id: id, body: Array(#"{"id":"\#(id)","value":"five"}"#.utf8))
+    }
+
+    private func answers(
+        _ calls: [ServerCall], _ body: String, version: String = "2.41", status: Int = 409
+    ) throws -> [String] {
+        let adapter = try #require(Dhis2Adapter(origin: "https://a.b", version: version))
+        let call = calls.count == 1 ? calls[0] : ServerCall.batch(calls)
+        let response = HTTPResponse(status: .init(code: status))
+        let answer = adapter.answer(to: call, response, body: Array(body.utf8))
+        guard case .batch(let parts) = answer else {
+            return [words(answer) + " \(adapter.effect(of: answer, to: call, response))"]
+        }
+        return parts.map { words($0.answer) + " \($0.effect)" }
+    }
+
+    private func words(_ answer: ServerAnswer) -> String {
+        switch answer {
+        case .stored(_, _, let issues): "stored [\(issues.words)]"
+        case .refused(let refusal): "refused [\(refusal.issues.words)]"
+        case .ignored(let issues): "ignored [\(issues.words)]"
+        case .failure(let failure): "failed \(failure.kind)"
+        default: "else"
+        }
+    }
+
+    private func summary(
+        _ status: String, ignored: Int, _ conflicts: String..., rejected: String? = nil
+    ) -> String {
+        let indexes = rejected.map { #","rejectedIndexes":[\#($0)]"# } ?? ""
+        return """
+            {"httpStatusCode":409,"response":{"responseType":"ImportSummary","status":"\(status)",
+             "description":"said","importCount":{"ignored":\(ignored)},
+             "conflicts":[\(conflicts.joined(separator: ","))]\(indexes)}}
+            """
+    }
+
+    @Test func `all are taken, or none`() throws {
+        let calls = [create("D1"), create("D2")]
+        #expect(
+            try answers(calls, summary("SUCCESS", ignored: 0), status: 200)
+                == ["stored [] done", "stored [] done"])
+        #expect(
+            try answers(calls, summary("ERROR", ignored: 2))
+                == ["refused [said] nothing", "refused [said] nothing"])
+        let error = #"{"object":"S9","errorCode":"E7600","value":"no set S9"}"#
+        #expect(
+            try answers(calls, summary("ERROR", ignored: 2, error))
+                == Array(repeating: "refused [E7600: no set S9] nothing", count: 2))
+    }
+
+    @Test func `by the numbers that the server gives`() throws {
+        let conflict =
+            #"{"object":"D2","value":"no number","errorCode":"E7619","property":"value","#
+            + #""indexes":[0,2]}"#
+        let calls = [create("D1"), create("D2"), create("D3")]
+        let wrong = #"refused [E7619 at value: no number ("five")] nothing"#
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 2, conflict, rejected: "0,2"))
+                == [wrong, "stored [] done", wrong])
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 2, conflict))
+                == [wrong, "stored [] done", wrong])
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 1, conflict, rejected: "2"))
+                == [
+                    #"stored [warning E7619 at value: no number ("five")] done"#, "stored [] done",
+                    wrong,
+                ])
+    }
+
+    @Test func `by what is named where there are no numbers`() throws {
+        let conflict = #"{"object":"x","value":"Data value is wrong, element type: D2"}"#
+        let calls = [create("D1"), create("D2")]
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 1, conflict), version: "2.37")
+                == [
+                    "stored [] done",
+                    "refused [Data value is wrong, element type: D2] nothing",
+                ])
+        let period = #"{"object":"202602","value":"Period 202602 is closed for data element D1"}"#
+        #expect(
+            try answers(
+                [create("D1"), create("D1", "202602"), create("D2", "202602")],
+                summary("WARNING", ignored: 1, period)
+            ).map { $0.prefix(7) } == ["stored ", "refused", "stored "])
+    }
+
+    @Test func `one that fits no value is said of all of them`() throws {
+        let odd = #"{"object":"40L","value":"odd"}"#
+        let calls = [create("D1"), create("D2")]
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 0, odd))
+                == Array(repeating: "stored [warning: odd] done", count: 2))
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 1, odd))
+                == Array(repeating: "ignored [odd] turnedAway", count: 2))
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 2, odd))
+                == Array(repeating: "refused [odd] nothing", count: 2))
+        let beyond = #"{"value":"odd","indexes":[0,7]}"#
+        #expect(
+            try answers(calls, summary("WARNING", ignored: 1, beyond, rejected: "0,7"))
+                == Array(repeating: "ignored [odd] turnedAway", count: 2))
+        #expect(
+            try answers([create("D1")], summary("WARNING", ignored: 1, odd))
+                == ["refused [odd] nothing"])
+    }
+
+    @Test func `where more fit than were left out, those that fit are sent again`() throws {
+        let conflict = #"{"object":"x","value":"wrong, element type: D1"}"#
+        #expect(
+            try answers(
+                [create("D1"), create("D1", "202602"), create("D2")],
+                summary("WARNING", ignored: 1, conflict))
+                == [
+                    "ignored [wrong, element type: D1] turnedAway",
+                    "ignored [wrong, element type: D1] turnedAway", "stored [] done",
+                ])
+    }
+
+    @Test(arguments: [
+        "", "null", "[]", "{}", #"{"responseType":"ImportSummary"}"#,
+        #"{"responseType":"ImportSummary","status":"PENDING"}"#,
+        #"{"responseType":"TrackerJob","status":"OK"}"#,
+    ])
+    func `an answer without a summary proves nothing`(_ body: String) throws {
+        #expect(
+            try answers([create("D1"), create("D2")], body) == ["failed malformed nothing"])
+        #expect(
+            try answers([create("D1"), create("D2")], body, status: 200)
+                == ["failed malformed unknown"])
+    }
+
+    // MARK: Recorded answers
+
+    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
+
+    @Test(.enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"))
+    func `real servers' answers are read`() throws {
+        let folder = try #require(Self.recorded)
+        func body(_ file: String) throws -> String {
+            String(
+                decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(file).json")),
+                as: UTF8.self)
+        }
+        let calls = [create("D1"), create("vANAXwtLwcT"), create("D3")]
+        for file in [
+            "datavalueset/data_value_set_success", "imports/data_value_import_summary_web_response",
+        ] {
+            #expect(
+                try answers(calls, body(file), status: 200)
+                    == Array(repeating: "stored [] done", count: 3))
+        }
+        let found = try answers(calls, body("datavalueset/data_value_set_warning"))
+        #expect(found.map { $0.prefix(7) } == ["stored ", "refused", "stored "])
+        let unnamed = try answers(
+            [create("D1"), create("D2")], body("datavalueset/data_value_set_warning"))
+        #expect(unnamed.map { $0.prefix(7) } == ["ignored", "ignored"])
+    }
+
+    @Test(
+        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
+        arguments: [
+            ("data_values_BfMAe6Itzgt", true), ("data_values_TaMAefItzgt", true),
+            ("data_values_weekly", true), ("data_values_monthly", true),
+            ("data_values_empty", false), ("data_values_only_common_fields", false),
+        ])
+    func `real servers' sets are read`(_ file: String, _ hasValues: Bool) throws {
+        let folder = try #require(Self.recorded)
+        let body = try Data(contentsOf: URL(filePath: "\(folder)/datavalue/\(file).json"))
+        let adapter = try #require(Dhis2Adapter(origin: "https://a.b", version: "2.41"))
+        let answer = adapter.answer(
+            to: .list(Self.values, after: nil, page: nil), HTTPResponse(status: .ok),
+            body: Array(body))
+        guard case .page(let page) = answer else { return #expect(Bool(false)) }
+        #expect(page.unreadable.isEmpty && page.records.isEmpty != hasValues)
+        #expect((page.cursor != nil) == hasValues)
+    }
+}
