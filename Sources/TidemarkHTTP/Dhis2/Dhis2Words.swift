@@ -9,7 +9,8 @@ extension Dhis2Adapter {
     static let words = ServerWords(
         segments: [
             "api", "tracker", "trackedEntities", "trackedEntityInstances", "enrollments", "events",
-            "trackedEntityAttributes", "generateAndReserve", "dataValueSets", "ownership", "override",
+            "trackedEntityAttributes", "generateAndReserve", "dataValueSets", "ownership",
+            "override",
             "transfer",
         ],
         parameters: [

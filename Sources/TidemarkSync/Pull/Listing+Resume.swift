@@ -12,14 +12,14 @@ extension Listing {
     ///
     /// Without a cursor, changes between the runs could not be listed. A collection with a
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
-    /// restarts, and so does a list of which a page failed.
+    /// restarts. Behind a page that failed it goes on at that page.
     package var state: ListState? {
-        guard isWhole, !isSplit, target.limit == nil, failure == nil,
+        guard isWhole, !isSplit, target.limit == nil, failedPages == 0 || failedNext != nil,
             cursor != nil || isOfIDs || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after
-        state.next = next
+        state.next = failedNext ?? next
         state.cursor = cursor
         state.epoch = epoch
         state.asked = asked

@@ -84,6 +84,8 @@ package struct Listing: Sendable, Hashable {
     private(set) var passed = 0
     /// How many of its pages failed.
     private(set) var failedPages = 0
+    /// The first page that failed, at which a later run goes on; nil for the list's first page.
+    private(set) var failedNext: String?
     /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
     package private(set) var isResuming = false
 
@@ -255,6 +257,7 @@ package struct Listing: Sendable, Hashable {
 
     /// Goes on behind a page that failed, where pages have numbers.
     mutating func pass(_ reason: SyncFailure) {
+        if failedPages == 0 { failedNext = next }
         failedPages += 1
         failure = failure ?? reason
         isAsked = true
