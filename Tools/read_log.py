@@ -21,13 +21,13 @@ import zstandard
 
 KINDS = dict(pair.split(":") for pair in """
     1:store.opened 2:model.registered 10:local.created 11:local.updated 12:local.deleted
-    13:local.requested 14:local.discarded 15:local.retried 16:issue.answered 20:trigger.received
-    21:timer.fired 22:reachability.changed 23:cancelled 24:rule.answered 30:sync.started
-    31:sync.finished 40:request.sent 41:request.answered 42:request.failed 50:server.upserted
-    51:server.deleted 52:server.described 53:server.unreadable 60:pull.page 61:pull.completed
-    70:push.accepted 71:push.rejected 72:push.deferred 80:reserved.added 81:reserved.taken
-    90:asset.wanted 91:asset.stored 92:asset.removed 93:asset.used 100:payload.erased
-    101:log.truncated
+    13:local.requested 14:local.discarded 15:local.retried 16:issue.answered 17:local.wiped
+    20:trigger.received 21:timer.fired 22:reachability.changed 23:cancelled 24:rule.answered
+    30:sync.started 31:sync.finished 40:request.sent 41:request.answered 42:request.failed
+    50:server.upserted 51:server.deleted 52:server.described 53:server.unreadable 60:pull.page
+    61:pull.completed 70:push.accepted 71:push.rejected 72:push.deferred 73:push.relayed
+    80:reserved.added 81:reserved.taken 90:asset.wanted 91:asset.stored 92:asset.removed
+    93:asset.used 100:payload.erased 101:log.truncated
     """.split())
 EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
     "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "

@@ -179,6 +179,8 @@ enum SecretCapsule {
             ),
             (.assetRemoved, #"{"sha256":"\#(s("digest"))","reason":"unused"}"#, id),
             (.assetUsed, #"{"sha256":"\#(s("digest"))"}"#, id),
+            (.pushRelayed, #"{"via":"\#(s("channel"))","confirmed":true}"#, id),
+            (.localWiped, #"{"keeps":["\#(s("wipekept"))"]}"#, nil),
         ]
     }
 
@@ -194,7 +196,8 @@ enum SecretCapsule {
             switch events[index].kind {
             case .localCreated:
                 events[index].idempotencyKey = [0, 0, 0, 0, 0, 0] + secret("bytes").utf8.prefix(10)
-            case .requestSent, .pushRejected, .pushAccepted: events[index].mutation = Position(13)
+            case .requestSent, .pushRejected, .pushAccepted, .pushRelayed:
+                events[index].mutation = Position(13)
             case .serverUpserted: events[index].revision = Revision("\"\(secret("etag"))\"")
             case .pullCompleted: events[index].revision = Revision(secret("cursor"))
             default: break
@@ -228,8 +231,15 @@ enum SecretCapsule {
         func fact(_ payload: String) -> [UInt8] {
             StoreFactRow(position: Position(1), payload: Array(payload.utf8)).encoded
         }
+        var kept = ProtoWriter()
+        kept.string(1, secret("keptname"))
+        kept.position(2, Position(2))
+        var wipes = ProtoWriter()
+        wipes.position(1, Position(1))
+        wipes.message(2, kept.bytes)
         return [
             SnapshotRow(key: .entity(key), value: row.bytes),
+            SnapshotRow(key: .wipes, value: wipes.bytes),
             SnapshotRow(key: .binding(EntityKey("notes", secret("alias"))), value: key.bytes),
             SnapshotRow(key: .store("model"), value: fact(model)),
             SnapshotRow(

@@ -11,4 +11,8 @@ enum Accounts {
     static func signOut(_ replica: Replica) async throws {
         try await replica.signOut(ifPending: .refuse)
     }
+
+    static func beginAnew(_ replica: Replica) async throws {
+        try await replica.wipe(keeping: ["programs", "units"])
+    }
 }

@@ -3,6 +3,20 @@
 import Tidemark
 
 enum ProblemsAndIssues {
+    struct Gateway {
+        func send(_ text: String) async throws {}
+    }
+
+    static func relay(_ replica: Replica, _ visit: EntityKey, _ gateway: Gateway) async throws {
+        let (text, position) = try replica.read { tx in (try compose(tx, visit), tx.position) }
+        try await gateway.send(text)
+        try await replica.relayed(visit, via: "sms", asOf: position)
+    }
+
+    static func confirm(_ replica: Replica, _ visit: EntityKey) async throws {
+        try await replica.confirmed(visit, via: "sms")
+    }
+
     static func appeared(_ engine: SyncEngine) async {
         if let until = await engine.trigger(.named("discover")) {
             print("synced often enough; again after \(until)")
@@ -24,6 +38,10 @@ enum ProblemsAndIssues {
 
     static func answer(_ replica: Replica, _ issue: SyncIssue) throws {
         try replica.answer(issue.id, .keepMine)
+    }
+
+    private static func compose(_ tx: ReadContext, _ key: EntityKey) throws -> String {
+        String(decoding: try tx.document(key) ?? [], as: UTF8.self)
     }
 
     private static func show(_ text: String, _ answers: [IssueAnswer]) { print(text, answers) }

@@ -101,6 +101,9 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
   /// issue.answered
   case issueAnswered // = 16
 
+  /// local.wiped
+  case localWiped // = 17
+
   /// trigger.received
   case triggerReceived // = 20
 
@@ -158,6 +161,9 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
   /// push.deferred
   case pushDeferred // = 72
 
+  /// push.relayed
+  case pushRelayed // = 73
+
   /// reserved.added
   case reservedAdded // = 80
 
@@ -199,6 +205,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case 14: self = .localDiscarded
     case 15: self = .localRetried
     case 16: self = .issueAnswered
+    case 17: self = .localWiped
     case 20: self = .triggerReceived
     case 21: self = .timerFired
     case 22: self = .reachabilityChanged
@@ -218,6 +225,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case 70: self = .pushAccepted
     case 71: self = .pushRejected
     case 72: self = .pushDeferred
+    case 73: self = .pushRelayed
     case 80: self = .reservedAdded
     case 81: self = .reservedTaken
     case 90: self = .assetWanted
@@ -242,6 +250,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case .localDiscarded: return 14
     case .localRetried: return 15
     case .issueAnswered: return 16
+    case .localWiped: return 17
     case .triggerReceived: return 20
     case .timerFired: return 21
     case .reachabilityChanged: return 22
@@ -261,6 +270,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case .pushAccepted: return 70
     case .pushRejected: return 71
     case .pushDeferred: return 72
+    case .pushRelayed: return 73
     case .reservedAdded: return 80
     case .reservedTaken: return 81
     case .assetWanted: return 90
@@ -285,6 +295,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     .localDiscarded,
     .localRetried,
     .issueAnswered,
+    .localWiped,
     .triggerReceived,
     .timerFired,
     .reachabilityChanged,
@@ -304,6 +315,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     .pushAccepted,
     .pushRejected,
     .pushDeferred,
+    .pushRelayed,
     .reservedAdded,
     .reservedTaken,
     .assetWanted,
@@ -515,7 +527,7 @@ nonisolated extension Tidemark_V1_PayloadType: SwiftProtobuf._ProtoNameProviding
 }
 
 nonisolated extension Tidemark_V1_Kind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{2}\u{4}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{1}SERVER_UNREADABLE\0\u{2}\u{7}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{2}\u{8}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{1}ASSET_USED\0\u{2}\u{7}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{1}LOCAL_WIPED\0\u{2}\u{3}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{1}SERVER_UNREADABLE\0\u{2}\u{7}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{1}PUSH_RELAYED\0\u{2}\u{7}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{1}ASSET_USED\0\u{2}\u{7}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
 }
 
 nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -139,6 +139,12 @@ private enum SchemaScripts {
                 "kind": "reserved.added", "position": 9, "recordedAt": 1, "sync": 1, "call": 7}
             kinds["reserved.taken"] = {
                 "kind": "reserved.taken", "position": 9, "recordedAt": 1}
+            # Nor is anything sent another way.
+            kinds["push.relayed"] = {
+                "kind": "push.relayed", "position": 9, "recordedAt": 1, "mutation": 7,
+                "collection": "tasks", "entity": "t1"}
+            # Nor does anybody begin anew.
+            kinds["local.wiped"] = {"kind": "local.wiped", "position": 9, "recordedAt": 1}
             # Nor is there a gate that would count what begins a run.
             kinds["trigger.received"] = {
                 "kind": "trigger.received", "position": 9, "recordedAt": 1}

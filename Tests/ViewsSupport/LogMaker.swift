@@ -30,6 +30,8 @@ struct LogMaker {
     private var server: [EntityKey: Record] = [:]
     private var run: Position?
     private var hasModel = false
+    /// The last event by which everything here was dropped, but for the lists.
+    private var wiped = Position.start
     private let keys = ["lists/1", "lists/2", "tasks/1", "tasks/2", "tasks/a/b", "other/é"]
         .compactMap { EntityKey($0) }
 
@@ -67,7 +69,7 @@ struct LogMaker {
     mutating func step(_ draft: Draft) throws {
         if isHostile, random.once(in: 4) { return try nonsense(draft) }
         let key = random.pick(keys)
-        switch random.below(24) {
+        switch random.below(53) / 2 {
         case 0...4: try edit(key, draft)
         case 5: try giveUpOrRetry(key, draft)
         case 6...10: try send(key, draft)
@@ -76,6 +78,8 @@ struct LogMaker {
         case 18...20: try pull(draft)
         case 21: changeOnServer(key)
         case 22: try sync(draft)
+        case 24: try wipe(draft)
+        case 25, 26: try relay(key, draft)
         default: try registerOrElse(draft)
         }
     }
@@ -109,6 +113,23 @@ struct LogMaker {
         }
     }
 
+    private mutating func relay(_ key: EntityKey, _ draft: Draft) throws {
+        let pending = try draft.fold.entity(key).pending
+        guard !pending.isEmpty else { return }
+        let relay = PushRelayed(via: nil, isConfirmed: random.once(in: 2))
+        try draft.append(
+            Event(
+                .pushRelayed, recordedAt: draft.now, key: key,
+                mutation: random.pick(pending).position, json: relay.encoded))
+    }
+
+    private mutating func wipe(_ draft: Draft) throws {
+        let kept: [CollectionName] = random.once(in: 2) ? ["lists"] : []
+        wiped = try draft.append(
+            Event(
+                .localWiped, recordedAt: draft.now, json: LocalWiped(keeping: kept).encoded))
+    }
+
     // MARK: Writes to the server
 
     private mutating func send(_ key: EntityKey, _ draft: Draft) throws {
@@ -127,7 +148,11 @@ struct LogMaker {
         guard !calls.isEmpty else { return }
         let call = calls.remove(at: random.below(calls.count))
         // A later call of the same entity makes this one history.
-        guard try draft.fold.entity(call.key).attempt?.call == call.position else { return }
+        let attempt = try draft.fold.entity(call.key).attempt
+        // So does a wipe, but of that the server knows nothing.
+        guard attempt?.call == call.position || attempt == nil && call.position < wiped else {
+            return
+        }
         switch random.below(10) {
         case 0...3:
             take(call)
@@ -352,7 +377,7 @@ extension LogMaker {
         #"{"status":412,"retryAfter":-9223372036854775808}"#, #"{"mayHaveArrived":false}"#,
         #"{"serverID":"tasks"}"#, #"{"serverID":"1"}"#, #"{"serverID":""}"#, #"{"a":1,"a":2}"#,
         #"{"scope":"refetch","ids":["1","a/b"],"at":["absent"]}"#, #"{"ids":["2",7],"at":7}"#,
-        #"{"list":["9","","1"]}"#, #"{"answer":"local"}"#,
+        #"{"list":["9","","1"]}"#, #"{"answer":"local"}"#, #"{"keeps":["tasks","tasks"]}"#,
         #"{"version":-1,"answer":{"document":{"a":1}}}"#,
         #"{"begunAt":-9223372036854775808,"bootID":"","uptime":9223372036854775807}"#,
         #"{"status":200,"Date":"Sat, 21 Nov 2026 12:05:44 GMT","uptime":-9223372036854775808}"#,

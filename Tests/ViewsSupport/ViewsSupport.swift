@@ -185,6 +185,13 @@ extension Event {
             revision: revision.map { Revision($0) }, json: text.map { Array($0.utf8) })
     }
 
+    /// The app drops all collections but some.
+    static func wiped(keeping kept: [CollectionName] = []) -> Event {
+        Event(
+            .localWiped, recordedAt: Timestamp(rawValue: 1),
+            json: LocalWiped(keeping: kept).encoded)
+    }
+
     /// A model of the collections `lists` and `tasks`.
     ///
     /// - Parameter hasPlaceholders: whether the lists that tasks refer to get placeholders.

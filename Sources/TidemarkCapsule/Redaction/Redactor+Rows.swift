@@ -32,7 +32,7 @@ private enum RowParts {
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
         8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .word, 14: .plain,
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
-        20: .plain,
+        20: .plain, 21: .plain, 22: .plain, 23: .plain,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
@@ -114,6 +114,7 @@ private enum RowParts {
     static let ticket: [UInt32: RowPart] = [
         1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
     ]
+    static let wipes: [UInt32: RowPart] = [1: .plain, 2: .message([1: .text, 2: .plain])]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
     static let pool: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .text, 4: .message(gate),
@@ -303,6 +304,7 @@ extension Redactor {
         case UInt8(ascii: "w"): parts = RowParts.watermark
         case UInt8(ascii: "z"): parts = RowParts.failing
         case UInt8(ascii: "x") where name == "model": parts = RowParts.fact(.modelRegistered)
+        case UInt8(ascii: "x") where name == "wiped": parts = RowParts.wipes
         case UInt8(ascii: "x") where name == "opened": parts = RowParts.fact(.storeOpened)
         default: throw unknown(key)
         }

@@ -12,6 +12,11 @@ public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
     case deleted
     /// Sent, and the outcome not yet known.
     case uploading
+    /// Changed here and sent another way, by a text message for example; not yet on the server as
+    /// far as is known. It is still sent.
+    case relayed
+    /// The same, and the other side said that it arrived; the server's next word on it counts.
+    case confirmed
     /// On the server, which took it and has something to say about it.
     case warning
     /// Refused by the server.

@@ -5,7 +5,7 @@
 
 /// The part that events of some kinds have in a log.
 package enum EventFamily: Sendable, Hashable {
-    /// What the user did to an entity here.
+    /// What the user did here: to an entity, or to all of some collections.
     package enum Local: Sendable, Hashable, CaseIterable {
         case created, updated, deleted
         /// The server is to do something with it.
@@ -14,6 +14,8 @@ package enum EventFamily: Sendable, Hashable {
         case discarded
         /// What the server had refused is to be sent again.
         case retried
+        /// What is here of collections was dropped.
+        case wiped
     }
 
     /// How the server has an entity.

@@ -24,6 +24,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case localRetried
     /// The user answered an issue; its cause is the event that raised it.
     case issueAnswered
+    /// The app dropped what is here of all collections but some.
+    case localWiped
     /// Something that a gate of the model counts is about to begin a sync run.
     case triggerReceived
     /// A timer went off, and what it is for is to be done by the time it says.
@@ -58,6 +60,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case pushRejected
     /// The server promised to answer a request later.
     case pushDeferred
+    /// The app sent a mutation another way, or heard another way that it arrived.
+    case pushRelayed
     /// The server reserved values for this device.
     case reservedAdded
     /// A reserved value was handed out.
@@ -78,12 +82,13 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Every kind of this version, by number.
     public static let allCases: [EventKind] = [
         .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
-        .localRequested, .localDiscarded, .localRetried, .issueAnswered, .triggerReceived,
-        .timerFired,
+        .localRequested, .localDiscarded, .localRetried, .issueAnswered, .localWiped,
+        .triggerReceived, .timerFired,
         .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .requestAnswered,
         .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable,
-        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .reservedAdded,
-        .reservedTaken, .assetWanted, .assetStored, .assetRemoved, .assetUsed, .logTruncated,
+        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .pushRelayed,
+        .reservedAdded, .reservedTaken, .assetWanted, .assetStored, .assetRemoved, .assetUsed,
+        .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -98,6 +103,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .localDiscarded: (14, "local.discarded", .local(.discarded))
         case .localRetried: (15, "local.retried", .local(.retried))
         case .issueAnswered: (16, "issue.answered", .app)
+        case .localWiped: (17, "local.wiped", .local(.wiped))
         case .triggerReceived: (20, "trigger.received", .app)
         case .timerFired: (21, "timer.fired", .app)
         case .ruleAnswered: (24, "rule.answered", .app)
@@ -115,6 +121,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .pushAccepted: (70, "push.accepted", .push)
         case .pushRejected: (71, "push.rejected", .push)
         case .pushDeferred: (72, "push.deferred", .push)
+        case .pushRelayed: (73, "push.relayed", .push)
         case .reservedAdded: (80, "reserved.added", .notice)
         case .reservedTaken: (81, "reserved.taken", .app)
         case .assetWanted: (90, "asset.wanted", .asset)

@@ -13,6 +13,7 @@ package enum Payload: Sendable {
     case localRequested(LocalRequested)
     case localDiscarded, localRetried
     case issueAnswered(IssueAnswered)
+    case localWiped(LocalWiped)
     case triggerReceived(TriggerReceived)
     case timerFired(TimerFired)
     case ruleAnswered(RuleAnswered)
@@ -32,6 +33,7 @@ package enum Payload: Sendable {
     case pushAccepted(PushAccepted)
     case pushRejected(PushRejected)
     case pushDeferred(PushDeferred)
+    case pushRelayed(PushRelayed)
     case reservedAdded(ReservedAdded)
     case reservedTaken(ReservedTaken)
     case assetWanted(AssetWanted)
@@ -61,6 +63,7 @@ package enum Payload: Sendable {
             case .localDiscarded: .localDiscarded
             case .localRetried: .localRetried
             case .issueAnswered: .issueAnswered(try IssueAnswered(reading: event.payload))
+            case .localWiped: .localWiped(try LocalWiped(reading: event.payload))
             case .triggerReceived: .triggerReceived(try TriggerReceived(reading: event.payload))
             case .timerFired: .timerFired(try TimerFired(reading: event.payload))
             case .ruleAnswered: .ruleAnswered(try RuleAnswered(reading: event.payload))
@@ -78,6 +81,7 @@ package enum Payload: Sendable {
             case .pushAccepted: .pushAccepted(try PushAccepted(reading: event.payload))
             case .pushRejected: .pushRejected(try PushRejected(reading: event.payload))
             case .pushDeferred: .pushDeferred(try PushDeferred(reading: event.payload))
+            case .pushRelayed: .pushRelayed(try PushRelayed(reading: event.payload))
             case .reservedAdded: .reservedAdded(try ReservedAdded(reading: event.payload))
             case .reservedTaken: .reservedTaken(try ReservedTaken(reading: event.payload))
             case .assetWanted: .assetWanted(try AssetWanted(reading: event.payload))
@@ -106,6 +110,7 @@ extension EventKind {
         case .localDiscarded: LocalDiscarded.self
         case .localRetried: LocalRetried.self
         case .issueAnswered: IssueAnswered.self
+        case .localWiped: LocalWiped.self
         case .triggerReceived: TriggerReceived.self
         case .timerFired: TimerFired.self
         case .ruleAnswered: RuleAnswered.self
@@ -123,6 +128,7 @@ extension EventKind {
         case .pushAccepted: PushAccepted.self
         case .pushRejected: PushRejected.self
         case .pushDeferred: PushDeferred.self
+        case .pushRelayed: PushRelayed.self
         case .reservedAdded: ReservedAdded.self
         case .reservedTaken: ReservedTaken.self
         case .assetWanted: AssetWanted.self

@@ -152,8 +152,8 @@ extension EntityStep {
             if decision?.result == "merged" { return .merge }
             return event.mutation == nil ? .pull : .answer
         case .push, .answer: return .answer
-        case .store, .model, .local(.requested), .local(.retried), .app, .runStart, .runEnd,
-            .request, .notice, .list,
+        case .store, .model, .local(.requested), .local(.retried), .local(.wiped), .app, .runStart,
+            .runEnd, .request, .notice, .list,
             .asset, .unknown:
             return .other
         }

@@ -41,6 +41,7 @@ extension EntityStep {
 
     /// The effect of an event that is about another entity, or about none.
     private func consequence(_ decisions: [DecisionRow]) -> String {
+        if event.kind == .localWiped, let words = event.words { return words }
         if after.isPlaceholder, !before.isPlaceholder {
             let field = decisions.first { $0.rule == "placeholder" }?.fields.first ?? "something"
             let name = event.collection.map { " of \($0)" } ?? ""

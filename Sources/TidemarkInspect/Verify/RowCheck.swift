@@ -275,6 +275,6 @@ extension RowKey {
         keys += contents(by: event) + pools(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event) + attemptRows(of: event)
-        return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]
+        return keys + [.store("opened"), .store("model"), .wipes, .clock, .gate(RequestTimes.name)]
     }
 }

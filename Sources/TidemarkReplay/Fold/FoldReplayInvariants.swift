@@ -93,8 +93,8 @@ extension Event {
         case .local(.updated): (try? Patch(parsing: payload)) != nil
         case .local(.deleted): true
         case .local(.requested): read(LocalRequested.self) != nil
-        case .store, .model, .local(.discarded), .local(.retried), .app, .runStart, .runEnd,
-            .request, .answer, .word, .notice, .list, .push, .asset, .unknown:
+        case .store, .model, .local(.discarded), .local(.retried), .local(.wiped), .app, .runStart,
+            .runEnd, .request, .answer, .word, .notice, .list, .push, .asset, .unknown:
             false
         }
     }

@@ -119,7 +119,7 @@ struct RecordedRow {
         }
         return [
             group(\.pending, pending), group(\.current, contents), bases, group(\.attempt),
-            group(\.refusal), group(\.issuesAt),
+            group(\.refusal), group(\.issuesAt), group(\.relay),
             group(\.asOf, [today.basePosition, before.basePosition]),
             group(\.basePosition), group(\.revision), group(\.serverTime),
             group(\.isAssumed, [true]), group(\.isPlaceholder, [true]),
@@ -137,7 +137,7 @@ struct RecordedRow {
             ("pending", one.pending != other.pending),
             ("shown", one.content != other.content), ("attempt", one.attempt != other.attempt),
             ("refusal", one.refusal != other.refusal),
-            ("issues", one.issuesAt != other.issuesAt),
+            ("issues", one.issuesAt != other.issuesAt), ("relay", one.relay != other.relay),
             ("assumed", one.isAssumed != other.isAssumed),
             ("placeholder", one.isPlaceholder != other.isPlaceholder),
             ("out of reach", one.isHidden != other.isHidden),

@@ -38,6 +38,7 @@ package enum RowText {
                 row.finished.map { "finished by \($0)" } ?? "unfinished",
                 row.summary.isEmpty ? nil : EventText.onOneLine(row.summary),
             ])
+        case Ledger.store where key == .wipes: return nil
         case Ledger.store:
             let row = try StoreFactRow(parsing: value)
             return "said by \(row.position): " + excerpt(row.payload)
@@ -95,6 +96,7 @@ package enum RowText {
             row.attempt.map { "sent by \($0.call)" },
             row.refusal.map { "refused by \($0.position)" },
             row.issuesAt.map { "spoken of by \($0)" },
+            row.relay.map { "relayed by \($0.position)" },
             row.isPlaceholder ? "made up" : nil, row.isHidden ? "out of reach" : nil,
             row.prunedDigest.isEmpty ? nil : "pruned",
             row.content.map { excerpt($0) } ?? "nothing to be seen",

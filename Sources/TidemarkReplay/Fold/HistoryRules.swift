@@ -113,8 +113,8 @@ struct HistoryRules: Sendable {
             guard let last = event.mutation else { return true }
             let row = try fold.entity(fold.resolve(key))
             return row.attempt == nil && row.pending.contains { $0.position == last }
-        case .store, .model, .app, .runStart, .runEnd, .answer, .word, .notice, .list, .push,
-            .asset, .unknown:
+        case .store, .model, .local(.wiped), .app, .runStart, .runEnd, .answer, .word, .notice,
+            .list, .push, .asset, .unknown:
             return true
         }
     }

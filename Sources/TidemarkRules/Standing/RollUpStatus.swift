@@ -4,6 +4,10 @@ package import TidemarkEvents
 
 /// What the status of an entity counts as in another one.
 package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
+    /// Was sent another way, and arrived.
+    case confirmed = 5
+    /// Was sent another way.
+    case relayed = 4
     /// Waits for the server.
     case pending = 0
     /// Is on the server, which warns of it.
@@ -16,6 +20,8 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
         switch status {
         case .synced: return nil
         case .created, .updated, .deleted, .uploading: self = .pending
+        case .relayed: self = .relayed
+        case .confirmed: self = .confirmed
         case .warning: self = .warning
         case .error: self = .error
         case .placeholder: self = .placeholder
@@ -24,6 +30,8 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
 
     package var status: EntityStatus {
         switch self {
+        case .confirmed: .confirmed
+        case .relayed: .relayed
         case .pending: .updated
         case .warning: .warning
         case .error: .error
@@ -41,7 +49,9 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
     package init(_ one: RollUpClass?) { self.init(rawValue: one.map { 1 << $0.rawValue } ?? 0) }
 
     /// What does not keep a list's word from being taken: ``CollectionModel/withholdsTrees``.
-    package static let clean = RollUpClasses(.placeholder)
+    package static let clean: RollUpClasses = [
+        RollUpClasses(.placeholder), RollUpClasses(.confirmed),
+    ]
 
     /// Those in it, from the mildest on.
     package var all: [RollUpClass] {
@@ -50,6 +60,6 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
 
     /// The status of all together: that of a placeholder before an error, that before a warning,
     /// and that before anything that waits for the server, whether it was made, changed, deleted or
-    /// sent.
+    /// sent; after these what was sent another way, and last what arrived so.
     package var status: EntityStatus { all.last?.status ?? .synced }
 }

@@ -59,8 +59,10 @@ package struct FeedPageDecision {
         verdicts = try records.map {
             try news.verdict(on: $0, in: collection, asOf: exchange.asOf)
         }
-        // A record of which the log holds a newer answer is listed again by the next run.
-        let isStale = verdicts.contains(.outdated)
+        // A record of which the log holds a newer answer is listed again by the next run; a feed
+        // that was wiped begins anew with it.
+        let isStale =
+            try verdicts.contains(.outdated) || news.fold.isWiped(collection, after: feed.asOf)
         after.cursor = isStale ? feed.cursor : turn.cursor
         after.isOver = isStale || turn.isOver
         if feed.isFirst, !isStale {

@@ -93,7 +93,8 @@ package struct PageDecision {
         of list: Listing, _ page: ListPage, _ result: PageResult, _ news: ServerNews
     ) throws -> ListProgress? {
         guard list.isWhole else { return nil }
-        let isKept = result.failure == nil && (page.next != nil || list.pages > 1)
+        let isWiped = try news.fold.isWiped(list.collection.name, after: list.asOf)
+        let isKept = !isWiped && result.failure == nil && (page.next != nil || list.pages > 1)
         guard isKept, let state = list.state else {
             // What was kept of an earlier list is of no use any more.
             return try news.fold.listed(list.target)?.state == nil ? nil : ListProgress(nil)

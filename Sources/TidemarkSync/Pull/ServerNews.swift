@@ -45,6 +45,8 @@ package struct ServerNews {
     package func verdict(
         on record: ServerRecord, in collection: CollectionName, asOf: Position
     ) throws -> Verdict {
+        // What was asked for before a wipe counts no more: the next list brings it.
+        if try fold.isWiped(collection, after: asOf) { return .outdated }
         let key = try fold.resolve(EntityKey(collection, record.id))
         let row = try fold.entity(key)
         if let known = row.asOf, asOf < known {

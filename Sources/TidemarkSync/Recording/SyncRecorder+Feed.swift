@@ -15,6 +15,7 @@ extension SyncRecorder {
         let known = known(draft)
         let decision = try FeedPageDecision(page, of: feed, exchange, known)
         if decision.verdicts.contains(.outdated) { stale.insert(collection) }
+        lists[collection] = feed.asOf
         guard decision.isLogged else {
             note(exchange)
             return decision.result

@@ -25,6 +25,7 @@ extension SyncRecorder {
         if decision.verdicts.contains(.outdated) || tree?.isStale == true {
             stale.insert(collection)
         }
+        try noteWipe(during: list, draft)
         guard decision.isLogged || tree?.isNews == true || verdicts.contains(.withheld) else {
             note(exchange)
             return decision.result
@@ -157,6 +158,7 @@ extension SyncRecorder {
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
+        try noteWipe(during: list, draft)
         let end = ListEnd(list, known(draft))
         switch try end.decision(absent) {
         case .nothing: return Absent()
@@ -166,6 +168,14 @@ extension SyncRecorder {
             try appendCompleted(end, absent, start, call: nil, draft)
             return stale.contains(list.collection.name) ? Absent() : absent
         }
+    }
+
+    /// Keeps the cursor where it is of a list that began before its collection was wiped: what it
+    /// named until then is not here.
+    private mutating func noteWipe(during list: Listing, _ draft: Draft) throws {
+        let name = list.collection.name
+        lists[name] = list.asOf
+        if try draft.fold.isWiped(name, after: list.asOf) { stale.insert(name) }
     }
 
     private mutating func appendCompleted(

@@ -64,6 +64,8 @@ package struct SyncRecorder: Sendable {
     ///
     /// Their cursor does not advance, so that the next list returns the record again.
     var stale: Set<CollectionName> = []
+    /// The log's last position when the last list of each collection began.
+    var lists: [CollectionName: Position] = [:]
     /// Collections in which a server's change was not taken: a rule of the app did not answer.
     package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
     /// The rules of the app.
@@ -139,6 +141,11 @@ package struct SyncRecorder: Sendable {
         _ outcome: SyncOutcome, uptime: Int64, _ draft: Draft
     ) throws {
         var end = SyncFinished(outcome)
+        // What was wiped since is to be listed anew, however often that is.
+        end.listed = try end.listed.filter { name in
+            let name = CollectionName(name)
+            return try !draft.fold.isWiped(name, after: lists[name])
+        }
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             end.run = runStart

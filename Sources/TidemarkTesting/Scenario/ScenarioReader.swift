@@ -23,10 +23,9 @@ struct ScenarioReader {
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
-        ("take", ["times", "refused"]), ("transfer", ["refused"]), ("sweep", []), ("server", []),
-        ("advance", []),
-        ("deviceClock", []),
-        ("serverDate", []),
+        ("relay", ["via", "confirmed", "refused"]),
+        ("take", ["times", "refused"]), ("wipe", ["refused"]), ("transfer", ["refused"]),
+        ("sweep", []), ("server", []), ("advance", []), ("deviceClock", []), ("serverDate", []),
         ("fault", []), ("answers", []),
         ("sync", ["trigger", "full", "overwriting", "deadline", "refused"]),
         ("show", []),
@@ -80,6 +79,11 @@ struct ScenarioReader {
             return .server(try edit(members))
         case "attach": return .attach(try attachment(members))
         case "take": return .take(try take(members))
+        case "relay":
+            return .relay(
+                try key(members, kind), via: try members.text("via"),
+                isConfirmed: try members.flag("confirmed") ?? false)
+        case "wipe": return .wipe(try wipe(members))
         case "want": return .want(try wish(members))
         case "advance", "deviceClock", "serverDate":
             guard let duration = try members.duration(kind) else { break }

@@ -179,6 +179,10 @@ actor ScenarioRun {
         case .attach(let attachment): try await replica.attach(attachment)
         case .want(let wish): try await replica.want(wish)
         case .take(let take): try await replica.take(take)
+        case .relay(let key, let channel, true): try await replica.confirmed(key, via: channel)
+        case .relay(let key, let channel, false): try await replica.relayed(key, via: channel)
+        case .wipe(let wipe):
+            try await replica.wipe(keeping: wipe.kept, discardingPending: wipe.discardsPending)
         case .transfer: try await transfer()
         case .sweep: try replica.journal.sweepContents(at: device.dependencies.now())
         case .advance(let duration): clock.advance(by: duration)

@@ -24,6 +24,10 @@ struct ScenarioStep: Sendable {
         case want(ScenarioWish)
         /// The user takes values of a pool.
         case take(ScenarioTake)
+        /// What is pending was sent another way, or arrived.
+        case relay(EntityKey, via: String?, isConfirmed: Bool)
+        /// What was synced is dropped.
+        case wipe(ScenarioWipe)
         /// Files that are due are transferred.
         case transfer
         /// Files go that need not be kept.

@@ -130,8 +130,8 @@ extension Journal {
 }
 
 extension Event {
-    /// Whether the user did it here.
+    /// Whether the user did something here that may wait to be sent.
     var isLocal: Bool {
-        if case .local = kind.family { true } else { false }
+        if case .local(let what) = kind.family { what != .wiped } else { false }
     }
 }

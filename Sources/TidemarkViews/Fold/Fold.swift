@@ -39,6 +39,8 @@ package final class Fold {
     var knownFailing: Set<EntityKey>?
     /// The entities of which a list's word was left out, once that was asked for.
     var knownWithheld: Set<EntityKey>?
+    /// When collections were wiped, once it was read; nil inside where none was.
+    var knownWipes: WipesRow??
     /// The answers that the server promised, once they were read.
     var knownTickets: [TicketRow]?
     /// The server's clock, once it was read; nil inside where there is none yet.
@@ -79,7 +81,7 @@ package final class Fold {
         do { try understand(event, position) } catch is JSONError {
             forget()
             (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
-            (knownTickets, knownWithheld) = (nil, nil)
+            (knownTickets, knownWithheld, knownWipes) = (nil, nil, nil)
         }
         // An idempotency key counts even where the payload can't be read.
         if event.idempotencyKey != nil { try noteKey(event, position) }
@@ -120,6 +122,13 @@ package final class Fold {
         }
         guard !memories.isEmpty, !written.isEmpty, let rules = knownModel?.rules else { return }
         for rule in rules.meeting { rule.note(written, self) }
+    }
+
+    /// Takes in what the current event wrote so far, for one that writes many rows.
+    func takeSoFar(_ event: Event, _ position: Position) throws {
+        try meetRules(event, position)
+        take(position)
+        forget()
     }
 
     /// Discards the current event's writes.

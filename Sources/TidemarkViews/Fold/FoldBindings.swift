@@ -42,6 +42,7 @@ extension Fold {
         }
         let own = entity.pending.filter { !$0.isDerived }
         for item in own { try updateMutation(item, of: other) { $0.key = key } }
+        if !own.isEmpty { row.relay = nil }
         row.pending = (row.pending + own).sorted { $0.precedes($1) }
         row.refusal = row.refusal ?? entity.refusal
         if let said = entity.issuesAt {

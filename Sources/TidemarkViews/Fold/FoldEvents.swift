@@ -20,6 +20,7 @@ extension Fold {
         case .localRetried: try retry(event)
         case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
         case .issueAnswered(let issue): try issueAnswered(event, issue, position)
+        case .localWiped(let wipe): try wiped(event, wipe, position)
         case .triggerReceived(let attempt): try received(event, attempt)
         case .timerFired(let timer): try fired(event, timer, position)
         case .syncStarted(let start):
@@ -43,7 +44,7 @@ extension Fold {
         case .requestFailed(let failure): try failed(event, failure, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
-        case .serverUnreadable(let record): unreadable(event, record, position)
+        case .serverUnreadable(let record): try unreadable(event, record, position)
         case .pullPage(let page):
             guard let name = event.collection else { return }
             try listed(page, of: page.target(name), event, position)
@@ -65,6 +66,7 @@ extension Fold {
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
         case .pushDeferred(let answer): try deferred(event, answer, position)
+        case .pushRelayed(let relay): try relayed(event, relay, position)
         case .reservedAdded(let values): try added(event, values, position)
         case .reservedTaken(let value): try taken(value, position)
         case .assetWanted(let wish): try wanted(event, wish)

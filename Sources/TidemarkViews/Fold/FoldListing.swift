@@ -12,6 +12,8 @@ extension Fold {
         guard let list = page.list else { return }
         let before = try listed(target)
         guard let state = list.state else { return try endList(target) }
+        // The list would go on where nothing is that it brought.
+        if try isWiped(target.collection, after: state.asOf) { return }
         if state.page == 1 { try endList(target) }
         var row = ListedRow(sync: event.sync)
         if state.page > 1, let before {

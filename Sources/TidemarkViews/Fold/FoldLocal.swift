@@ -89,6 +89,9 @@ extension Fold {
     /// Computes the visible entity from its base and its pending mutations.
     func refresh(_ row: inout EntityRow, _ key: EntityKey) throws {
         row.current = []
+        if let relay = row.relay, !row.pending.contains(where: { $0.position <= relay.covers }) {
+            row.relay = nil
+        }
         if row.pending.isEmpty {
             if row.baseState == .deleted { row.base = [] }
             return

@@ -9,7 +9,7 @@ extension Fold {
         guard let name = event.collection else { return }
         let target = payload.target(name)
         // A feed's parts go on where their pages say.
-        guard !target.isFeed else { return }
+        guard !target.isFeed, try !isWiped(name, after: event.asOf) else { return }
         let rules = try rules()
         let collection = try knownCollection(name)
         if let collection {
@@ -63,8 +63,10 @@ extension Fold {
         try time.flatMap { try believes($0, of: event) ? $0 : nil }
     }
 
-    func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) {
-        guard let collection = event.collection, !record.name.isEmpty else { return }
+    func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) throws {
+        guard let collection = event.collection, !record.name.isEmpty,
+            try !isWiped(collection, after: event.asOf)
+        else { return }
         var row = UnreadableRow(position: position, digest: record.digest, problem: record.problem)
         row.asOf = event.asOf
         put(.unreadable(collection, record.name), row.encoded)

@@ -6,7 +6,9 @@ import TidemarkRules
 extension Fold {
     func sent(_ event: Event, _ request: RequestSent, _ position: Position) throws {
         try noteRequest(event, request)
-        guard let named = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation,
+            try !isWiped(named.collection, after: covers)
+        else { return }
         let key = try resolve(named)
         var row = try entity(key)
         try noteUnanswered(key)
@@ -34,6 +36,7 @@ extension Fold {
             return try noteEnd(
                 of: event, answer.place, answer.failure?.rawValue, uptime: answer.uptime, position)
         }
+        if let name = event.collection, try isWiped(name, after: event.call) { return }
         let end = CallEnd(
             concern: answer.concern, failure: answer.failure?.rawValue, status: answer.status,
             uptime: answer.uptime)
@@ -80,6 +83,7 @@ extension Fold {
             return try noteEnd(
                 of: event, failure.place, failure.error, uptime: failure.uptime, position)
         }
+        if let name = event.collection, try isWiped(name, after: event.call) { return }
         let end = CallEnd(
             concern: failure.concern, failure: failure.error, uptime: failure.uptime)
         if end.concern != nil {
@@ -99,7 +103,9 @@ extension Fold {
     }
 
     func accepted(_ event: Event, _ push: PushAccepted, _ position: Position) throws {
-        guard let named = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation,
+            try !isWiped(named.collection, after: covers)
+        else { return }
         let key = try resolve(named)
         var row = try entity(key)
         let collection = try collection(key.collection)
@@ -154,7 +160,9 @@ extension Fold {
     }
 
     func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {
-        guard let named = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation,
+            try !isWiped(named.collection, after: covers)
+        else { return }
         let key = try resolve(named)
         var row = try entity(key)
         try endAttempt(&row, key)
@@ -180,11 +188,28 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Notes what the server said of an entity in its last answer to a write.
+    /// Notes that what is pending went another way; it stays pending, and is still sent.
+    func relayed(_ event: Event, _ relay: PushRelayed, _ position: Position) throws {
+        guard let named = event.key, let covers = event.mutation,
+            try !isWiped(named.collection, after: covers)
+        else { return }
+        let key = try resolve(named)
+        var row = try entity(key)
+        // Of what is settled, or went later, it says nothing.
+        guard row.pending.contains(where: { $0.position <= covers }),
+            row.relay.map({ $0.covers <= covers }) ?? true
+        else { return }
+        row.relay = EntityRow.Relay(
+            covers: covers, position: position, isConfirmed: relay.isConfirmed)
+        try put(row, key)
+    }
+
+    /// Notes what the server said of an entity in its last answer to a write; of one that was given
+    /// up meanwhile, and is not here, nobody could answer it.
     func noteIssues(
         _ issues: [ServerIssue], of row: inout EntityRow, _ key: EntityKey, _ position: Position
     ) {
-        guard !issues.isEmpty else { return forgetIssues(of: &row, key) }
+        guard !issues.isEmpty, !row.isEmpty else { return forgetIssues(of: &row, key) }
         row.issuesAt = position
         put(.warned(key), position.bigEndianBytes)
     }

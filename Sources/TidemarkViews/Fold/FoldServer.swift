@@ -5,7 +5,9 @@ import TidemarkRules
 
 extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
-        guard let named = event.key, isDeletion || event.isObject else { return }
+        guard let named = event.key, isDeletion || event.isObject,
+            try !isWiped(named.collection, after: event.asOf)
+        else { return }
         let key = try resolve(named)
         let asOf = event.asOf ?? position
         try wasRead(named, asOf: asOf)
@@ -36,7 +38,9 @@ extension Fold {
         guard row.isFresher(event, asOf) else { return }
         // The answer to our own write is not another side's change: what is pending stays on it.
         if event.mutation == nil, !row.isOwnWrite(event), !row.pending.isEmpty {
-            try rebase(&row, onto: try Base(event, isDeletion), key, event, position, ruled)
+            try rebase(
+                &row, onto: try Base(event, isDeletion), key, event, position, ruled,
+                isConfirmed: row.isConfirmed(by: asOf))
         }
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
@@ -56,7 +60,9 @@ extension Fold {
     }
 
     private func understoodConflict(_ event: Event, _ position: Position) throws -> RuledConflict? {
-        guard event.mutation == nil, let named = event.key else { return nil }
+        guard event.mutation == nil, let named = event.key,
+            try !isWiped(named.collection, after: event.asOf)
+        else { return nil }
         let key = try resolve(named)
         guard let known = try known(key.collection), let rule = known.conflictRule else {
             return nil
@@ -64,8 +70,9 @@ extension Fold {
         let collection = known.model
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
-        guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
-            !row.isOwnWrite(event), isDeletion || event.checked.isObject,
+        let asOf = event.asOf ?? position
+        guard !row.pending.isEmpty, row.isFresher(event, asOf), !row.isOwnWrite(event),
+            !row.isConfirmed(by: asOf), isDeletion || event.checked.isObject,
             try !overwrites(event)
         else { return nil }
         let changes = try namedChanges(row, collection)
@@ -84,16 +91,19 @@ extension Fold {
         return RuledConflict(rule: rule, collection: collection, question: question)
     }
 
+    /// - Parameter isConfirmed: whether what is pending arrived another way, so that what the
+    ///   server says is what became of it.
     private func rebase(
         _ row: inout EntityRow, onto new: Base, _ key: EntityKey, _ event: Event,
-        _ position: Position, _ ruled: RuledAnswer?
+        _ position: Position, _ ruled: RuledAnswer?, isConfirmed: Bool
     ) throws {
         let collection = try collection(key.collection)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
         let own = row.pending.filter { !$0.isDerived && !$0.isAction }
-        let changes = try namedChanges(row, collection)
+        var changes = try namedChanges(row, collection)
+        if isConfirmed { for index in changes.indices { changes[index].mayHaveArrived = true } }
         let new = try new.read(by: collection)
-        let policy = try overwrites(event) ? .overwriteAlways : collection.conflict
+        let policy = try isConfirmed || overwrites(event) ? .overwriteAlways : collection.conflict
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
@@ -118,7 +128,7 @@ extension Fold {
         }
         for (index, conflict) in rebase.conflicts.enumerated() {
             var decision = DecisionRow(
-                key: key, rule: policy.name,
+                key: key, rule: isConfirmed ? PushRelayed.ruleName : policy.name,
                 ruleVersion: ruled?.version ?? UInt64(Rebase.version),
                 result: conflict.result.rawValue,
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),

@@ -92,7 +92,8 @@ extension Fold {
         if place == nil {
             guard answer.ticket != nil else { return }
             row.writes = min(UInt64(clamping: answer.writes), TicketRow.writesMax)
-            row.open = max(1, row.writes)
+            row.open = try openWrites(of: row, event)
+            if row.open == 0 { return }
             row.since = try ruleTime(event)
         }
         row.ticket = answer.ticket ?? row.ticket
@@ -100,6 +101,17 @@ extension Fold {
         if let place { known[place] = row } else { known.append(row) }
         put(.ticket(call), row.encoded)
         knownTickets = known
+    }
+
+    /// How many writes of a request that was just promised an answer are open: all of them, unless
+    /// some were wiped before the promise came.
+    private func openWrites(of ticket: TicketRow, _ event: Event) throws -> UInt64 {
+        let writes = max(1, ticket.writes)
+        guard try wipes()?.isAny(after: ticket.call) == true else { return writes }
+        let open = try ledgerRows(Ledger.attempts).count { _, value in
+            Position(bigEndianBytes: value[...]).map { ticket.calls.contains($0.rawValue) } ?? false
+        }
+        return min(writes, UInt64(open))
     }
 
     /// Notes that what became of a write is known.

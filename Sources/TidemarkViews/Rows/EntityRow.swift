@@ -54,6 +54,16 @@ package struct EntityRow: Sendable, Hashable {
         package var covers: Position
     }
 
+    /// That what is pending went another way.
+    package struct Relay: Sendable, Hashable {
+        /// The last mutation that did.
+        package var covers: Position
+        /// The `push.relayed`.
+        package var position: Position
+        /// Whether the other side said that it has it.
+        package var isConfirmed: Bool
+    }
+
     /// Why the server refused what is pending.
     package struct Refusal: Sendable, Hashable {
         package var position: Position
@@ -76,6 +86,8 @@ package struct EntityRow: Sendable, Hashable {
     /// Whether the base is what was sent: the server accepted it without returning the entity.
     package var isAssumed = false
     package var refusal: Refusal?
+    /// That some of what is pending went another way; nil once nothing of that is.
+    package var relay: Relay?
     /// The last answer to a write of it, where the server said something of the entity in it.
     package var issuesAt: Position?
     /// Whether the base is a placeholder's, because another entity refers to this one.
@@ -99,6 +111,9 @@ package struct EntityRow: Sendable, Hashable {
         if attempt != nil { return .uploading }
         guard let last = pending.last else {
             return isPlaceholder ? .placeholder : issuesAt == nil ? .synced : .warning
+        }
+        if let relay, last.position <= relay.covers {
+            return relay.isConfirmed ? .confirmed : .relayed
         }
         if last.kind == .delete { return .deleted }
         return baseState == .live ? .updated : .created
@@ -193,6 +208,13 @@ package struct EntityRow: Sendable, Hashable {
         return result
     }
 
+    /// Whether all that is pending is known to have arrived another way before the server was asked
+    /// for its word: then that counts.
+    func isConfirmed(by asOf: Position) -> Bool {
+        guard status == .confirmed, let relay else { return false }
+        return relay.position <= asOf
+    }
+
     /// Whether an attempt whose outcome is not known carries it.
     func isCarried(_ item: Pending) -> Bool {
         attempt.map { item.position <= $0.covers } ?? false
@@ -233,6 +255,11 @@ extension EntityRow {
         writer.bytes(18, prunedDigest)
         writer.position(19, prunedAt)
         writer.position(20, issuesAt)
+        if let relay {
+            writer.position(21, relay.covers)
+            writer.position(22, relay.position)
+            writer.flag(23, relay.isConfirmed)
+        }
         return writer.bytes
     }
 
@@ -260,6 +287,11 @@ extension EntityRow {
             case 18: prunedDigest = try field.bytes()
             case 19: prunedAt = try field.position()
             case 20: issuesAt = try field.position()
+            case 21:
+                let covers = try field.position()
+                relay = Relay(covers: covers, position: covers, isConfirmed: false)
+            case 22: relay?.position = try field.position()
+            case 23: relay?.isConfirmed = try field.flag()
             default: continue
             }
         }

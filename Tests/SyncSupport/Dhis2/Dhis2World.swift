@@ -1,5 +1,5 @@
 // Dhis2World.swift — a server that behaves like DHIS2 and two tablets, by chance from a seed: trees
-// are made, changed and deleted, answers and jobs are lost, processes die.
+// are made, changed, deleted and wiped, answers and jobs are lost, processes die.
 
 import Testing
 import Tidemark
@@ -93,6 +93,8 @@ final class Dhis2World: Sendable {
             switch random.below(10) {
             case 0...5: for _ in 0...random.below(6) { try edit(device) }
             case 6...8: try await sync(device)
+            case 9 where random.chance(15):
+                try await device.replica.wipe(keeping: [], discardingPending: true)
             default: clock.advance(by: .seconds(random.pick([1, 60, 3_600, 40_000])))
             }
         }

@@ -37,6 +37,10 @@ import TidemarkViews
             event(.reservedTaken, ReservedTaken("card-17", of: Self.key).encoded),
             event(
                 .localCreated, Array(#"{"card":"card-17"}"#.utf8), EntityKey("people", "p1")),
+            event(.localWiped, LocalWiped(keeping: ["people"]).encoded),
+            event(.localWiped, LocalWiped(keeping: []).encoded),
+            event(
+                .localCreated, Array(#"{"card":"card-18"}"#.utf8), EntityKey("people", "p2")),
         ]
     }
 

@@ -59,7 +59,7 @@ import TidemarkViews
 
         #expect(created != SecretCapsule.secret("id"))
         #expect(created.utf8.count == SecretCapsule.secret("id").utf8.count)
-        #expect(after.events.filter { $0.entity == created }.count == 10)
+        #expect(after.events.filter { $0.entity == created }.count == 11)
         let page = try #require(after.events.first { $0.kind == .pullPage })
         #expect(try ids(page.payload) == [created])
         for (old, new) in zip(before.events, after.events) {

@@ -50,7 +50,8 @@ import TidemarkViews
     private static func isNamedByOthers(_ key: RowKey, _ value: [UInt8]) -> Bool {
         if key.view == .bindings || key.view == .placeholders { return true }
         if key.view == .entities { return (try? EntityRow(parsing: value))?.isPlaceholder == true }
-        return key.tree == .ledger && key.bytes.first == UInt8(ascii: "p")
+        let derived = [UInt8(ascii: "n"), UInt8(ascii: "p")]
+        return key.tree == .ledger && key.bytes.first.map(derived.contains) == true
     }
 
     @Test func `a row that no commit wrote is named`() throws {

@@ -307,7 +307,7 @@ extension MemoryFold {
             }
             let document = #"{"a":\#(name()),"b":[\#(name()),{"c":\#(name())}]}"#
             let event: Event? =
-                switch random.below(14) {
+                switch random.below(15) {
                 case 0...2: .says(key, document)
                 case 3: .about(.localCreated, key, document)
                 case 4, 5:
@@ -321,6 +321,7 @@ extension MemoryFold {
                     .wanted(
                         key, random.pick(["", "a", "/b/*"]), by: random.pick(["user", "x"]),
                         random.once(in: 2))
+                case 13: .wiped(keeping: random.pick([[], ["tasks"]]))
                 default: nil
                 }
             try store.write(event ?? .contents(random.pick(rules)))

@@ -140,6 +140,28 @@ private let key = EntityKey("tasks", "1")
         #expect(try fold.entity(key) == nil)
     }
 
+    @Test(arguments: [EventKind.pushAccepted, .pushRejected, .requestAnswered])
+    func `what the server says of an entity that is not here any more raises no issue`(
+        _ kind: EventKind
+    ) throws {
+        let issues = #"[{"message":"odd","severity":"warning"}]"#
+        let said =
+            switch kind {
+            case .pushAccepted: #"{"issues":\#(issues)}"#
+            case .pushRejected: #"{"status":409,"message":"no","issues":\#(issues)}"#
+            default: #"{"status":409,"ignored":true,"issues":\#(issues)}"#
+            }
+        try fold.apply([
+            .about(.localCreated, "tasks/9", "{}"),
+            .about(.requestSent, "tasks/9", "{}", mutation: 1),
+            .about(.localDiscarded, "tasks/9"),
+            .about(kind, "tasks/9", said, mutation: kind == .requestAnswered ? nil : 1, call: 2),
+        ])
+
+        #expect(try fold.entity(EntityKey("tasks", "9")) == nil)
+        #expect(try fold.fold.issues().isEmpty)
+    }
+
     @Test func `what a pull shows to have arrived is no longer uploading`() throws {
         try fold.apply([
             .about(.localCreated, "tasks/1", #"{"a":1}"#),

@@ -154,12 +154,14 @@ extension Event {
         }
     }
 
-    /// AG01 to AG09 of DHIS2's aggregated states, as far as there are such statuses: what was
-    /// relayed is none (AG08, AG09).
+    /// AG01 to AG09 of DHIS2's aggregated states, as far as there are such statuses.
     static let aggregates = [
         Aggregate("AG01", [.synced], .synced), Aggregate("AG02", [.created], .updated),
         Aggregate("AG03", [.uploading, .synced], .updated),
         Aggregate("AG05", [.warning, .error, .created], .error),
+        Aggregate("AG08", [.confirmed, .synced], .confirmed),
+        Aggregate("AG09", [.relayed, .updated], .updated),
+        Aggregate("relayed", [.confirmed, .relayed, .synced], .relayed),
         Aggregate("warning", [.created, .warning, .synced], .warning),
         Aggregate("none", [], .synced), Aggregate("deleted", [.deleted, .synced], .updated),
         Aggregate("updated", [.synced, .updated], .updated),
@@ -196,13 +198,14 @@ extension Event {
                 "from":"\(random.below(4))","to":"\(random.below(4))","both":\(both)}
                 """
             let event: Event? =
-                switch random.below(12) {
+                switch random.below(13) {
                 case 0...3: .says(key, document)
                 case 4: .about(.localCreated, key, document)
                 case 5, 6: .about(.localUpdated, key, #"{"set":{"stay":"\#(random.below(4))"}}"#)
                 case 7: .about(.localDeleted, key)
                 case 8: .about(.localDiscarded, key)
                 case 9, 10: .about(.serverDeleted, key)
+                case 11: .wiped(keeping: random.pick([[], ["people"], ["people", "visits"]]))
                 default: nil
                 }
             try store.write(event ?? random.pick(models))

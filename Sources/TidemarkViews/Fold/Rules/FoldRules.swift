@@ -63,8 +63,8 @@ extension Fold {
         case .local(.created), .local(.updated), .local(.deleted), .local(.discarded), .push, .list:
             if event.collection == nil { return false }
         case .runEnd: if event.sync == nil, !isDoubtOver { return false }
-        case .store, .local(.requested), .local(.retried), .app, .runStart, .request, .answer,
-            .word, .notice, .asset,
+        case .store, .local(.requested), .local(.retried), .local(.wiped), .app, .runStart,
+            .request, .answer, .word, .notice, .asset,
             .unknown:
             return false
         }

@@ -1,0 +1,81 @@
+// Replica+Wipe.swift — drops what was synced, so that the next sync brings it anew.
+
+public import TidemarkEvents
+import TidemarkViews
+
+extension Replica {
+    /// Drops all entities but those of some collections, in one commit: the next sync lists the
+    /// server's anew, whole.
+    ///
+    /// With the entities go their statuses and issues, what is pending on them, how far their lists
+    /// are, and all values of pools that are left. What the server is still to say to what it was
+    /// asked before is not taken in; what it makes of a write that was on its way comes with the
+    /// next list. A sync run in progress goes on, and its lists are listed again by the next one.
+    ///
+    /// The log keeps what was there: history, `why` and earlier positions tell of it as before. So
+    /// this frees little space, and hides nothing from who reads the log: ``signOut(ifPending:)``
+    /// removes a store. Files that only such entities name go with a later sweep, as unused.
+    ///
+    /// - Parameters:
+    ///   - kept: the collections that stay, with their edits and marks; every other one is wiped,
+    ///     one that the model does not have any more included. What stands in the records of a
+    ///     collection that is kept must be kept, too: it comes with those.
+    ///   - discardingPending: whether changes that the server has not acknowledged are given up,
+    ///     refused ones included.
+    /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes in what is to be
+    ///   wiped, with nothing changed; `noModel` for a collection that the model does not have;
+    ///   `invalidKey` for one that can't stay alone; and those of a write.
+    public func wipe(keeping kept: [CollectionName], discardingPending: Bool = false) throws {
+        try write { tx in try tx.wipe(keeping: kept, discardingPending) }
+    }
+
+    /// The same without blocking the caller's thread.
+    public func wipe(
+        keeping kept: [CollectionName], discardingPending: Bool = false
+    ) async throws {
+        try await write { tx in try tx.wipe(keeping: kept, discardingPending) }
+    }
+}
+
+extension WriteContext {
+    fileprivate func wipe(keeping kept: [CollectionName], _ discardsPending: Bool) throws {
+        let kept = Set(kept).sorted()
+        let fold = draft.fold
+        for name in kept where try fold.known(name) == nil {
+            let names = try fold.model().collections.map(\.name.rawValue).joined(separator: ", ")
+            throw TidemarkError(
+                .noModel,
+                "the model has no collection \(name) that could be kept; it has \(names); nothing "
+                    + "was wiped")
+        }
+        for collection in try fold.model().collections where kept.contains(collection.name) {
+            for rule in collection.embeds where !kept.contains(rule.collection) {
+                throw TidemarkError(
+                    .invalidKey,
+                    "\(rule.collection) comes in the records of \(collection.name), which would "
+                        + "not be listed anew: keep both, or neither; nothing was wiped")
+            }
+        }
+        if !discardsPending { try refuseWhilePending(except: Set(kept)) }
+        try draft.append(
+            Event(
+                .localWiped, recordedAt: draft.now, json: LocalWiped(keeping: kept).encoded))
+    }
+
+    private func refuseWhilePending(except kept: Set<CollectionName>) throws {
+        var (count, refused) = (0, 0)
+        try draft.fold.forEachMutation(openOnly: true) { _, mutation in
+            guard !kept.contains(mutation.key.collection) else { return true }
+            count += 1
+            if mutation.outcome == .rejected { refused += 1 }
+            return true
+        }
+        guard count > 0 else { return }
+        let subject = count == 1 ? "1 change is" : "\(count) changes are"
+        let ofThem = refused == 0 ? "" : ", \(refused) of them refused by it"
+        throw TidemarkError(
+            .pendingChanges,
+            "\(subject) not on the server\(ofThem); sync first, or wipe with discardingPending, "
+                + "and nothing of them is sent")
+    }
+}

@@ -1,0 +1,190 @@
+// FoldWipe.swift — the app drops what is here of all collections but some: rows, pending edits,
+// issues, and how far lists are. What the server is still to say to what it was asked before is of
+// no use then; the next lists bring all there is.
+
+package import TidemarkEvents
+
+/// When collections were wiped last: 'x' "wiped".
+struct WipesRow: Sendable {
+    /// The last `local.wiped`, which is of every collection that is not in ``kept``.
+    var position: Position
+    /// The collections that it kept, in its order, each with the one that is of it; 0 for none.
+    var kept: [(name: String, position: UInt64)] = []
+
+    init(position: Position) { self.position = position }
+
+    /// The last wipe of a collection; nil where there is none.
+    subscript(_ collection: CollectionName) -> Position? {
+        let name = ExactString(collection.rawValue)
+        guard let kept = kept.first(where: { ExactString($0.name) == name }) else {
+            return position
+        }
+        return kept.position == 0 ? nil : Position(kept.position)
+    }
+
+    /// Whether there was any after a position.
+    func isAny(after position: Position) -> Bool { position < self.position }
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        for (name, position) in kept {
+            var inner = ProtoWriter()
+            inner.string(1, name)
+            inner.varint(2, position)
+            writer.message(2, inner.bytes)
+        }
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start)
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2:
+                var item = (name: "", position: UInt64(0))
+                var inner = ProtoReader(try field.bytes())
+                while let field = try inner.next() {
+                    switch field.number {
+                    case 1: item.name = try field.string()
+                    case 2: item.position = try field.unsigned()
+                    default: continue
+                    }
+                }
+                kept.append(item)
+            default: continue
+            }
+        }
+    }
+}
+
+extension RowKey {
+    package static let wipes = store("wiped")
+}
+
+extension Fold {
+    /// When collections were wiped; nil where none ever was.
+    func wipes() throws -> WipesRow? {
+        if let knownWipes { return knownWipes }
+        let wipes = try get(.wipes).map { try WipesRow(parsing: $0) }
+        knownWipes = .some(wipes)
+        return wipes
+    }
+
+    /// Whether a collection was wiped after a position: what was asked for or sent until then says
+    /// nothing of it any more.
+    package func isWiped(_ collection: CollectionName, after position: Position?) throws -> Bool {
+        guard let position, let wiped = try wipes()?[collection] else { return false }
+        return position < wiped
+    }
+
+    /// `local.wiped`.
+    func wiped(_ event: Event, _ wipe: LocalWiped, _ position: Position) throws {
+        guard let names = wipe.keeps, let kept = wipe.kept else { return }
+        func goes(_ name: CollectionName) -> Bool { !kept.contains(ExactString(name.rawValue)) }
+        try noteWipe(keeping: names, position)
+        let hidAny = try hidesAny()
+        try wipeLedger(of: goes)
+        try wipePools()
+        try takeSoFar(event, position)
+        (knownFailing, knownWithheld) = (nil, nil)
+        var keys: [EntityKey] = []
+        try forEachEntity(in: nil) { key, _ in
+            if goes(key.collection) { keys.append(key) }
+            return true
+        }
+        for (index, key) in keys.enumerated() {
+            try drop(key, position)
+            if index % Self.entitiesAtOnce == 0 { try takeSoFar(event, position) }
+        }
+        guard hidAny else { return }
+        try takeSoFar(event, position)
+        for collection in try model().collections where !goes(collection.name) {
+            try showUnowned(collection, event, position)
+        }
+    }
+
+    /// What an event wrote is searched from its end, so that it is taken in a few rows at a time.
+    private static let entitiesAtOnce = 32
+
+    private func noteWipe(keeping names: [String], _ position: Position) throws {
+        let before = try wipes()
+        var row = WipesRow(position: position)
+        var seen: Set<ExactString> = []
+        for name in names where seen.insert(ExactString(name)).inserted {
+            row.kept.append((name, before?[CollectionName(name)]?.rawValue ?? 0))
+        }
+        put(.wipes, row.encoded)
+        knownWipes = .some(row)
+    }
+
+    /// Drops an entity, and gives up what is pending on it.
+    private func drop(_ key: EntityKey, _ position: Position) throws {
+        var row = try entity(key)
+        for item in row.pending {
+            try settle(item, of: key, .discarded, proof: position, revision: nil)
+        }
+        try endAttempt(&row, key)
+        forgetIssues(of: &row, key)
+        if row.isPlaceholder { put(.placeholder(key), nil) }
+        if row.isHidden, try collection(key.collection).access.hidesAbsent { try countHidden(-1) }
+        try put(EntityRow(), key)
+    }
+
+    /// Drops what the ledger holds of collections beside their entities; what was decided, and the
+    /// ids that entities go by, stay.
+    private func wipeLedger(of goes: (CollectionName) -> Bool) throws {
+        let prefixes = [
+            Ledger.watermarks, Ledger.owed, Ledger.listed, Ledger.listedPages, Ledger.held,
+            Ledger.withheld, Ledger.grants, Ledger.unreadable, Ledger.failing, Ledger.ruleAnswers,
+            Ledger.unanswered,
+            RowKey.gates(RowKey.listedName),
+        ]
+        for prefix in prefixes {
+            for (place, _) in try ledgerRows(prefix)
+            where goes(Self.collection(place.bytes.dropFirst(prefix.count))) {
+                put(place, nil)
+            }
+        }
+        // Conflicts that were lost, and what both sides had.
+        for (place, value) in try ledgerRows(Ledger.lost) where goes(Self.collection(value[...])) {
+            put(place, nil)
+            if let event = Position(bigEndianBytes: place.bytes.dropFirst().prefix(8)) {
+                put(.sides(event), nil)
+            }
+        }
+    }
+
+    /// The collection that the bytes of an entity's key, or of a list's, begin with.
+    private static func collection(_ bytes: ArraySlice<UInt8>) -> CollectionName {
+        CollectionName(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+    }
+
+    /// Lets go of the values that are left; those that were taken are never handed out again.
+    private func wipePools() throws {
+        for (place, _) in try ledgerRows(Ledger.pools) + ledgerRows(Ledger.leftValues) {
+            put(place, nil)
+        }
+        for (place, value) in try ledgerRows(Ledger.reservedValues) {
+            if case .left = try ReservedValueState(parsing: value) { put(place, nil) }
+        }
+    }
+
+    /// Shows the entities of a collection that were hidden with an owner that is gone.
+    private func showUnowned(
+        _ collection: CollectionModel, _ event: Event, _ position: Position
+    ) throws {
+        guard collection.ownerReference != nil, !collection.access.hidesAbsent else { return }
+        var hidden: [RowKey] = []
+        try forEachEntity(in: collection.name) { key, row in
+            if row.isHidden { hidden.append(.entity(key)) }
+            return true
+        }
+        for place in hidden {
+            try put(try reached(try entity(at: place), at: place), at: place)
+            try takeSoFar(event, position)
+        }
+    }
+}
