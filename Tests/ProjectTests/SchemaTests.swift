@@ -20,7 +20,7 @@ struct `the schemas` {
             SchemaScripts.lines, golden, "first", "second", "nasty", "demo/phone", "demo/laptop")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "32 kinds of lines, as many of them as the page has")
+        #expect(ended.lines.last == "35 kinds of lines, as many of them as the page has")
     }
 
     @Test func `a line with something more, less or else does not conform`() throws {

@@ -96,6 +96,7 @@ struct LogChecks {
                 case .localCreated: (try? JSONDocument(parsing: event.payload)) != nil
                 case .localUpdated: (try? Patch(parsing: event.payload)) != nil
                 case .localDeleted: true
+                case .localRequested: event.isObject && event.read(LocalRequested.self) != nil
                 default: false
                 }
             if isUnderstood, event.key != nil { positions.insert(position) }

@@ -8,6 +8,9 @@ extension Replica {
     /// Until when holds what an action of that name granted last, by the server's clock; nil where
     /// none granted anything, and where it is over: ``CollectionModel/ActionRule/grants``.
     ///
+    /// - Parameters:
+    ///   - action: the action's name.
+    ///   - key: the entity.
     /// - Throws: errors of the storage.
     public func grant(_ action: String, of key: EntityKey) throws -> Timestamp? {
         let moment = dependencies.moment

@@ -11,6 +11,7 @@ extension WriteContext {
     /// Its status is ``EntityStatus/relayed`` until it is edited again or a run has sent it.
     ///
     /// - Parameters:
+    ///   - key: the entity.
     ///   - channel: the way, such as `sms`; it stands in the log.
     ///   - position: the log's last position when that was read which was sent: later edits were
     ///     not in it. All that is pending unless it is given.

@@ -142,11 +142,15 @@ extension Redactor {
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
             UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"),
             UInt8(ascii: "R"), UInt8(ascii: "W"), UInt8(ascii: "H"):
-            new = key(rest, isScope: first == UInt8(ascii: "w"))
+            // What is about a list holds the part that it is of.
+            new = key(rest, isScope: "fhlw".utf8.contains(first))
         case UInt8(ascii: "t"):
-            // The number of the page stays.
-            let zero = rest.firstIndex(of: 0) ?? rest.endIndex
-            new = text(Array(rest[..<zero])) + rest[zero...]
+            // The number of the page stays; only the name of a part has a zero byte behind it.
+            let number = rest.suffix(8)
+            let list = rest.dropLast(8)
+            let zero = list.firstIndex(of: 0) ?? list.endIndex
+            let isPart = list[zero...].count > 1
+            new = key(isPart ? list.dropLast() : list, isScope: true) + (isPart ? [0] : []) + number
         case UInt8(ascii: "e"): new = text(Array(rest))
         case UInt8(ascii: "G"):
             guard let granted = RowKey.granted(old.bytes) else { throw unknown(old) }

@@ -64,8 +64,9 @@ public struct CollectionModel: Sendable, Hashable {
     /// How many entities its lists of everything ask for together at most, those without a limit of
     /// their own; nil for all.
     ///
-    /// Each gets an even share at first. What some leave is shared by the others in further rounds,
-    /// until all of it is there, or no list has more. The limits of the other lists count as well.
+    /// Only where the server's pages have numbers. Each gets an even share at first. What some
+    /// leave is shared by the others in further rounds, until all of it is there, or no list has
+    /// more. The limits of the other lists count as well.
     public var listLimit: Int?
     /// What happens to a list of which a page fails, where the server's pages have numbers.
     public var failedPage: FailedPageRule

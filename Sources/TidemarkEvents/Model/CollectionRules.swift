@@ -319,6 +319,10 @@ extension CollectionModel {
                     "lists[\(same)] has the same; leave one of them out")
             }
         }
+        if listLimit != nil, window != nil {
+            return ModelProblem(
+                "listLimit", "a collection with a window has no such limit; leave one of them out")
+        }
         if let listLimit, limitOfShares == nil {
             return ModelProblem(
                 "listLimit",
@@ -446,8 +450,8 @@ extension CollectionModel {
         /// Whether it waits while anything that counts in the entity waits for the server, was
         /// refused or has a warning: ``Reference/rollUp``.
         public var waitsForTree: Bool
-        /// How long what it grants lasts, from the server's answer on; zero where it grants
-        /// nothing.
+        /// How long what it grants lasts, from the beginning of the run on that had it carried
+        /// out; zero where it grants nothing.
         public var grants: TimeSpan
 
         /// An action.
@@ -473,7 +477,9 @@ extension ActionRule: ModelObject {
             """),
         ModelMember(
             "grants", \.grants, .span(to: .days(365), such: "PT2H"),
-            "How long what it grants lasts, from the server's answer on."),
+            """
+            How long what it grants lasts, from the beginning of the run that had it carried out.
+            """),
     ]
 }
 

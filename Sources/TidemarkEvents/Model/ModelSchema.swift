@@ -106,6 +106,7 @@ package enum ModelSchema {
         ("window", PullWindow.self, "The span around now that is listed."),
         ("list", ListRule.self, "A part of a collection with a list of its own."),
         ("feed", FeedRule.self, "How it is listed in blocks."),
+        ("action", ActionRule.self, "Something that the server does when it is asked to."),
         ("choice", ChoiceRule.self, "A field that must name an entity."),
         ("rivals", RivalRule.self, "Entities that may not hold a state together."),
         ("placeholder", PlaceholderRule.self, "What stands in for a missing entity."),

@@ -12,6 +12,12 @@ extension ServerAdapter {
         try checkPools(registration.model, name)
         for (index, collection) in registration.model.collections.enumerated() {
             try checkLists(collection, at: "collections[\(index)].lists", name)
+            guard collection.listLimit == nil || traits.numberedPages != nil else {
+                throw ModelError(
+                    "collections[\(index)].listLimit",
+                    "\(name) numbers no pages; leave listLimit out, or give each list a limit of "
+                        + "its own")
+            }
             guard let feed = collection.feed else { continue }
             let path = "collections[\(index)].feed"
             guard traits.hasFeeds else {

@@ -51,14 +51,24 @@ extension ServerAnswer {
         case (.fetch, .records), (.refetch, .records): true
         case (.reserve, .reserved): true
         case (.read, .record), (.read, .deleted), (.read, .absent): true
-        case (.create, let answer), (.update, let answer), (.delete, let answer),
-            (.perform, let answer):
+        case (.create, let answer), (.update, let answer), (.delete, let answer):
             answer.isOfWrite
+        case (.perform, let answer): answer.isOfAction
         case (.batch, .deferred): true
         case (.poll, .batch), (.poll, .waiting), (.poll, .deferred), (.poll, .absent): true
         case (.describe, _), (.list, _), (.listWindow, _), (.listPart, _), (.feed, _),
             (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.reserve, _), (.batch, _),
             (.poll, _):
+            false
+        }
+    }
+
+    private var isOfAction: Bool {
+        switch self {
+        case .stored, .refused, .ignored: true
+        case .record, .deleted, .absent, .conflict, .conflictUnknown, .deferred, .description,
+            .page, .combined, .unchanged, .cursorExpired, .records, .reserved, .batch, .waiting,
+            .failure:
             false
         }
     }

@@ -48,7 +48,9 @@ public enum ServerCall: Sendable, Hashable {
     /// Do something with an entity: an action of the model, ``CollectionModel/actions``, with what
     /// it needs by name.
     ///
-    /// Where the answer is lost it is asked for once more, so that the server may do it twice.
+    /// The answer is ``ServerAnswer/stored(id:_:issues:)``, ``ServerAnswer/refused(_:)`` or
+    /// ``ServerAnswer/ignored(_:)``. Where it is lost it is asked for once more, so that the server
+    /// may do it twice.
     case perform(CollectionModel, id: String, action: String, parameters: [String: String])
     /// So many values of a pool, for this device alone: ``SyncModel/pools``; asked only with
     /// ``ServerTraits/reservesValues``.

@@ -87,7 +87,7 @@ extension Listing {
         settles = plan.settles
         (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
         numberedPages = plan.numberedPages
-        if limit == 0 { isPaging = false }
+        if limit == 0, isWhole { isPaging = false }
         if let cut = plan.cut { goOn(from: cut, wanted: contents.wanted) }
     }
 }

@@ -21,7 +21,12 @@ extension Listing {
     /// Whether it has as many entities as it asks for, those of a page included.
     func isFull(with page: ListPage) -> Bool {
         guard let limit, isWhole else { return false }
-        return count + page.records.count + page.references.count >= limit
+        return count + named(by: page) >= limit
+    }
+
+    /// How many entities a page names that no earlier one did.
+    func named(by page: ListPage) -> Int {
+        max(0, page.records.count + page.references.count - (numbered?.skipBefore ?? 0))
     }
 
     /// Whether it waits for what other lists leave of a limit: the server may have more.

@@ -182,8 +182,8 @@ package struct Listing: Sendable, Hashable {
     package func bounded(_ page: ListPage) -> ListPage {
         var page = page
         if let limit, let numbered {
-            page.records = Array(
-                page.records.dropFirst(numbered.skipBefore).prefix(limit - count))
+            // What is before it was named by an earlier page.
+            page.records = Array(page.records.prefix(numbered.skipBefore + limit - count))
             // What comes next is found by its row: pages of several sizes share their numbers.
             page.next = page.next.map { _ in "\(passed + numbered.needed)" }
         }
@@ -235,9 +235,10 @@ package struct Listing: Sendable, Hashable {
     /// - Returns: why the list can't go on: its pages lead in a circle, or there are too many.
     mutating func turn(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
+        let named = named(by: page)
         if let numbered { passed += numbered.needed }
         pages += 1
-        count += page.records.count + page.references.count
+        count += named
         if number == 0 || page.movesCursor { cursor = page.cursor }
         if number == 0, passes == 0 { asked = news.asked }
         if let time = news.latest { latest = max(time, latest ?? time) }

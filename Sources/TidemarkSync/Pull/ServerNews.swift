@@ -53,7 +53,7 @@ package struct ServerNews {
             return row.revision == record.revision ? .same : .outdated
         }
         if try fold.isUnreadable(EntityKey(collection, record.id)) { return .new }
-        if overwrites, !row.pending.isEmpty { return .new }
+        if overwrites, !row.pending.isEmpty, !record.isDeleted { return .new }
         guard !record.isDeleted, let document = record.document else {
             let ends =
                 row.baseState == .live || row.isAssumed
@@ -76,7 +76,12 @@ package struct ServerNews {
 
     /// What news of an entity is whose word is left out: said once, until it is taken.
     func withheld(_ id: String, in collection: CollectionName) throws -> Verdict {
-        try fold.isWithheld(fold.resolve(EntityKey(collection, id))) ? .same : .withheld
+        try isWithheld(id, in: collection) ? .same : .withheld
+    }
+
+    /// Whether an earlier page said so, and the entity's word was not taken since.
+    func isWithheld(_ id: String, in collection: CollectionName) throws -> Bool {
+        try fold.isWithheld(fold.resolve(EntityKey(collection, id)))
     }
 
     /// Whether an entity that a list only names is to be fetched.
@@ -183,8 +188,9 @@ package struct ServerNews {
     ///   - run: the run's `sync.started`.
     func isNew(_ record: ServerRecord?, of key: EntityKey, in run: Position) throws -> Bool {
         let row = try fold.entity(key)
-        if overwrites, !row.pending.isEmpty { return true }
-        if try fold.isWithheld(key) { return true }
+        let isThere = record.map { !$0.isDeleted } ?? (row.baseState == .live)
+        if isThere, overwrites, !row.pending.isEmpty { return true }
+        if isThere, try fold.isWithheld(key) { return true }
         guard let record, !record.isDeleted else {
             // An entity whose deletion is pending is gone, though the server may never have
             // received it.

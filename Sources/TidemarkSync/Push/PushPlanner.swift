@@ -22,6 +22,8 @@ package struct PushItem: Sendable, Hashable {
     package var covers: [Position]
     /// Why it is refused without being sent; nil where it is sent.
     package var refusal: ServerRefusal?
+    /// Whether its mutations were refused in an earlier run.
+    package var wasRefused = false
 
     package init(
         _ key: EntityKey, _ call: ServerCall, covers: [Position], refusal: ServerRefusal? = nil
@@ -283,6 +285,7 @@ package struct PushPlanner: Sendable {
         else { return nil }
         let call = write.call(in: collection, id: pending.id)
         var item = PushItem(pending.key, call, covers: pending.covers)
+        item.wasRefused = pending.wasRefused
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
         return item
@@ -293,11 +296,13 @@ extension PushPlanner {
     /// What the server is to do with an entity.
     private func item(
         _ action: LocalRequested, _ pending: PendingWrite, _ collection: CollectionModel
-    ) -> PushItem {
+    ) -> PushItem? {
         let call = ServerCall.perform(
             collection, id: pending.id, action: action.action, parameters: action.texts)
         var item = PushItem(pending.key, call, covers: pending.covers)
+        item.wasRefused = pending.wasRefused
         if collection.rule(of: action.action) == nil {
+            if pending.wasRefused { return nil }
             item.refusal = ServerRefusal(
                 status: 0, message: "the model has no action \(action.action) any more")
         }

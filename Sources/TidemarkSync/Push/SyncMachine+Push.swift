@@ -76,6 +76,14 @@ extension SyncMachine {
         noteRefusal(of: item.key)
     }
 
+    /// A write that was refused in an earlier run is still refused without being sent: it waits for
+    /// the next run, without a word.
+    package mutating func passed(_ item: PushItem) {
+        guard case .result(.push(let items)) = awaited else { trap("passed nothing of a push") }
+        awaited = .result(.push(items.filter { $0.key != item.key }))
+        failedNow.insert(item.key)
+    }
+
     /// Counts a refusal; where what was refused is sent again, that is in the next run.
     private mutating func noteRefusal(of key: EntityKey) {
         outcome.counts.rejected += 1

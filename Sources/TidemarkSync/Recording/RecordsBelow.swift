@@ -55,17 +55,23 @@ struct RecordsBelow: Sendable {
         }
         for (index, list) in tree.members.enumerated() {
             let verdict = list.node.map { decision.verdicts[$0] } ?? verdicts[list.root]
-            guard verdict != .outdated, !withheld.contains(list.root) else { continue }
-            decision.accepted.append(index)
+            guard verdict != .outdated else { continue }
+            let isWithheld = withheld.contains(list.root)
+            if !isWithheld { decision.accepted.append(index) }
             guard !list.isDoubtful else { continue }
             var named = list.unreadable
             for node in list.nodes {
                 let key = EntityKey(list.collection.name, tree.nodes[node].record.id)
                 named.insert(ExactString(try news.fold.resolve(key).id))
             }
-            decision.absent += try known[index].filter { !named.contains(ExactString($0)) }
+            let absent = try known[index].filter { !named.contains(ExactString($0)) }
                 .map { EntityKey(list.collection.name, $0) }
                 .filter { try isGone($0, list, exchange.asOf, news.fold) }
+            if !isWithheld {
+                decision.absent += absent
+            } else if !absent.isEmpty {
+                decision.withheld.insert(list.root)
+            }
         }
         return decision
     }

@@ -30,6 +30,11 @@ extension SyncRecorder {
             note(exchange)
             return decision.result
         }
+        // What was left out before is so still.
+        for index in decision.withheld.sorted()
+        where try known.isWithheld(page.records[index].id, in: collection) {
+            verdicts[index] = .withheld
+        }
         var news = decision.result
         let start = try begin(draft)
         let call = try log(exchange, start, draft)

@@ -65,6 +65,11 @@ extension SyncDriver {
                 sendable.append(item)
                 continue
             }
+            // What is still refused here is not refused again in every run.
+            if item.wasRefused {
+                run.machine.passed(item)
+                continue
+            }
             let isRefused = try await log(&run.recorder) {
                 try $0.refusedUnsent(item, refusal, $1)
             }

@@ -28,7 +28,8 @@ extension Fold {
     ) throws -> [String] {
         // No call uses that id any more.
         try forgetFailing(other)
-        try takeWithheld(other)
+        try moveWithheld(from: other, to: key)
+        try moveGrants(from: other, to: key)
         let ids = try aliases(other)
         for id in ids { put(.binding(EntityKey(key.collection, id)), key.bytes) }
         if !ids.isEmpty { put(.aliases(other), nil) }

@@ -68,9 +68,9 @@ extension Fold {
     func annihilate(
         _ row: inout EntityRow, _ key: EntityKey, proof: Position, isKnown: Bool = false
     ) throws {
-        guard row.baseState != .live, row.attempt == nil, row.pending.last?.kind == .delete else {
-            return
-        }
+        guard row.baseState != .live, row.attempt == nil,
+            row.pending.last(where: { !$0.isAction })?.kind == .delete
+        else { return }
         if !isKnown, try !namesEntities(key.collection),
             let sent = row.pending.last(where: \.mayHaveArrived),
             let call = try mutation(sent.position)?.call

@@ -169,10 +169,11 @@ extension Fold {
         try forgetAnswered(key, row)
         noteIssues(refusal.issues, of: &row, key, position)
         // A later edit may have mended what was refused, so all of it is sent again; and what was
-        // discarded since is not refused any more. An action is mended by none.
+        // discarded since is not refused any more. An action mends nothing, and is mended by none.
         let isAction = row.pending.contains { $0.position == covers && $0.isAction }
+        let next = row.pending.first { $0.position > covers }
         guard row.pending.contains(where: { $0.position <= covers }),
-            isAction || !row.pending.contains(where: { $0.position > covers })
+            isAction || next?.isAction != false
         else {
             try put(row, key)
             return

@@ -36,8 +36,11 @@ extension Fold {
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
-        // The answer to our own write is not another side's change: what is pending stays on it.
-        if event.mutation == nil, !row.isOwnWrite(event), !row.pending.isEmpty {
+        // The answer to our own write is not another side's change: what is pending stays on it,
+        // unless nothing is to stay.
+        if event.mutation == nil, !row.pending.isEmpty,
+            try !row.isOwnWrite(event) || overwrites(event)
+        {
             try rebase(
                 &row, onto: try Base(event, isDeletion), key, event, position, ruled,
                 isConfirmed: row.isConfirmed(by: asOf))

@@ -48,7 +48,8 @@ import TidemarkViews
             {"trackedEntity":"T1","program":"P1","orgUnit":"O1","status":"ACTIVE",
              "enrolledAt":"2026-01-01T00:00:00.000"}
             """)
-        #expect(try await device.sync().isSynced)
+        // The second run brings it in the server's words.
+        for _ in 1...2 { #expect(try await device.sync().isSynced) }
     }
 
     private func request(
@@ -191,6 +192,39 @@ import TidemarkViews
             try device.replica.answer(issue.id, .retry)
             #expect(try await device.sync(.push).isSynced)
             #expect(try device.replica.issues().isEmpty)
+        }
+    }
+
+    @Test func `waits behind an edit that is refused, and the run ends`() async throws {
+        try await device().lendAndVerify { device in
+            try await register(device)
+            let before = try device.replica.position
+            try device.patch("trackedEntities/T1", #"{"orgUnit":"O9"}"#)
+            try request("override", device, ["reason": "visit"])
+
+            let outcome = try await device.sync(.push)
+
+            #expect(outcome.refused == 1 && outcome.pending == 1)
+            #expect(try sent(device, after: before) == ["POST tracker"])
+            try device.discard("trackedEntities/T1")
+            #expect(try await device.sync(.push).isSynced)
+        }
+    }
+
+    @Test func `goes with what was made here and deleted before it was sent`() async throws {
+        try await device().lendAndVerify { device in
+            try await register(device)
+            try device.create(
+                "trackedEntities/T2", #"{"trackedEntityType":"Person","orgUnit":"O1"}"#)
+            try await device.replica.write { tx in
+                _ = try tx.request(
+                    "override", of: EntityKey("trackedEntities", "T2"),
+                    parameters: ["program": "P1", "reason": "visit"])
+            }
+            try device.delete("trackedEntities/T2")
+            let before = try device.replica.position
+            #expect(try await device.sync(.push).isSynced)
+            #expect(try sent(device, after: before) == [])
         }
     }
 }

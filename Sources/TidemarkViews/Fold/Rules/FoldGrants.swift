@@ -72,6 +72,18 @@ extension Fold {
     }
 }
 
+extension Fold {
+    /// Has the entity that another one turned out to be hold what was granted for that one.
+    func moveGrants(from other: EntityKey, to key: EntityKey) throws {
+        let prefix = other.bytes(after: Ledger.grants) + [0]
+        for (place, value) in try ledgerRows(prefix) {
+            put(place, nil)
+            let action = String(decoding: place.bytes.dropFirst(prefix.count), as: UTF8.self)
+            if try get(.grant(key, action)) == nil { put(.grant(key, action), value) }
+        }
+    }
+}
+
 extension RowReading {
     /// What an action of that name granted last; nil where none did, also where it is over.
     package func grant(_ action: String, of named: EntityKey) throws -> GrantRow? {

@@ -35,6 +35,14 @@ extension Fold {
         }
     }
 
+    /// Says of the entity that another one turned out to be what was left out of that one.
+    func moveWithheld(from other: EntityKey, to key: EntityKey) throws {
+        guard try isWithheld(other), let page = try get(.withheld(other)) else { return }
+        try takeWithheld(other)
+        knownWithheld = try withheld().union([key])
+        put(.withheld(key), page)
+    }
+
     /// Notes that the server's word on an entity was taken.
     func takeWithheld(_ key: EntityKey) throws {
         guard try isWithheld(key) else { return }
