@@ -59,11 +59,10 @@ extension ViewReader {
         if model[key.collection] == nil { holds.append(.noCollection(key.collection)) }
         if row.isHidden { holds.append(.outOfReach) }
         if row.isPlaceholder { holds.append(.standIn) }
-        if let first = row.pending.first, first.isAction,
-            let action = try? LocalRequested(reading: first.payload).action,
-            model[key.collection]?.rule(of: action)?.waitsForTree == true, try waits(below: key)
+        if let action = row.nextAction, let collection = model[key.collection],
+            try waitsForTree(action, of: key, collection)
         {
-            holds.append(.tree(action))
+            holds.append(.tree(action.action))
         }
         for target in try missingReferences(of: key, row, model) {
             holds.append(.reference(target, try obstacle(target, model)))

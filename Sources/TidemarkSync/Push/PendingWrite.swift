@@ -74,15 +74,14 @@ extension ViewReader {
         var pending = PendingWrite(
             key, id: try serverID(of: key, row, idField: collection.idField) ?? key.id,
             isLive: row.baseState == .live, revision: row.revision,
-            covers: row.pending.map(\.position))
+            covers: row.next.map(\.position))
         pending.wasRefused = row.status == .error
         let isVersioned = traits.isVersioned(collection)
-        if let first = row.pending.first, first.isAction {
-            return try action(first, pending, row, collection)
+        if let action = row.nextAction {
+            if try !waitsForTree(action, of: key, collection) { pending.action = action }
+            return pending
         }
-        // What was asked for is done in its place among the edits.
-        row.pending = Array(row.pending.prefix { !$0.isAction })
-        pending.covers = row.pending.map(\.position)
+        row.pending = Array(row.next)
         // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
         let write = try PushWrite(
@@ -99,21 +98,6 @@ extension ViewReader {
             pending.files = try unsentFiles(of: row, collection)
         }
         pending.needs = try missingReferences(of: key, row, model)
-        return pending
-    }
-
-    /// The pending action that comes first; without it where it waits for what counts in the
-    /// entity.
-    private func action(
-        _ item: EntityRow.Pending, _ pending: PendingWrite, _ row: EntityRow,
-        _ collection: CollectionModel
-    ) throws -> PendingWrite {
-        var pending = pending
-        pending.covers = [item.position]
-        let requested = LocalRequested(stored: item.payload)
-        let rule = collection.rule(of: requested.action)
-        guard try rule?.waitsForTree != true || !waits(below: pending.key) else { return pending }
-        pending.action = requested
         return pending
     }
 }

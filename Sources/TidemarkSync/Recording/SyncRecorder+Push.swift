@@ -247,8 +247,7 @@ extension SyncRecorder {
         _ item: PushItem, _ refusal: ServerRefusal, _ draft: Draft
     ) throws -> Bool {
         let row = try draft.fold.entity(item.key)
-        guard row.attempt == nil, row.isPending(item.covers), row.hasNoEdit(behind: item.covers)
-        else { return false }
+        guard row.attempt == nil, row.next.map(\.position) == item.covers else { return false }
         try refused(item, refusal, call: nil, draft)
         return true
     }
@@ -272,11 +271,5 @@ extension EntityRow {
     /// Whether what a write carries is pending still, as the first of what is.
     fileprivate func isPending(_ covers: [Position]) -> Bool {
         pending.prefix(covers.count).map(\.position) == covers
-    }
-
-    /// Whether what a write carries is all that is pending, up to the next action.
-    fileprivate func hasNoEdit(behind covers: [Position]) -> Bool {
-        let isAction = pending.first?.isAction == true
-        return isAction || pending.prefix { !$0.isAction }.count == covers.count
     }
 }

@@ -208,6 +208,11 @@ package struct EntityRow: Sendable, Hashable {
         return result
     }
 
+    /// What of it is sent next: an action by itself, or all edits up to the next action.
+    package var next: ArraySlice<Pending> {
+        pending.first?.isAction == true ? pending.prefix(1) : pending.prefix { !$0.isAction }
+    }
+
     /// Whether all that is pending is known to have arrived another way before the server was asked
     /// for its word: then that counts.
     func isConfirmed(by asOf: Position) -> Bool {

@@ -47,6 +47,21 @@ import Testing
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
+    @Test func `shares a limit among those without one of their own`() throws {
+        let lists = #""lists":[{"parameters":{"u":"1"},"limit":2},{"parameters":{"u":"2"}}]"#
+        let targets = try model(lists + #","listLimit":7"#).collections[0].listTargets
+        #expect(targets.map(\.limit) == [2, 5] && targets.map(\.isShared) == [false, true])
+
+        for (members, problem) in [
+            (lists + #","listLimit":2"#, "2 is no more than the limits of its lists together"),
+            (#""listLimit":2,"window":{"back":"P1M"}"#, "a window has no such limit"),
+        ] {
+            let error = #expect(throws: ModelError.self) { _ = try model(members) }
+            #expect(error?.path == "collections[0].listLimit")
+            #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+        }
+    }
+
     @Test func `has parameters that an entity is of, or may be of`() throws {
         let parameters: ListParameters = ["program": "P1", "number": "7"]
         func document(_ text: String) throws -> JSONDocument {

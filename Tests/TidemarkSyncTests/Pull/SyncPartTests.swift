@@ -198,5 +198,11 @@ import TidemarkViews
                 "collections[0].lists[0].parameters", "the server lists by no \"program\"")
         ) { try TreeAdapter(parameters: ["orgUnit"]).check(registration) }
         #expect(throws: Never.self) { try TreeAdapter().check(registration) }
+
+        var shared = registration
+        shared.model.collections[0].listLimit = 5
+        let error = #expect(throws: ModelError.self) { try TreeAdapter().check(shared) }
+        #expect(error?.path == "collections[0].listLimit")
+        #expect(error?.problem.contains("numbers no pages") == true)
     }
 }

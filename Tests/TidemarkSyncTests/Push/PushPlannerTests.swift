@@ -80,6 +80,14 @@ import TidemarkSync
         #expect(Self.plan(pending, [collection]) == ["refuse a/1"])
     }
 
+    @Test func `refuses nothing again that was refused before, and is still`() {
+        var collection = CollectionModel("a")
+        collection.pushes = [.update]
+        var pending = Self.writes("a/1 a/2", .delete)
+        pending[0].wasRefused = true
+        #expect(Self.plan(pending, [collection]) == ["refuse a/2"])
+    }
+
     @Test func `refuses what refers to what is gone`() {
         var pending = PendingWrite(Self.key("a/1"), .update)
         pending.stranded = PendingWrite.Stranded(field: "parent", id: "x")

@@ -3,6 +3,7 @@
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkTesting
 import TidemarkViews
 
@@ -43,6 +44,26 @@ enum TreeStore {
                     "visits", references: [Reference("stay", to: "stays", rollUp: rollUp)],
                     indexes: [["ward"]]),
             ])
+    }
+}
+
+extension TreeStore {
+    /// Lends a store with a patient, who has a stay with a visit, and whatever else the server
+    /// says; proves its log and its rows afterwards.
+    static func with(
+        _ others: [(key: String, json: String)] = [], _ body: (Replica) async throws -> Void
+    ) async throws {
+        try await Replica.withTemporary(
+            model: model(), dependencies: .seeded(0, clock: ManualClock())
+        ) { replica in
+            try replica.serverSays(
+                ("patients/1", #"{"id":"1","name":"Zoe"}"#),
+                ("stays/1", #"{"id":"1","patient":"1"}"#),
+                ("visits/1", #"{"id":"1","stay":"1"}"#))
+            for other in others { try replica.serverSays(other) }
+            try await body(replica)
+            #expect(try replica.journal.verify(.deep).findings == [])
+        }
     }
 }
 

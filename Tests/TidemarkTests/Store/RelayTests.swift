@@ -12,25 +12,12 @@ import TidemarkViews
 @Suite struct `what an app sends another way` {
     private let key = EntityKey("visits", "1")
 
-    private func with(_ body: (Replica) async throws -> Void) async throws {
-        try await Replica.withTemporary(
-            model: TreeStore.model(), dependencies: .seeded(0, clock: ManualClock())
-        ) { replica in
-            try replica.serverSays(
-                ("patients/1", #"{"id":"1","name":"Zoe"}"#),
-                ("stays/1", #"{"id":"1","patient":"1"}"#),
-                ("visits/1", #"{"id":"1","stay":"1"}"#))
-            try await body(replica)
-            #expect(try replica.journal.verify(.deep).findings == [])
-        }
-    }
-
     private func status(_ replica: Replica) throws -> EntityStatus? {
         try replica.read { try $0.status(of: key) }
     }
 
     @Test func `is told to who observes, in the tree, too`() async throws {
-        try await with { replica in
+        try await TreeStore.with { replica in
             var rows = replica.observe(rows: TreePatient.all).makeAsyncIterator()
             _ = try await rows.next()
             try replica.edit("visits/1")
@@ -49,7 +36,7 @@ import TidemarkViews
     }
 
     @Test func `is what was read when it was sent, not what was edited since`() async throws {
-        try await with { replica in
+        try await TreeStore.with { replica in
             try replica.edit("visits/1")
             let read = try replica.read(\.position)
             try replica.edit("visits/1", "note", 2)
@@ -67,7 +54,7 @@ import TidemarkViews
     @Test func `is nothing once a run was faster, and of what is not there it is refused`()
         async throws
     {
-        try await with { replica in
+        try await TreeStore.with { replica in
             let before = try replica.read(\.position)
             #expect(try await replica.relayed(key) == nil)
             #expect(try await replica.confirmed(TreePatient.self, ID("1")) == nil)

@@ -27,8 +27,7 @@ extension Fold {
         for (id, place) in zip(page.ids, page.places) {
             let key = try resolve(EntityKey(collection, id))
             if place == .withheld {
-                knownWithheld = try withheld().union([key])
-                put(.withheld(key), position.bigEndianBytes)
+                try withhold(key, position.bigEndianBytes)
             } else {
                 try takeWithheld(key)
             }
@@ -39,14 +38,19 @@ extension Fold {
     func moveWithheld(from other: EntityKey, to key: EntityKey) throws {
         guard try isWithheld(other), let page = try get(.withheld(other)) else { return }
         try takeWithheld(other)
-        knownWithheld = try withheld().union([key])
+        try withhold(key, page)
+    }
+
+    private func withhold(_ key: EntityKey, _ page: [UInt8]) throws {
+        _ = try withheld()
+        knownWithheld?.insert(key)
         put(.withheld(key), page)
     }
 
     /// Notes that the server's word on an entity was taken.
     func takeWithheld(_ key: EntityKey) throws {
         guard try isWithheld(key) else { return }
-        knownWithheld = try withheld().subtracting([key])
+        knownWithheld?.remove(key)
         put(.withheld(key), nil)
     }
 }

@@ -1,4 +1,5 @@
-// FoldGrants.swift — actions that the server carried out and that grant something for a time.
+// FoldActions.swift — actions: which one is sent next, whether it waits, and what those grant for a
+// time that the server carried out.
 //
 //   'G' collection 0 id 0 name   the last one of that name that grants something
 
@@ -55,14 +56,30 @@ extension RowKey {
     }
 }
 
+extension EntityRow {
+    /// The action that is sent next; nil where that is an edit, or nothing.
+    package var nextAction: LocalRequested? {
+        pending.first.flatMap { $0.isAction ? LocalRequested(stored: $0.payload) : nil }
+    }
+}
+
+extension RowReading {
+    /// Whether an action waits for what counts in its entity.
+    package func waitsForTree(
+        _ action: LocalRequested, of key: EntityKey, _ collection: CollectionModel
+    ) throws -> Bool {
+        try collection.rule(of: action.action)?.waitsForTree == true && waits(below: key)
+    }
+}
+
 extension Fold {
     /// Notes what an action grants that was carried out.
     func note(
         granted item: EntityRow.Pending, of key: EntityKey, _ collection: CollectionModel,
         _ event: Event, _ position: Position
     ) throws {
-        guard let requested = try? LocalRequested(reading: item.payload),
-            let rule = collection.rule(of: requested.action), rule.grants != .zero
+        let requested = LocalRequested(stored: item.payload)
+        guard let rule = collection.rule(of: requested.action), rule.grants != .zero
         else { return }
         let now = try started(event)?.run.moment.flatMap { try serverClock()?.time(at: $0) }
         let grant = GrantRow(
@@ -70,9 +87,7 @@ extension Fold {
             requested: item.payload)
         put(.grant(key, requested.action), grant.encoded)
     }
-}
 
-extension Fold {
     /// Has the entity that another one turned out to be hold what was granted for that one.
     func moveGrants(from other: EntityKey, to key: EntityKey) throws {
         let prefix = other.bytes(after: Ledger.grants) + [0]
