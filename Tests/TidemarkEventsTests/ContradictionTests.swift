@@ -100,6 +100,12 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "rivals", other: "pushes",
             text: #""pushes":["create"],"rivals":{"whileNull":"end","start":"start"}"#),
         .init(
+            member: "tree.parent", other: "references",
+            text: #""tree":{"parent":"in","name":"title"}"#),
+        .init(
+            member: "tree.name", other: "tree.parent",
+            text: #""references":{"in":"entries"},"tree":{"parent":"in","name":"in"}"#),
+        .init(
             member: "choices", other: "idField",
             text: #""choices":{"id":{"collection":"places","missing":"none"}}"#),
         .init(

@@ -54,7 +54,7 @@ import TidemarkHTTP
         var prose = ""
         for name in [
             "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts", "AFeed",
-            "SyncingWithYourServer", "Contents", "Pools", "Trees",
+            "SyncingWithYourServer", "Contents", "Pools", "Trees", "FilesAndFolders",
         ] {
             prose += try text(folder.appending(path: "\(name).md"))
         }

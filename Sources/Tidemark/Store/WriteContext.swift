@@ -116,7 +116,11 @@ public final class WriteContext {
     public func delete(_ key: EntityKey) throws -> Position {
         let (key, _) = try check(key)
         guard try document(key) != nil else { throw notFound(key) }
-        for below in try cascade(key) { try append(.localDeleted, below, nil) }
+        let below = try cascade(key)
+        let known = Set(below)
+        for key in try below + cascadeOfUnsent(key).filter({ !known.contains($0) }) {
+            try append(.localDeleted, key, nil)
+        }
         return try append(.localDeleted, key, nil)
     }
 
@@ -284,6 +288,9 @@ public final class WriteContext {
                 .notFound,
                 "\(key) is not here: what stands in its place was made up, because something "
                     + "refers to it; sync, and change it once the server has sent it", key: key)
+        }
+        if let known = try draft.fold.known(key.collection), known.model.tree != nil {
+            try checkPlace(kind, key, json, known.model)
         }
         let files = try newFiles(kind, key, json)
         var event = Event(kind, recordedAt: draft.now, key: key, json: json)

@@ -97,6 +97,8 @@ public struct CollectionModel: Sendable, Hashable {
     /// The lists whose elements are told by the value of a member, and are changed, merged and in
     /// conflict one by one; each field once.
     public var keyed: [KeyedList]
+    /// How its entities lie in each other, as files in folders do; nil where they don't.
+    public var tree: TreeRule?
 
     /// The default of ``pagesMax``.
     public static let usualPagesMax = 10_000
@@ -123,7 +125,7 @@ public struct CollectionModel: Sendable, Hashable {
         listEvery: TimeSpan = .zero,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
-        contents: [ContentRule] = [], keyed: [KeyedList] = []
+        contents: [ContentRule] = [], keyed: [KeyedList] = [], tree: TreeRule? = nil
     ) {
         self.name = name
         self.idField = idField
@@ -163,6 +165,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.retention = retention
         self.contents = contents
         self.keyed = keyed
+        self.tree = tree
     }
 
     /// The fields that only the server sets: never sent as a change, never in conflict.
@@ -369,6 +372,12 @@ extension CollectionModel: ModelObject {
             Lists whose elements are told by a member, a text or a number: they are changed, \
             merged and in conflict one by one.
             """),
+        ModelMember(
+            "tree", \.tree, TreeRule.codec("tree"),
+            """
+            Its entities lie in each other under names, as files in folders do, by fields that say \
+            where and how each is called.
+            """),
     ]
 
     mutating func settle(_ given: JSONObject) -> ModelProblem? {
@@ -391,6 +400,7 @@ extension CollectionModel: ModelObject {
             var used = indexes.flatMap { $0.fields.map { FieldPath($0.name).top } }
             used += references.map(\.topField)
             used += [idField] + [lastChangeField].compactMap(\.self)
+            used += [tree?.parent, tree?.name, tree?.kind].compactMap(\.self)
             if used.contains(name) {
                 return ModelProblem(
                     "migrations[\(index)]", "\"\(name)\" is gone, but the model still names it")

@@ -56,7 +56,8 @@ extension CollectionModel {
     public var allIndexes: [IndexModel] {
         let own = references.filter { FieldPath($0.field).isOnePlace }
             .map { IndexModel([IndexField($0.field)]) }
-        return indexes + own.filter { !indexes.contains($0) }
+        let names = tree.map { IndexModel([IndexField($0.parent), IndexField($0.name)]) }
+        return indexes + (own + [names].compactMap(\.self)).filter { !indexes.contains($0) }
     }
 }
 

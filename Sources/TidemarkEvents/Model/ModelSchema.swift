@@ -108,6 +108,7 @@ package enum ModelSchema {
         ("feed", FeedRule.self, "How it is listed in blocks."),
         ("action", ActionRule.self, "Something that the server does when it is asked to."),
         ("choice", ChoiceRule.self, "A field that must name an entity."),
+        ("tree", TreeRule.self, "How entities lie in each other under names."),
         ("rivals", RivalRule.self, "Entities that may not hold a state together."),
         ("placeholder", PlaceholderRule.self, "What stands in for a missing entity."),
         ("refetch", RefetchRule.self, "When the server is asked for it again."),

@@ -22,6 +22,8 @@ package enum PushHold: Sendable, Hashable {
     case noCollection(CollectionName)
     /// It refers to an entity that the server does not have.
     case reference(EntityKey, Obstacle)
+    /// It comes after what is pending on another entity in the same place of a tree.
+    case place(EntityKey, Obstacle)
     /// It names a file of the user's, which is sent first.
     case file(UnsentFile)
     /// It is an action that waits for what counts in the entity.
@@ -64,8 +66,12 @@ extension ViewReader {
         {
             holds.append(.tree(action.action))
         }
-        for target in try missingReferences(of: key, row, model) {
+        let missing = try missingReferences(of: key, row, model)
+        for target in missing {
             holds.append(.reference(target, try obstacle(target, model)))
+        }
+        for other in try treeHolders(of: row, model) where !missing.contains(other) {
+            holds.append(.place(other, try obstacle(other, model)))
         }
         if let collection = model[key.collection] {
             holds += try unsentFiles(of: row, collection).filter(\.isWaiting).map { .file($0) }
@@ -138,6 +144,16 @@ extension PushHold {
         case .reference(let key, .outOfReach): "refers to \(key), which is out of reach"
         case .reference(let key, .waits(let other, let position)):
             "refers to \(key), which waits for \(other) (\(position))"
+        case .place(let key, .goesFirst(let position)):
+            "comes after what was done before in the same place, to \(key) (\(position))"
+        case .place(let key, .refused(let position, let status, let message)):
+            "comes after what was done before in the same place, to \(key): "
+                + "\(Self.refusal(status, message)) (\(position))"
+        case .place(let key, .outOfReach):
+            "comes after what was done before in the same place, to \(key), which is out of reach"
+        case .place(let key, .waits(let other, let position)):
+            "comes after what was done before in the same place, to \(key), which waits for "
+                + "\(other) (\(position))"
         case .file(let file):
             "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
                 + EventText.printable(file.digest)
@@ -155,10 +171,10 @@ extension PushHold {
     var isLasting: Bool {
         switch self {
         case .refused, .outOfReach, .noCollection: true
-        case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst), .file,
-            .tree:
+        case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst),
+            .place(_, .goesFirst), .file, .tree:
             false
-        case .reference: true
+        case .reference, .place: true
         }
     }
 
@@ -175,6 +191,10 @@ extension PushHold {
         case .reference(_, .refused): "referenceRefused"
         case .reference(_, .outOfReach): "referenceOutOfReach"
         case .reference(_, .waits): "referenceWaits"
+        case .place(_, .goesFirst): "goesAfter"
+        case .place(_, .refused): "goesAfterRefused"
+        case .place(_, .outOfReach): "goesAfterOutOfReach"
+        case .place(_, .waits): "goesAfterWaiting"
         case .file: "goesAfterFile"
         case .tree: "goesAfterTree"
         }
@@ -191,7 +211,7 @@ extension PushHold {
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
         case .outOfReach, .standIn, .noCollection, .file, .tree: break
-        case .reference(let key, let obstacle):
+        case .reference(let key, let obstacle), .place(let key, let obstacle):
             object["entity"] = .string("\(key)")
             switch obstacle {
             case .goesFirst(let position): place = position

@@ -123,7 +123,9 @@ struct RecordedRow {
             group(\.asOf, [today.basePosition, before.basePosition]),
             group(\.basePosition), group(\.revision), group(\.serverTime),
             group(\.isAssumed, [true]), group(\.isPlaceholder, [true]),
-            group(\.isHidden, [true]), group(\.prunedDigest), group(\.prunedAt),
+            group(\.isHidden, [true]), group(\.isOrphan, [true]), group(\.hasOrphans, [true]),
+            group(\.isEntered, [true]),
+            group(\.prunedDigest), group(\.prunedAt),
         ].filter { !$0.isEmpty }
     }
 
@@ -141,6 +143,7 @@ struct RecordedRow {
             ("assumed", one.isAssumed != other.isAssumed),
             ("placeholder", one.isPlaceholder != other.isPlaceholder),
             ("out of reach", one.isHidden != other.isHidden),
+            ("in a deleted one", one.isOrphan != other.isOrphan),
             ("pruned", one.prunedDigest != other.prunedDigest),
         ]
         return members.filter(\.1).map(\.0)

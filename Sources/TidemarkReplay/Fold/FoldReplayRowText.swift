@@ -98,6 +98,7 @@ package enum RowText {
             row.issuesAt.map { "spoken of by \($0)" },
             row.relay.map { "relayed by \($0.position)" },
             row.isPlaceholder ? "made up" : nil, row.isHidden ? "out of reach" : nil,
+            row.isOrphan ? "in a deleted one" : nil,
             row.prunedDigest.isEmpty ? nil : "pruned",
             row.content.map { excerpt($0) } ?? "nothing to be seen",
         ])

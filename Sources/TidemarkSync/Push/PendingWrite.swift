@@ -64,24 +64,36 @@ extension ServerTraits {
 extension ViewReader {
     /// The write of an entity's pending mutations; nil where none can be sent: they were refused
     /// and wait for the user, the last write has no answer yet, or the entity is hidden.
+    ///
+    /// - Parameter last: the last mutation that the write carries, where others wait for something
+    ///   else; nil for all.
     package func pendingWrite(
-        _ key: EntityKey, _ model: SyncModel, _ traits: ServerTraits
+        _ key: EntityKey, through last: Position? = nil, _ model: SyncModel, _ traits: ServerTraits
     ) throws -> PendingWrite? {
         guard var row = try entity(key), let collection = model[key.collection],
             row.attempt == nil, !row.isPlaceholder, !row.isHidden,
             collection.retriesRefused || row.status != .error
         else { return nil }
+        var next = row.next.prefix { $0.position <= last ?? $0.position }
+        // What was moved through it has to find it there.
+        if row.isEntered, row.baseState != .live, next.count > 1, next.last?.kind == .delete {
+            next = next.dropLast()
+        }
+        guard !next.isEmpty || row.next.isEmpty else { return nil }
         var pending = PendingWrite(
             key, id: try serverID(of: key, row, idField: collection.idField) ?? key.id,
             isLive: row.baseState == .live, revision: row.revision,
-            covers: row.next.map(\.position))
+            covers: next.map(\.position))
         pending.wasRefused = row.status == .error
         let isVersioned = traits.isVersioned(collection)
         if let action = row.nextAction {
             if try !waitsForTree(action, of: key, collection) { pending.action = action }
             return pending
         }
-        row.pending = Array(row.next)
+        if next.count < row.pending.count {
+            row.pending = Array(next)
+            row.current = try row.made(in: collection)
+        }
         // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
         let write = try PushWrite(

@@ -50,7 +50,7 @@ package struct PushPlanner: Sendable {
     /// The next step of the push.
     package enum Next: Sendable, Hashable {
         /// Read an entity's pending write, for ``PushPlanner/take(_:_:)``.
-        case look(EntityKey)
+        case look(PushCandidate)
         /// Find more candidates by ``PushPlanner/rest``, for ``PushPlanner/add(_:rest:)``.
         case more
         /// Send writes in one request; those with a refusal are not sent.
@@ -115,7 +115,7 @@ package struct PushPlanner: Sendable {
     package mutating func next(upTo count: Int) -> Next? {
         most = max(1, count)
         guard !isFull, hasRoom || nests else { return flush() }
-        if let first = waiting.first { return .look(first.key) }
+        if let first = waiting.first { return .look(first) }
         return rest == nil ? flush() : .more
     }
 

@@ -11,7 +11,7 @@ extension SyncMachine {
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let next = planner?.next(upTo: count) {
             // A write that is held back need not be read.
-            if case .look(let key) = next, isHeldBack(key) {
+            if case .look(let candidate) = next, isHeldBack(candidate.key) {
                 planner?.pass()
             } else {
                 return carryOut(next)
@@ -35,7 +35,8 @@ extension SyncMachine {
 
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
-        case .look(let key): return look(.pending(key))
+        case .look(let candidate):
+            return look(.pending(candidate.key, through: candidate.through))
         case .more: return look(.outbox(planner?.rest))
         case .send(let items): return perform(.push(items))
         case .ask(let key, let call):

@@ -33,7 +33,8 @@ extension ViewReader {
             try outbox(
                 queue
                     ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
-        case .pending(let key): .pending(try pendingWrite(key, model, adapter.traits))
+        case .pending(let key, let last):
+            .pending(try pendingWrite(key, through: last, model, adapter.traits))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
         case .failed(let call): .entity(try facts(of: call.key))

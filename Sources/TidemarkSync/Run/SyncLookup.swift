@@ -35,8 +35,9 @@ package enum SyncLookup: Sendable {
     /// The part of the outbox that is sent next, of a queue or, without one, from the beginning.
     /// Answered by ``SyncFact/outbox(_:rest:)``.
     case outbox(PushQueue?)
-    /// The pending write of an entity. Answered by ``SyncFact/pending(_:)``.
-    case pending(EntityKey)
+    /// The pending write of an entity, up to a mutation or of all of them. Answered by
+    /// ``SyncFact/pending(_:)``.
+    case pending(EntityKey, through: Position?)
     /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
     case tickets
     /// What is left of some keys of pools, or of all, at a time. Answered by

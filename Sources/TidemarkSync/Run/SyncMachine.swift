@@ -254,7 +254,7 @@ package struct SyncMachine: Sendable {
         case (.tickets, .tickets(let open)):
             if !take(open) { state = .refilling }
             return next()
-        case (.pending(let key), .pending(let write)): return take(write, key) ?? next()
+        case (.pending(let key, _), .pending(let write)): return take(write, key) ?? next()
         case (.pools, .pools(let facts)):
             plan(facts)
             return next()

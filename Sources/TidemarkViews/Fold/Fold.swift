@@ -23,7 +23,8 @@ package final class Fold {
     let indexNames: [[UInt8]]
     /// The rows that were there before.
     private let rows: RowSource
-    private let remembersRows: Bool
+    /// Whether it is that of a commit, which tells what entities' rows were before.
+    let remembersRows: Bool
     private let models: ModelCache
     private var knownModel: RegisteredModel?
     private var knownCollection: KnownCollection?

@@ -68,7 +68,7 @@ extension Fold {
     func annihilate(
         _ row: inout EntityRow, _ key: EntityKey, proof: Position, isKnown: Bool = false
     ) throws {
-        guard row.baseState != .live, row.attempt == nil,
+        guard row.baseState != .live, row.attempt == nil, !row.isEntered,
             row.pending.last(where: { !$0.isAction })?.kind == .delete
         else { return }
         if !isKnown, try !namesEntities(key.collection),
@@ -97,10 +97,6 @@ extension Fold {
             return
         }
         if row.isOnlyCreated { return }
-        let collection = try collection(key.collection)
-        let changes = try row.changes(in: collection)
-        if case .document(let bytes) = try Current(changes, on: try row.baseValue(in: collection)) {
-            row.current = bytes
-        }
+        row.current = try row.made(in: try collection(key.collection))
     }
 }

@@ -38,10 +38,42 @@ extension Fold {
         }
     }
 
+    /// The entities of a collection that an index has under some values, by the rows that were
+    /// there; nil where it does not tell.
+    ///
+    /// - Parameter values: of each field of the index the ids or texts that it may have; nil for
+    ///   none.
+    func keys(
+        in wanted: IndexModel, _ values: [[String]?], of collection: CollectionModel
+    ) throws -> [EntityKey]? {
+        guard try !hidesAny(), let index = try index(wanted, in: collection.name) else {
+            return nil
+        }
+        var beginnings: [[UInt8]] = [[]]
+        for field in values {
+            var null: [UInt8] = []
+            OrderKey.append(nil as JSONValue?, kind: .value, dates: collection.dates, to: &null)
+            let own = field.map { ids in
+                ids.flatMap { OrderKey.values(ofID: $0, dates: collection.dates) }
+            }
+            beginnings = beginnings.flatMap { start in (own ?? [null]).map { start + $0 } }
+        }
+        var found: Set<[UInt8]> = []
+        for bytes in beginnings {
+            try note(index.cut(bytes).bytes, in: index, collection, &found)
+        }
+        return found.sorted(by: ByteOrder.precedes).compactMap { EntityKey(bytes: $0) }
+    }
+
     private func index(
         of reference: Reference, in collection: CollectionName
     ) throws -> KeptIndex? {
-        let wanted = IndexModel([IndexField(reference.field)])
+        try index(IndexModel([IndexField(reference.field)]), in: collection)
+    }
+
+    private func index(
+        _ wanted: IndexModel, in collection: CollectionName
+    ) throws -> KeptIndex? {
         let kept = try indexPlan()[collection]?.indexes.first { $0.index == wanted }
         return kept.flatMap { indexNames.contains($0.name) ? $0 : nil }
     }

@@ -101,18 +101,22 @@ extension ViewReader {
         return false
     }
 
-    /// The entities that hold an entity's mutations back: it depends on them, and they were refused
-    /// or are hidden.
+    /// The entities that hold an entity's mutations back: it depends on them, or comes after them in
+    /// its tree, and they were refused or are hidden.
+    ///
+    /// - Parameter position: one of its mutations; nil for the first.
     package func blockers(
-        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
+        of key: EntityKey, _ row: EntityRow, _ model: SyncModel, at position: Position? = nil
     ) throws -> [EntityKey] {
         var result: [EntityKey] = []
         var waiting = try missingReferences(of: key, row, model)
+        waiting += try position.map { try treeHolders(model)($0) } ?? treeHolders(of: row, model)
         var seen = Set(waiting)
         while let next = waiting.popLast() {
             guard let other = try entity(next) else { continue }
             if other.status == .error || other.isHidden { result.append(next) }
-            for further in try missingReferences(of: next, other, model)
+            let behind = try missingReferences(of: next, other, model)
+            for further in try behind + treeHolders(of: other, model)
             where seen.insert(further).inserted {
                 waiting.append(further)
             }
@@ -166,7 +170,7 @@ extension ViewReader {
                 if let attempt = row.attempt, position <= attempt.covers {
                     entry.state = .unknown
                 } else {
-                    entry.blockers = try blockers(of: mutation.key, row, model)
+                    entry.blockers = try blockers(of: mutation.key, row, model, at: position)
                     if !entry.blockers.isEmpty { entry.state = .blocked }
                 }
             }

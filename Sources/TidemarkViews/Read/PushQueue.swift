@@ -4,6 +4,8 @@
 //   creations and updates of the model's first collection … of its last one
 //   → deletions of the last … of the first → what was sent in vain too often → what fails
 //
+// Those of a tree come together, in the place of its creations: TreeQueue.swift.
+//
 // The rows of open mutations lie in the order of their positions. One look over them, which takes
 // nothing apart, tells where those of each collection begin and end, and which entities are
 // deleted; so each stage reads its own rows in order, and no further than it has to.
@@ -20,6 +22,9 @@ package struct PushCandidate: Sendable, Hashable {
     package var attempts: UInt64
     /// When the last call about it failed for a reason of its own; nil where none does.
     package var failed: Position?
+    /// The last mutation that is sent with the first one, where others wait for one of another
+    /// entity; nil for all.
+    package var through: Position?
 }
 
 /// The entities with open mutations, in the order in which they are pushed.
@@ -45,6 +50,8 @@ package struct PushQueue: Sendable {
         var positions: Range<UInt64>
         /// What was sent in vain once: it comes after the others of the collection.
         var delayed: [PushCandidate] = []
+        /// What of it may be sent, where the collection is a tree.
+        var tree: TreeQueue?
     }
 
     private var stages: ArraySlice<Stage>
@@ -78,6 +85,13 @@ package struct PushQueue: Sendable {
         }
         var stages: [Stage] = []
         func add(_ found: OutboxTally.Collection, isDeletion: Bool) {
+            if let tree = model[found.name].flatMap(TreeQueue.init) {
+                guard !isDeletion, let positions = found.positions else { return }
+                var stage = Stage(
+                    collection: found.name, isDeletion: false, positions: positions)
+                stage.tree = tree
+                return stages.append(stage)
+            }
             let count = deleted[found.name, default: 0]
             guard let positions = found.positions, isDeletion ? count > 0 : count < found.count
             else { return }
@@ -121,10 +135,7 @@ package struct PushQueue: Sendable {
         let rows = try openMutations(of: &stage, upTo: count, views)
         unread = max(0, unread - rows.count)
         var found: [PushCandidate] = []
-        for row in rows where seen.insert(row.key).inserted {
-            let candidate = PushCandidate(
-                key: row.key, first: Position(row.position), isDeletion: stage.isDeletion,
-                attempts: row.attempts, failed: failing[row.key])
+        for candidate in try candidates(rows, of: &stage, views) {
             if candidate.failed != nil || candidate.attempts >= Self.attemptsMax {
                 last.append(candidate)
             } else if candidate.attempts > 0 {
@@ -142,6 +153,22 @@ package struct PushQueue: Sendable {
         return found
     }
 
+    /// The entities of which some mutations are the first.
+    private mutating func candidates(
+        _ rows: [OpenMutation], of stage: inout Stage, _ views: ViewReader
+    ) throws -> [PushCandidate] {
+        func candidate(_ row: OpenMutation) -> PushCandidate {
+            PushCandidate(
+                key: row.key, first: Position(row.position),
+                isDeletion: deletions[row.key, default: false], attempts: row.attempts,
+                failed: failing[row.key])
+        }
+        guard stage.tree == nil else {
+            return try stage.tree?.take(rows.map(candidate), views) ?? []
+        }
+        return rows.filter { seen.insert($0.key).inserted }.map(candidate)
+    }
+
     /// The next mutations of a stage in order, at least so many if there are; moves on behind them.
     private func openMutations(
         of stage: inout Stage, upTo count: Int, _ views: ViewReader
@@ -153,7 +180,7 @@ package struct PushQueue: Sendable {
         func take(_ position: UInt64, _ value: [UInt8], isDerived: Bool) throws {
             guard
                 let row = try OpenMutation(position, value, isDerived: isDerived, ofThose: prefix),
-                deletions[row.key, default: false] == stage.isDeletion
+                stage.tree != nil || deletions[row.key, default: false] == stage.isDeletion
             else { return }
             rows.append(row)
         }

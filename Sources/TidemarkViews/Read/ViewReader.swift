@@ -18,6 +18,7 @@ package final class ViewReader {
     private var knownModel: SyncModel?
     private var knownPlan: IndexPlan?
     private var knownToHaveBindings: Bool?
+    private var knownTreeHolders: TreeHolders?
     /// What aliases stand for, of those that were asked for.
     private var knownKeys: [EntityKey: EntityKey] = [:]
     private let state: ViewTables.State
@@ -217,4 +218,14 @@ extension ViewReader: RowReading {
     }
 
     package func hidesAny() throws -> Bool { try get(.hiddenCount) != nil }
+}
+
+extension ViewReader {
+    /// What the pending changes of trees wait for, read once.
+    package func treeHolders(_ model: SyncModel) throws -> TreeHolders {
+        if let knownTreeHolders { return knownTreeHolders }
+        let holders = try TreeHolders(self, model)
+        knownTreeHolders = holders
+        return holders
+    }
 }

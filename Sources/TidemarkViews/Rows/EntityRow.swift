@@ -96,6 +96,13 @@ package struct EntityRow: Sendable, Hashable {
     package var triedAt: Timestamp?
     /// Whether it is hidden: not seen, and not pushed.
     package var isHidden = false
+    /// Whether it lies in an entity of its tree that is deleted, or in an orphan: not seen.
+    package var isOrphan = false
+    /// Whether all that lies in it is noted as orphans.
+    package var hasOrphans = false
+    /// Whether an entity was moved into it that was made elsewhere, before the server had it: so it
+    /// has to be made there even where it was deleted meanwhile.
+    package var isEntered = false
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
     package var prunedDigest: [UInt8] = []
     /// The event by which it was pruned.
@@ -121,7 +128,7 @@ package struct EntityRow: Sendable, Hashable {
 
     /// The entity's document as the app sees it; nil when there is none.
     package var document: [UInt8]? {
-        isHidden ? nil : content
+        isHidden || isOrphan ? nil : content
     }
 
     /// The same, whether it is in reach or not.
@@ -172,6 +179,15 @@ package struct EntityRow: Sendable, Hashable {
     /// The pending changes, without actions, as a collection's model of today reads them.
     package func changes(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
         try changes(pending, in: collection)
+    }
+
+    /// What the pending mutations make of the base: its document, or nothing.
+    package func made(in collection: CollectionModel) throws(JSONError) -> [UInt8] {
+        let base = try baseValue(in: collection)
+        guard case .document(let bytes) = try Current(changes(in: collection), on: base) else {
+            return []
+        }
+        return bytes
     }
 
     /// Some of the pending mutations as a collection's model of today reads them.
@@ -265,6 +281,9 @@ extension EntityRow {
             writer.position(22, relay.position)
             writer.flag(23, relay.isConfirmed)
         }
+        writer.flag(24, isOrphan)
+        writer.flag(25, hasOrphans)
+        writer.flag(26, isEntered)
         return writer.bytes
     }
 
@@ -297,6 +316,9 @@ extension EntityRow {
                 relay = Relay(covers: covers, position: covers, isConfirmed: false)
             case 22: relay?.position = try field.position()
             case 23: relay?.isConfirmed = try field.flag()
+            case 24: isOrphan = try field.flag()
+            case 25: hasOrphans = try field.flag()
+            case 26: isEntered = try field.flag()
             default: continue
             }
         }

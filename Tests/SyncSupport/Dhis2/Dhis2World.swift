@@ -55,7 +55,12 @@ final class Dhis2World: Sendable {
                     Reference(
                         "enrollment", to: "enrollments", rollUp: .always, onDelete: .cascade)
                 ], lists: [], keyed: [.init("dataValues", by: "dataElement")]),
-        ], settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
+            CollectionModel("trackedEntityAttributes", pushes: [], lists: []),
+        ], pools: [SyncModel.Pool(numbers, keys: [[number]], fill: 8)],
+        settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
+
+    /// The pool, and the attribute of which it holds values.
+    private static let (numbers, number) = ("numbers", "A1")
 
     init(seed: UInt64) throws {
         self.seed = seed
@@ -73,6 +78,11 @@ final class Dhis2World: Sendable {
             "programs/P1",
             #"{"accessLevel":"OPEN","organisationUnits":[{"id":"O1"}]}"#)
         server.put("programStages/S1", #"{"program":{"id":"P1"},"repeatable":true}"#)
+        server.put(
+            "trackedEntityAttributes/\(Self.number)",
+            """
+            {"generated":true,"unique":true,"valueType":"TEXT","pattern":"RANDOM(####)"}
+            """)
         for element in ["D1", "D2"] {
             server.put("dataElements/\(element)", #"{"valueType":"INTEGER"}"#)
         }
@@ -94,12 +104,14 @@ final class Dhis2World: Sendable {
             case 0...5: for _ in 0...random.below(6) { try edit(device) }
             case 6...8: try await sync(device)
             case 9 where random.chance(15):
+                try checkValues()
                 try await device.replica.wipe(keeping: [], discardingPending: true)
             default: clock.advance(by: .seconds(random.pick([1, 60, 3_600, 40_000])))
             }
         }
         try await settle()
         for device in devices { try check(device) }
+        try checkValues()
     }
 
     private func newID(_ letter: String) -> String { "\(letter)\(made.count())" }
@@ -136,8 +148,20 @@ final class Dhis2World: Sendable {
 
     private func register(_ device: Dhis2Device) throws {
         let (entity, enrollment) = (newID("T"), newID("E"))
-        try device.create(
-            "trackedEntities/\(entity)", #"{"trackedEntityType":"Person","orgUnit":"O1"}"#)
+        try device.replica.write { tx in
+            // Without a value left the entity has no number.
+            let key = [Self.number]
+            let value = try? tx.take(from: Self.numbers, key: key)
+            let attributes = value.map {
+                #","attributes":[{"attribute":"\#(Self.number)","value":"\#($0)"}]"#
+            }
+            let json = #"{"trackedEntityType":"Person","orgUnit":"O1"\#(attributes ?? "")}"#
+            _ = try tx.create(try device.key("trackedEntities/\(entity)"), Array(json.utf8))
+        }
+        // A value for a form that nobody sends.
+        if random.chance(10) {
+            _ = try? device.replica.take(from: Self.numbers, key: [Self.number])
+        }
         try device.create(
             "enrollments/\(enrollment)",
             """
@@ -246,6 +270,7 @@ final class Dhis2World: Sendable {
                         + history.joined(separator: "\n"))
             }
         }
+        try checkMutations(device)
         let found = try device.replica.journal.verify(.deep).findings
         guard found.isEmpty else {
             throw Dhis2Failure(description: "seed \(seed), \(device.name): \(found)")

@@ -31,12 +31,12 @@ import TidemarkSync
             }
         }
         while let next = planner.next(upTo: count) {
-            guard case .look(let key) = next else {
+            guard case .look(let candidate) = next else {
                 add(next)
                 continue
             }
-            let own = pending.first { $0.key == key }
-            if let instead = planner.take(own, standing(key)) { add(instead) }
+            let own = pending.first { $0.key == candidate.key }
+            if let instead = planner.take(own, standing(candidate.key)) { add(instead) }
         }
         return plan
     }

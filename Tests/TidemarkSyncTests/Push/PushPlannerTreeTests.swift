@@ -86,7 +86,7 @@ private struct Forest {
         var requests: [[EntityKey]] = []
         while let next = planner.next(upTo: most) {
             switch next {
-            case .look(let key): _ = planner.take(forest.pending(key, sent), .init())
+            case .look(let next): _ = planner.take(forest.pending(next.key, sent), .init())
             case .send(let items):
                 check(items.map(\.key), of: forest, upTo: most, sent)
                 requests.append(items.map(\.key))

@@ -117,7 +117,7 @@ struct MachineScript {
         case .outbox:
             .outbox(
                 pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
-        case .pending(let key): .pending(pending.first { $0.key == key })
+        case .pending(let key, _): .pending(pending.first { $0.key == key })
         case .pools(let keys, _):
             .pools(pools.filter { keys?.contains($0.key) ?? true })
         case .failing: .failing(earlier.failing.filter { !$0.isList })

@@ -1,0 +1,150 @@
+// WriteContext+Trees.swift — where an entity of a tree may lie, and how it may be called.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension WriteContext {
+    /// The names of an entity of a tree and of those in which it lies, the outermost first, with
+    /// the changes of this commit so far: ``CollectionModel/tree``.
+    ///
+    /// - Returns: nil where there is no such entity, or its collection is no tree.
+    public func path(of key: EntityKey) throws -> [String]? {
+        guard let collection = try draft.fold.known(key.collection)?.model else { return nil }
+        return try draft.fold.path(of: key, in: collection)
+    }
+
+    /// Refuses an edit that leaves an entity of a tree where it can't lie.
+    ///
+    /// - Parameters:
+    ///   - kind: that it is made or changed; anything else is not looked at.
+    ///   - json: its document, or the patch.
+    func checkPlace(
+        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, _ collection: CollectionModel
+    ) throws {
+        guard let tree = collection.tree, let json else { return }
+        switch kind {
+        case .localCreated:
+            let row = try draft.fold.entity(key)
+            if row.isOrphan, row.content != nil {
+                throw TidemarkError(
+                    .notFound,
+                    "\(key) lies in something that is deleted; discard that deletion to have it "
+                        + "back", key: key)
+            }
+            let document = try collection.read(JSONDocument(parsing: json))
+            try checkName(document.value(tree.name), key, tree)
+            try checkPlace(of: key, document, collection, tree)
+        case .localUpdated:
+            let patch = try Patch(parsing: json)
+            let changed = Set(patch.fieldNames.map(ExactString.init))
+            let renames = changed.contains(ExactString(tree.name))
+            guard renames || changed.contains(ExactString(tree.parent)),
+                let bytes = try draft.fold.document(of: key)
+            else { return }
+            let document = try JSONDocument(
+                parsing: patch.applied(to: JSONDocument(parsing: bytes), collection.keyed))
+            if renames { try checkName(document.value(tree.name), key, tree) }
+            try checkPlace(of: key, document, collection, tree)
+        default: return
+        }
+    }
+
+    /// The most bytes of a name, in UTF-8.
+    private static let nameBytesMax = 255
+
+    private func checkName(_ value: JSONValue?, _ key: EntityKey, _ tree: TreeRule) throws {
+        func refusal(_ why: String) -> TidemarkError {
+            TidemarkError(.invalidDocument, "\(key), field \(tree.name): \(why)", key: key)
+        }
+        guard let name = value?.stringValue, !name.isEmpty else {
+            throw refusal("a name is needed, a text that is not empty")
+        }
+        if name == "." || name == ".." { throw refusal("\"\(name)\" can't be a name") }
+        if name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) {
+            throw refusal("a name has no \"/\" and no NUL in it")
+        }
+        if name.utf8.count > Self.nameBytesMax {
+            throw refusal(
+                "a name of \(name.utf8.count) bytes, and \(Self.nameBytesMax) are the most")
+        }
+    }
+
+    private func checkPlace(
+        of key: EntityKey, _ document: JSONDocument, _ collection: CollectionModel,
+        _ tree: TreeRule
+    ) throws {
+        let fold = draft.fold
+        var above: EntityKey?
+        if let id = document.ids(in: tree.parent).first {
+            let parent = try fold.resolve(EntityKey(collection.name, id))
+            try checkFolder(parent, for: key, collection, tree)
+            above = parent
+        }
+        guard let name = document.value(tree.name)?.stringValue,
+            let other = try fold.child(of: above, named: name, in: collection), other != key
+        else { return }
+        throw TidemarkError(
+            .alreadyExists,
+            "\(key): \(above.map { "in \($0)" } ?? "at the root") there already is "
+                + "\"\(name)\", \(other)", key: key)
+    }
+
+    private func checkFolder(
+        _ parent: EntityKey, for key: EntityKey, _ collection: CollectionModel, _ tree: TreeRule
+    ) throws {
+        guard let bytes = try draft.fold.document(of: parent) else {
+            throw TidemarkError(
+                .notFound, "\(key): there is no \(parent) in which it could lie", key: key)
+        }
+        if let kind = tree.kind {
+            let own = try JSONDocument(parsing: bytes).value(kind)
+            if own?.stringValue.map(ExactString.init) != ExactString(tree.folder) {
+                throw TidemarkError(
+                    .invalidDocument,
+                    "\(key): nothing can lie in \(parent), whose \(kind) is not "
+                        + "\"\(tree.folder)\"", key: key)
+            }
+        }
+        guard try draft.fold.isInside(parent, key, in: collection) else { return }
+        throw TidemarkError(
+            .invalidDocument, "\(key) can't lie in itself, nor in what lies in it", key: key)
+    }
+
+    /// What goes with an entity of a tree that the server does not have, when it is deleted: what
+    /// lies in it and was never sent either, the innermost first.
+    func cascadeOfUnsent(_ key: EntityKey) throws -> [EntityKey] {
+        guard let collection = try draft.fold.known(key.collection)?.model,
+            collection.treeReference != nil
+        else { return [] }
+        func isUnsent(_ key: EntityKey) throws -> Bool {
+            let row = try draft.fold.entity(key)
+            return row.baseState != .live && row.attempt == nil
+        }
+        guard try isUnsent(key) else { return [] }
+        var found: [EntityKey] = []
+        var waiting = [key]
+        while let next = waiting.popLast() {
+            for child in try draft.fold.children(of: next, in: collection)
+            where try isUnsent(child) {
+                found.append(child)
+                waiting.append(child)
+            }
+        }
+        return found.reversed()
+    }
+}
+
+extension ReadContext {
+    /// The names of an entity of a tree and of those in which it lies, the outermost first:
+    /// ``CollectionModel/tree``.
+    ///
+    /// It follows from what they are called now, with everything that is pending; no path is
+    /// stored.
+    ///
+    /// - Returns: nil where there is no such entity, or its collection is no tree.
+    public func path(of key: EntityKey) throws -> [String]? {
+        guard let collection = try views.model()[key.collection] else { return nil }
+        return try views.path(of: key, in: collection)
+    }
+}

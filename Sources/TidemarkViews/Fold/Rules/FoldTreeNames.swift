@@ -1,0 +1,90 @@
+// FoldTreeNames.swift — which entity of a tree has a name in another one: found by the index of
+// names, which tells of the rows that were there, and by what this fold has seen since.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// The entities of trees that a commit wrote, by where they were at some time of it.
+final class TreeNames: FoldMemory {
+    struct Place: Hashable {
+        var collection: CollectionName
+        var parent: EntityKey?
+        var name: ExactString
+    }
+
+    var keys: [Place: Set<EntityKey>] = [:]
+}
+
+extension RowReading {
+    /// The names of an entity of a tree and of those in which it lies, the outermost first.
+    package func path(of key: EntityKey, in collection: CollectionModel) throws -> [String]? {
+        guard var reader = TreeReader(collection), let (key, row) = try found(key),
+            row.document != nil
+        else { return nil }
+        return try reader.path(of: key.id, self)
+    }
+}
+
+extension Fold {
+    /// Whether an entity is another one, or lies in it, near or far.
+    package func isInside(
+        _ key: EntityKey, _ other: EntityKey, in collection: CollectionModel
+    ) throws -> Bool {
+        guard var reader = TreeReader(collection) else { return false }
+        return try reader.above(key.id, self).contains(other.id)
+    }
+
+    /// Notes where an entity lies, of those that a commit writes.
+    func noteName(
+        _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ tree: TreeRule
+    ) throws {
+        guard remembersRows, let spot = try spot(of: row, in: collection, tree) else { return }
+        let place = TreeNames.Place(
+            collection: collection.name, parent: spot.parent, name: ExactString(spot.name))
+        memory(TreeNames.self).keys[place, default: []].insert(key)
+    }
+
+    /// The entity that has a name in another one, or at the root; the one with the least id where
+    /// there are several.
+    package func child(
+        of parent: EntityKey?, named name: String, in collection: CollectionModel
+    ) throws -> EntityKey? {
+        guard let tree = collection.tree else { return nil }
+        let place = TreeNames.Place(
+            collection: collection.name, parent: parent, name: ExactString(name))
+        var least: EntityKey?
+        func look(_ key: EntityKey, _ row: EntityRow) throws {
+            guard row.document != nil, let spot = try spot(of: row, in: collection, tree),
+                spot.parent == parent, ExactString(spot.name) == place.name
+            else { return }
+            least = min(key, least ?? key)
+        }
+        let known = try keys(
+            in: IndexModel([IndexField(tree.parent), IndexField(tree.name)]),
+            [try parent.map { try self.keys(of: $0).map(\.id) }, [name]], of: collection)
+        if let known {
+            for key in memory(TreeNames.self).keys[place, default: []].union(known) {
+                try look(key, try entity(key))
+            }
+        } else {
+            try forEachEntity(in: collection.name) { key, row in
+                try look(key, row)
+                return true
+            }
+        }
+        return least
+    }
+
+    private func spot(
+        of row: EntityRow, in collection: CollectionModel, _ tree: TreeRule
+    ) throws -> (parent: EntityKey?, name: String)? {
+        guard let content = row.content,
+            let document = try? collection.read(JSONDocument(parsing: content)),
+            let name = document.value(tree.name)?.stringValue
+        else { return nil }
+        let parent = try document.ids(in: tree.parent).first.map {
+            try resolve(EntityKey(collection.name, $0))
+        }
+        return (parent, name)
+    }
+}

@@ -1,0 +1,162 @@
+// TreeReading.swift — where the entities of a tree lie, now and before some of what is pending.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// Where one entity of a tree lies, through what is pending on it.
+struct TreeSteps: Sendable {
+    /// In which entity, and under which name.
+    struct Spot: Sendable, Hashable {
+        var parent: String?
+        var name: String
+    }
+
+    /// Where it is on the server; nil where it is not there.
+    var base: Spot?
+    /// Where it is, or was when it was there last.
+    var last: Spot?
+    /// Where each pending mutation leaves it, in order; nil where that deletes it.
+    var changes: [(position: Position, spot: Spot?)] = []
+
+    /// Where it is after all mutations up to a position.
+    func spot(through position: Position) -> Spot? {
+        changes.last { $0.position <= position }.map(\.spot) ?? base
+    }
+
+    /// Where it is before a mutation.
+    func spot(before position: Position) -> Spot? {
+        changes.last { $0.position < position }.map(\.spot) ?? base
+    }
+}
+
+/// Reads where entities of one collection lie, each only once.
+package struct TreeReader: Sendable {
+    private let collection: CollectionModel
+    private let tree: TreeRule
+    private var known: [String: TreeSteps] = [:]
+
+    /// Nil for a collection that is no tree.
+    package init?(_ collection: CollectionModel) {
+        guard let tree = collection.tree, collection.treeReference != nil else { return nil }
+        (self.collection, self.tree) = (collection, tree)
+    }
+
+    /// What a pending mutation of an entity touches.
+    mutating func tags(
+        of id: String, _ position: Position, _ rows: some RowReading
+    ) throws -> LaneTags {
+        let steps = try steps(of: id, rows)
+        let before = steps.spot(before: position)
+        let after = steps.spot(through: position)
+        var places: [TreePlace] = []
+        for spot in before == after ? [after] : [before, after] {
+            guard let spot else { continue }
+            let above = try above(spot.parent, through: position, rows)
+            places.append(TreePlace(spot.name, above: above))
+        }
+        return LaneTags(id, moves: before != after, places: places)
+    }
+
+    /// The names of an entity and of those in which it lies, the outermost first; nil where there
+    /// is none, or where it lies in one that is not there.
+    package mutating func path(of id: String, _ rows: some RowReading) throws -> [String]? {
+        var names: [String] = []
+        var seen: Set<String> = []
+        var next: String? = id
+        while let current = next {
+            guard seen.insert(current).inserted,
+                let spot = try steps(of: current, rows).spot(through: Self.end)
+            else { return nil }
+            names.append(spot.name)
+            next = spot.parent
+        }
+        return names.reversed()
+    }
+
+    /// An entity and those in which it lies, the nearest first; in a circle each comes once.
+    package mutating func above(_ parent: String?, _ rows: some RowReading) throws -> [String] {
+        try above(parent, through: Self.end, rows)
+    }
+
+    private static let end = Position(rawValue: .max)
+
+    /// Whether an entity can be where a mutation leaves it: what it would lie in is there, was there
+    /// or is about to be, or no later mutation takes it somewhere else.
+    mutating func isSettled(
+        _ id: String, through position: Position, _ rows: some RowReading
+    ) throws -> Bool {
+        let steps = try steps(of: id, rows)
+        guard let parent = steps.spot(through: position)?.parent,
+            steps.changes.last.map({ $0.position > position }) ?? false
+        else { return true }
+        return try self.steps(of: parent, rows).last != nil
+    }
+
+    private mutating func above(
+        _ parent: String?, through position: Position, _ rows: some RowReading
+    ) throws -> [String] {
+        var above: [String] = []
+        var seen: Set<String> = []
+        var next = parent
+        while let current = next, seen.insert(current).inserted {
+            above.append(current)
+            let steps = try steps(of: current, rows)
+            // Of one that is deleted it counts where it was.
+            next = (steps.spot(through: position) ?? steps.last)?.parent
+        }
+        return above
+    }
+
+    private mutating func steps(of id: String, _ rows: some RowReading) throws -> TreeSteps {
+        if let steps = known[id] { return steps }
+        let row = try rows.entity(at: .entity(EntityKey(collection.name, id)))
+        let steps = try steps(of: row, rows)
+        known[id] = steps
+        return steps
+    }
+
+    private func steps(of row: EntityRow, _ rows: some RowReading) throws -> TreeSteps {
+        var steps = TreeSteps()
+        let base = try row.baseValue(in: collection)
+        steps.last = try base.lastDocument.map {
+            TreeSteps.Spot(parent: try parent($0, rows), name: name($0))
+        }
+        steps.base = base.isLive ? steps.last : nil
+        var current = steps.base
+        for change in try row.changes(in: collection) {
+            switch change.change {
+            case .create(let document):
+                current = TreeSteps.Spot(parent: try parent(document, rows), name: name(document))
+            case .update(let patch):
+                if patch.removes(tree.parent) { current?.parent = nil }
+                guard let fields = patch.setDocument else { break }
+                if fields.rawValue(tree.parent) != nil {
+                    current?.parent = try parent(fields, rows)
+                }
+                if fields.rawValue(tree.name) != nil { current?.name = name(fields) }
+            case .delete: current = nil
+            case .carried: continue
+            }
+            steps.changes.append((change.position, current))
+            steps.last = current ?? steps.last
+        }
+        return steps
+    }
+
+    /// The entity in which a document says that one lies, by the id that it keeps for life.
+    private func parent(_ document: JSONDocument, _ rows: some RowReading) throws -> String? {
+        guard let id = document.ids(in: tree.parent).first else { return nil }
+        return try rows.resolve(EntityKey(collection.name, id)).id
+    }
+
+    private func name(_ document: JSONDocument) -> String {
+        document.value(tree.name)?.stringValue ?? ""
+    }
+}
+
+extension Patch {
+    fileprivate func removes(_ field: String) -> Bool {
+        let exact = ExactString(field)
+        return unset.contains { ExactString($0) == exact }
+    }
+}
