@@ -63,14 +63,10 @@ private struct KnownAdapter: Sendable {
                 (version, "The server's version, as in \"2.41\": it says what it calls things.")
             ],
             words: Dhis2Adapter.words,
-            make: { remote, values throws(ModelError) in
-                guard let adapter = Dhis2Adapter(origin: remote.origin, version: values[0]) else {
-                    throw ModelError(
-                        "remote.\(version)",
-                        "\"\(values[0])\" is no version of DHIS2; name the server's, as in \"2.41\""
-                    )
-                }
-                return adapter
+            make: { _, values throws(ModelError) in
+                do throws(Dhis2VersionError) {
+                    return Dhis2Adapter(try Dhis2Dialect(version: values[0]))
+                } catch { throw ModelError("remote.\(version)", error.description) }
             }),
     ]
 
@@ -118,7 +114,7 @@ extension Remote {
         ).withAdapterDefaults
     }
 
-    /// A DHIS2 server of a version, as in `2.41`.
+    /// A DHIS2 server of a version, as in `2.41`: ``Dhis2SystemInfo`` asks for it.
     ///
     /// Another version may call what is synced otherwise; the id of tracked entities has another
     /// name from 2.40 on.

@@ -22,22 +22,20 @@ public import TidemarkSync
 /// Speaks to a DHIS2 server.
 public struct Dhis2Adapter: ServerAdapter {
     let dialect: Dhis2Dialect
-    let path: String
 
     /// How many entities a page has where the model says nothing.
     static let usualPageSize = 50
 
     /// An adapter for a server of a version.
     ///
-    /// - Parameters:
-    ///   - origin: the address before `/api`.
-    ///   - version: the server's, as `system/info` says it: `2.41`, `2.40.3`.
-    /// - Returns: nil where the version is none of DHIS2.
-    public init?(origin: String, version: String) {
-        guard let dialect = Dhis2Dialect(version: version) else { return nil }
-        self.dialect = dialect
-        path = URLPath.path(of: origin)
+    /// - Parameter version: the server's, as `system/info` says it: `2.41`, `2.40.3`.
+    /// - Returns: nil where the version is none of DHIS2, or older than 2.29.
+    public init?(version: String) {
+        guard let dialect = try? Dhis2Dialect(version: version) else { return nil }
+        self.init(dialect)
     }
+
+    init(_ dialect: Dhis2Dialect) { self.dialect = dialect }
 
     /// Lists have parameters, nothing has a version, and values are reserved.
     ///
@@ -203,7 +201,7 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     private func get(_ place: String) -> ServerRequest {
-        ServerRequest(method: .get, path: "\(path)/api/\(place)")
+        ServerRequest(method: .get, path: "/api/\(place)")
     }
 
     /// What a collection holds.

@@ -34,6 +34,12 @@ enum Dhis2Kind: Sendable, Hashable {
     }
 }
 
+/// A version that is none of DHIS2, or too old.
+struct Dhis2VersionError: Error, Hashable {
+    /// What is wrong, and what would be right.
+    let description: String
+}
+
 /// The names of one version's API.
 struct Dhis2Dialect: Sendable, Hashable {
     enum Generation: Sendable, Hashable { case old, new }
@@ -41,11 +47,27 @@ struct Dhis2Dialect: Sendable, Hashable {
     /// The second number of the version: 41 of 2.41.
     let minor: Int
 
-    /// Reads a version as `system/info` says it; nil for anything else.
-    init?(version: String) {
-        let parts = version.split(whereSeparator: { $0 == "." || $0 == "-" })
-        guard parts.count > 1, parts[0] == "2", let minor = Int(parts[1]), minor > 0 else {
-            return nil
+    /// The second number of the oldest version that is spoken.
+    static let oldest = 29
+
+    /// Reads a version as `system/info` says it: `2.41`, `2.40.3`, `2.42-SNAPSHOT`.
+    ///
+    /// - Throws: ``Dhis2VersionError`` for anything else, and for a version that is too old. One
+    ///   that is newer than those that are known is spoken to as the newest of these.
+    init(version: String) throws(Dhis2VersionError) {
+        let parts = version.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0 == "." || $0 == "-" })
+        guard parts.count > 1, parts[0] == "2", let minor = Int(parts[1]), minor > 0,
+            parts[1].allSatisfy(\.isNumber)
+        else {
+            throw Dhis2VersionError(
+                description: "\"\(version.prefix(40))\" is no version of DHIS2; name the server's, "
+                    + "as in \"2.41\"")
+        }
+        guard minor >= Self.oldest else {
+            throw Dhis2VersionError(
+                description: "DHIS2 2.\(minor) is older than 2.\(Self.oldest), the oldest version "
+                    + "that can be synced with")
         }
         self.minor = minor
     }

@@ -39,7 +39,7 @@ extension Dhis2Adapter {
         }
         return ServerRequest(
             method: action == "override" ? .post : .put,
-            path: "\(path)/api/tracker/ownership/\(action)?\(query)")
+            path: "/api/tracker/ownership/\(action)?\(query)")
     }
 
     /// What the answer to an action means; nil where that is what it means of any call.

@@ -94,7 +94,7 @@ extension Dhis2Adapter {
 
     func post(_ place: String, _ body: [UInt8]) -> ServerRequest {
         ServerRequest(
-            method: .post, path: "\(path)/api/\(place)",
+            method: .post, path: "/api/\(place)",
             headers: [.contentType: "application/json"], body: body)
     }
 

@@ -45,10 +45,7 @@ struct LiveHost: SyncHost {
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) async -> (ServerAnswer, AnswerRecord) {
         let (call, request) = (question.call, question.request)
-        var head = HTTPRequest(
-            method: request.method, url: remote.origin, path: request.path,
-            headers: request.headers)
-        for field in proof.headers { head.headerFields[field.name] = field.value }
+        let head = HTTPRequest(request, to: remote.origin, proof)
         do {
             let response = try await transport.send(head, body: request.body, limits: limits)
             let uptime = dependencies.uptime().microseconds
@@ -83,7 +80,32 @@ extension ServerAnswer {
     }
 }
 
+extension Transport {
+    /// Asks a server outside of any run, so that nothing is logged.
+    ///
+    /// - Throws: ``SyncFailure`` where no answer comes; any answer is one.
+    package func ask(
+        _ request: ServerRequest, of origin: String, _ proof: Credentials,
+        limits: TransportLimits = TransportLimits()
+    ) async throws(SyncFailure) -> TransportResponse {
+        do {
+            return try await send(
+                HTTPRequest(request, to: origin, proof), body: request.body, limits: limits)
+        } catch {
+            throw SyncFailure(
+                TransportError(error.code, detail: proof.mask.masked(error.detail)))
+        }
+    }
+}
+
 extension HTTPRequest {
+    /// A request with origin and credentials.
+    fileprivate init(_ request: ServerRequest, to origin: String, _ proof: Credentials) {
+        self.init(
+            method: request.method, url: origin, path: request.path, headers: request.headers)
+        for field in proof.headers { headerFields[field.name] = field.value }
+    }
+
     /// A request to an origin like `https://host:port/base`, with path and query kept verbatim.
     init(method: Method, url origin: String, path: String, headers: HTTPFields) {
         let afterScheme = origin.firstRange(of: "://")

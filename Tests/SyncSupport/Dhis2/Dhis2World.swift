@@ -14,7 +14,7 @@ extension Dhis2Server: DeviceServer {
     typealias Wire = Dhis2Server
 
     var remote: Remote {
-        .dhis2(origin: "http://dhis2.test", version: withModel { $0.version.text })
+        .dhis2(origin: "http://dhis2.test/demo", version: withModel { $0.version.text })
     }
 }
 

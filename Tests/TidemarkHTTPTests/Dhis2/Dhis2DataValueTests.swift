@@ -18,7 +18,7 @@ import TidemarkSync
     private static let unsent = Revision(rawValue: [])
 
     private func adapter(_ version: String = "2.41") throws -> Dhis2Adapter {
-        try #require(Dhis2Adapter(origin: "https://play.dhis2.org", version: version))
+        try #require(Dhis2Adapter(version: version))
     }
 
     private func id(_ element: String, _ period: String = "202601") -> String {

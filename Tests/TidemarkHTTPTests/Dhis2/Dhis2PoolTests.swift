@@ -8,7 +8,7 @@ import TidemarkSync
 @testable import TidemarkHTTP
 
 @Suite struct `values that DHIS2 reserves` {
-    private let adapter = Dhis2Adapter(origin: "https://play.dhis2.org/40", version: "2.41")
+    private let adapter = Dhis2Adapter(version: "2.41")
 
     private func call(_ key: [String], pattern: String? = nil) -> ServerCall {
         .reserve(pool: "numbers", key: key, pattern: pattern, count: 51)
@@ -39,10 +39,10 @@ import TidemarkSync
         let adapter = try #require(adapter)
         #expect(
             try adapter.request(for: call(["A1"])).path
-                == "/40/api/trackedEntityAttributes/A1/generateAndReserve?numberToReserve=51")
+                == "/api/trackedEntityAttributes/A1/generateAndReserve?numberToReserve=51")
         #expect(
             try adapter.request(for: call(["A1", "OS L"])).path
-                == "/40/api/trackedEntityAttributes/A1/generateAndReserve?numberToReserve=51"
+                == "/api/trackedEntityAttributes/A1/generateAndReserve?numberToReserve=51"
                 + "&ORG_UNIT_CODE=OS%20L")
         let error = #expect(throws: SyncFailure.self) {
             try adapter.request(for: call(["A1", "OSL", "x"]))

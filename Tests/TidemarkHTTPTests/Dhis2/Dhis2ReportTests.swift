@@ -15,7 +15,7 @@ import TidemarkSync
     private static let enrollments = CollectionModel("enrollments", idField: "enrollment")
 
     private func adapter(_ version: String) throws -> Dhis2Adapter {
-        try #require(Dhis2Adapter(origin: "https://play.dhis2.org", version: version))
+        try #require(Dhis2Adapter(version: version))
     }
 
     private func update(_ id: String, _ collection: CollectionModel = events) -> ServerCall {

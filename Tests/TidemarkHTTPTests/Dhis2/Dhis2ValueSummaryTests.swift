@@ -22,7 +22,7 @@ import TidemarkSync
     private func answers(
         _ calls: [ServerCall], _ body: String, version: String = "2.41", status: Int = 409
     ) throws -> [String] {
-        let adapter = try #require(Dhis2Adapter(origin: "https://a.b", version: version))
+        let adapter = try #require(Dhis2Adapter(version: version))
         let call = calls.count == 1 ? calls[0] : ServerCall.batch(calls)
         let response = HTTPResponse(status: .init(code: status))
         let answer = adapter.answer(to: call, response, body: Array(body.utf8))
@@ -187,7 +187,7 @@ import TidemarkSync
     func `real servers' sets are read`(_ file: String, _ hasValues: Bool) throws {
         let folder = try #require(Self.recorded)
         let body = try Data(contentsOf: URL(filePath: "\(folder)/datavalue/\(file).json"))
-        let adapter = try #require(Dhis2Adapter(origin: "https://a.b", version: "2.41"))
+        let adapter = try #require(Dhis2Adapter(version: "2.41"))
         let answer = adapter.answer(
             to: .list(Self.values, after: nil, page: nil), HTTPResponse(status: .ok),
             body: Array(body))

@@ -111,6 +111,9 @@ import TidemarkViews
             let document = try #require(try device.document("trackedEntities/t1"))
             #expect(!document.contains("enrollments"))
 
+            // The server lies below a path.
+            #expect(server.requestLog.allSatisfy { $0.path.hasPrefix("/demo/api/") })
+
             let before = try device.position()
             let idle = try await device.sync()
             #expect(idle.isSynced && idle.counts.pulled == 0)
@@ -168,7 +171,7 @@ import TidemarkViews
         try await with(version, [Self.open]) { device, server async throws in
             #expect(try await device.sync().isSynced)
             server.withModel { $0.users[0].captureUnits = [] }
-            let refusal = try #require(Dhis2Adapter(origin: "http://a", version: version.text))
+            let refusal = try #require(Dhis2Adapter(version: version.text))
             let call = ServerCall.read(model(version, []).collections[1], id: "t1")
             let status: HTTPResponse.Status = version == .v40 ? .unauthorized : .forbidden
             let answer = refusal.answer(
