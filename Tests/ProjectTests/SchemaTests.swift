@@ -168,6 +168,9 @@ private enum SchemaScripts {
                             event.pop(member, None)
                     if "covers" in example:
                         event.update(entity="l1", mutation=3)
+                    if "remedies" in example:
+                        for member in "mutation", "cause":
+                            event.pop(member, None)
                     if '"file' in example:
                         # It is of no run.
                         for member in "sync", "mutation", "cause":

@@ -18,6 +18,9 @@ package struct RequestSent: MemberPayload, EventPayload {
     package var covers: [Position]?
     /// The rule that decided the write, with its version.
     package var rule: String?
+    /// Of an action that the engine has done so that the server takes what it did not take: the
+    /// events that say so, each a `push.rejected`, or the `request.sent` that was left alone.
+    package var remedies: [Position] = []
     /// How many writes a batch has.
     package var writes: Int64?
     package var body = PayloadBody()
@@ -36,6 +39,7 @@ package struct RequestSent: MemberPayload, EventPayload {
         PayloadMember("group", \.group, .list(of: .text), .text),
         PayloadMember("covers", \.covers, .list(of: .position), .plain),
         PayloadMember("rule", \.rule, .text, .plain),
+        PayloadMember("remedies", \.remedies, .list(of: .position), .plain) { $0.isEmpty },
         PayloadMember("writes", \.writes, .integer, .plain),
         PayloadMember(of: \.body),
         PayloadMember(of: \.file),
@@ -45,12 +49,18 @@ package struct RequestSent: MemberPayload, EventPayload {
 
     /// `sent with PUT /v1/…`.
     package static func words(of event: Event) -> String? {
-        guard let request = event.read(RequestSent.self)?.gist, !request.isEmpty else {
-            return "sent"
+        let sent = event.read(RequestSent.self)
+        guard let request = sent?.gist, !request.isEmpty else { return "sent" }
+        if sent?.remedies.isEmpty == false {
+            return "done for what the server did not take: " + request
         }
         return (event.mutation == nil ? "asked for with " : "sent with ") + request
     }
 
-    /// Whether it changes something on the server: one write, or a batch of them.
-    package var isWrite: Bool { covers != nil || writes != nil }
+    /// The rule of ``remedies``, and its version.
+    package static let remedyRule = "remedy"
+    package static let remedyVersion: UInt64 = 1
+
+    /// Whether it changes something on the server: one write, a batch of them, or an action.
+    package var isWrite: Bool { covers != nil || writes != nil || !remedies.isEmpty }
 }

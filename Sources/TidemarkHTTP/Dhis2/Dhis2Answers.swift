@@ -77,7 +77,7 @@ extension Dhis2Adapter {
 
     /// The messages of an answer to a user who may not see a tracked entity in a program: with 401
     /// up to 2.40, which says nothing of the credentials, and with 403 in 2.41.
-    private static let denials = ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"]
+    static let denials = ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"]
 
     /// Whether an answer says that the user may not see a tracked entity in a program.
     static func isDenial(_ status: Int, _ message: String) -> Bool {

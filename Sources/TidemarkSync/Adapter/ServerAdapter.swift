@@ -197,6 +197,23 @@ public protocol ServerAdapter: Sendable {
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
+    /// What the engine has the server do so that it takes a write that it refused, or left alone;
+    /// nil for nothing, as by default.
+    ///
+    /// It is asked once in a run about each entity, and only where the model has actions.
+    ///
+    /// - Parameters:
+    ///   - answer: ``ServerAnswer/refused(_:)`` or ``ServerAnswer/ignored(_:)``.
+    ///   - call: the write.
+    ///   - document: the document of any entity that is here, by its collection and id.
+    ///   - asked: what an action of an entity needed that was carried out last, where the model
+    ///     says for how long it grants something.
+    func remedy(
+        for answer: ServerAnswer, to call: ServerCall,
+        _ document: (EntityKey) -> JSONDocument?,
+        asked: (EntityKey, String) -> [String: String]?
+    ) -> ServerRemedy?
+
     /// What the answer to a call means; an answer that is not understood is a failure `malformed`.
     ///
     /// An answer of another call's kind, as a page to a write, counts as `malformed`, too.
@@ -252,4 +269,11 @@ extension ServerAdapter {
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
+
+    /// Nothing is done about what a server did not take.
+    public func remedy(
+        for answer: ServerAnswer, to call: ServerCall,
+        _ document: (EntityKey) -> JSONDocument?,
+        asked: (EntityKey, String) -> [String: String]?
+    ) -> ServerRemedy? { nil }
 }

@@ -65,14 +65,18 @@ extension ViewReader {
     /// The write of an entity's pending mutations; nil where none can be sent: they were refused
     /// and wait for the user, the last write has no answer yet, or the entity is hidden.
     ///
-    /// - Parameter last: the last mutation that the write carries, where others wait for something
-    ///   else; nil for all.
+    /// - Parameters:
+    ///   - last: the last mutation that the write carries, where others wait for something else;
+    ///     nil for all.
+    ///   - isRetried: whether it is sent also where it was refused.
     package func pendingWrite(
-        _ key: EntityKey, through last: Position? = nil, _ model: SyncModel, _ traits: ServerTraits
+        _ key: EntityKey, through last: Position? = nil, _ model: SyncModel,
+        _ adapter: any ServerAdapter, isRetried: Bool = false
     ) throws -> PendingWrite? {
+        let traits = adapter.traits
         guard var row = try entity(key), let collection = model[key.collection],
             row.attempt == nil, !row.isPlaceholder, !row.isHidden,
-            collection.retriesRefused || row.status != .error
+            isRetried || collection.retriesRefused || row.status != .error
         else { return nil }
         var next = row.next.prefix { $0.position <= last ?? $0.position }
         // What was moved through it has to find it there.

@@ -36,7 +36,10 @@ extension SyncMachine {
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
         case .look(let candidate):
-            return look(.pending(candidate.key, through: candidate.through))
+            let key = candidate.key
+            return look(
+                remedies.retried.contains(key)
+                    ? .retried(key) : .pending(key, through: candidate.through))
         case .more: return look(.outbox(planner?.rest))
         case .send(let items): return perform(.push(items))
         case .ask(let key, let call):
@@ -99,6 +102,7 @@ extension SyncMachine {
 
     /// Counts the outcome of one write.
     mutating func pushed(_ item: PushItem, _ answer: ServerAnswer) {
+        remedies.retried.remove(item.key)
         switch (item.call, answer) {
         // A part of a batch whose request was answered.
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure
@@ -108,8 +112,12 @@ extension SyncMachine {
             asked.append(item.key)
             met(item)
         case (_, .conflict), (_, .absent): met(item)
-        case (_, .refused): noteRefusal(of: item.key)
-        case (_, .ignored): failedNow.insert(item.key)
+        case (_, .refused):
+            noteRefusal(of: item.key)
+            note(untaken: item, answer)
+        case (_, .ignored):
+            failedNow.insert(item.key)
+            note(untaken: item, answer)
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),

@@ -253,10 +253,14 @@ extension SyncRecorder {
     }
 
     /// Logs a refusal: the server's answer to a call, or one that needs no call.
-    private mutating func refused(
+    mutating func refused(
         _ item: PushItem, _ refusal: ServerRefusal, call: Position?, _ draft: Draft
     ) throws {
         let start = try begin(draft)
+        var refusal = refusal
+        if call != nil, let name = remedied[item.key] {
+            refusal = refusal.adding("refused again after \(name)")
+        }
         let rejected = PushRejected(
             status: UInt32(clamping: refusal.status), message: refusal.message,
             issues: refusal.issues)

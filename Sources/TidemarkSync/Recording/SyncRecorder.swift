@@ -68,6 +68,8 @@ package struct SyncRecorder: Sendable {
     var lists: [CollectionName: Position] = [:]
     /// Collections in which a server's change was not taken: a rule of the app did not answer.
     package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
+    /// The entities for which an action was done, as they were refused: its name.
+    var remedied: [EntityKey: String] = [:]
     /// The rules of the app.
     let rules: [ConflictRule]
     /// Whether requests are counted, so that each has to be logged.

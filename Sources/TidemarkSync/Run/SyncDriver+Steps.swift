@@ -24,6 +24,7 @@ extension SyncDriver {
             }
             return run.machine.cleanedUp()
         case .push(let items): return try await push(items, &run)
+        case .remedy(let remedy): return try await carryOut(remedy, &run)
         case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call),
             .feed(let call):
             return try await read(step, call, &run)
@@ -129,6 +130,30 @@ extension SyncDriver {
         var result = CallResult(outcome)
         result.isCut = isCut
         result.sent = sent.call
+        return answered(result, record, &run)
+    }
+
+    /// Has the server do something so that it takes what it did not take.
+    private func carryOut(_ remedy: Remedy, _ run: inout SyncRun) async throws -> SyncAction {
+        let request: ServerRequest
+        do throws(SyncFailure) { request = try adapter.request(for: remedy.call) } catch {
+            return run.machine.unsent(error)
+        }
+        let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)
+        let group = adapter.group(of: remedy.call)
+        let sent = try await log(&run.recorder) {
+            try $0.sending(remedy, request, of: group, sentAt: sentAt, waited: waited, $1)
+        }
+        run.waited = 0
+        let question = question(
+            .remedy(remedy), remedy.call, request, asOf: sent, in: run)
+        let (answer, record) = try await host.ask(question, run.proof.credentials, limits)
+            .answer()
+        try await log(&run.recorder) {
+            try $0.answered(remedy, sent, record, answer, $1)
+        }
+        var result = CallResult(answer)
+        result.isCut = isCut(answer, record, since: run.moment)
         return answered(result, record, &run)
     }
 
@@ -305,8 +330,8 @@ extension ReadExchange {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
-        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete,
-            .cleanUp, .renew, .finish:
+        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy,
+            .complete, .cleanUp, .renew, .finish:
             break
         }
         return own

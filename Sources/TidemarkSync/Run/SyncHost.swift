@@ -72,8 +72,13 @@ extension SyncQuestion {
     /// The checkpoint between the answer's arrival and its processing.
     var answered: Checkpoint? { isWrite ? .afterSend : nil }
 
-    /// Whether it sends changes.
-    package var isWrite: Bool { if case .push = step { true } else { false } }
+    /// Whether it changes something on the server, so that it is logged before it is sent.
+    package var isWrite: Bool {
+        switch step {
+        case .push, .remedy: true
+        default: false
+        }
+    }
 }
 
 extension SyncHost {

@@ -34,7 +34,9 @@ extension ViewReader {
                 queue
                     ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
         case .pending(let key, let last):
-            .pending(try pendingWrite(key, through: last, model, adapter.traits))
+            .pending(try pendingWrite(key, through: last, model, adapter))
+        case .retried(let key): .pending(try pendingWrite(key, model, adapter, isRetried: true))
+        case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
         case .failed(let call): .entity(try facts(of: call.key))

@@ -38,6 +38,12 @@ package enum SyncLookup: Sendable {
     /// The pending write of an entity, up to a mutation or of all of them. Answered by
     /// ``SyncFact/pending(_:)``.
     case pending(EntityKey, through: Position?)
+    /// The same of an entity that the server refused, and that is sent again. Answered by
+    /// ``SyncFact/pending(_:)``.
+    case retried(EntityKey)
+    /// What is to be done about writes that the server did not take. Answered by
+    /// ``SyncFact/remedies(_:)``.
+    case remedies([UntakenWrite])
     /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
     case tickets
     /// What is left of some keys of pools, or of all, at a time. Answered by
@@ -64,6 +70,7 @@ package enum SyncFact: Sendable {
     /// In the order in which it is sent, and the queue of what comes later; nil for nothing.
     case outbox([PushCandidate], rest: PushQueue?)
     case pending(PendingWrite?)
+    case remedies([Remedy])
     case pools([PoolFacts])
     case failing([FailingCall])
     case tickets([OpenTicket])

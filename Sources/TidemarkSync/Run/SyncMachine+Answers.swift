@@ -122,6 +122,7 @@ extension SyncMachine {
         case (.poll(let ticket, _), let answer): took(answer, of: ticket)
         case (.refill, _):
             if let refill = result.page.refill { outcome.refills.append(refill) }
+        case (.remedy(let remedy), let answer): took(answer, of: remedy)
         case (.describe, _), (.combine, _), (.refetch, _): break
         case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
         }
@@ -166,6 +167,7 @@ extension SyncMachine {
         case .readBackAll(_, let items): putBack(items.map(\.key))
         case .poll(let ticket, _): ticketsDue.append(ticket)
         case .refill(let refill): refills?.append(refill)
+        case .remedy(let remedy): putBack(remedy)
         case .refetch(let collection, let ids, let together):
             guard case .refetching(let questions) = state else { trap("asked for nothing") }
             let question = Refetch(collection: collection, ids: ids, together: together)
@@ -210,8 +212,8 @@ extension SyncMachine {
             }
         case .push(let items): (planner?.left ?? 0) + items.count
         case .refill: (refills?.count ?? 0) + 1
-        case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .complete, .cleanUp,
-            .renew, .finish:
+        case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
+            .cleanUp, .renew, .finish:
             nil
         }
     }

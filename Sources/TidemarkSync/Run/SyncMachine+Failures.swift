@@ -107,7 +107,7 @@ extension SyncMachine {
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
         case .describe, .combine, .refetch, .readBackAll, .poll, .complete, .cleanUp, .renew,
-            .finish, .refill:
+            .finish, .refill, .remedy:
             nil
         }
     }
@@ -148,8 +148,8 @@ extension SyncMachine {
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool
-        case .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete, .cleanUp,
-            .renew, .finish:
+        case .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy, .complete,
+            .cleanUp, .renew, .finish:
             return nil
         }
     }
@@ -215,8 +215,9 @@ extension SyncMachine {
             listAll()
             unpulled = pulls[...]
         case .refill(let refill): pass(refill, failure)
-        // Without descriptions the age of the last list of everything decides. Placeholders stay.
-        case .describe, .refetch, .complete, .cleanUp, .renew, .finish: break
+        // Without descriptions the age of the last list of everything decides. Placeholders stay,
+        // and what was refused.
+        case .describe, .refetch, .remedy, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -255,7 +256,8 @@ extension SyncMachine {
         case .readBack, .readBackAll: if list != nil { pauseList(failure) }
         // What was not due may wait.
         case .combine: break
-        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish, .refill:
+        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish, .refill,
+            .remedy:
             passOver(step, failure)
         }
     }

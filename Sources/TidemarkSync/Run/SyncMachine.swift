@@ -173,6 +173,8 @@ package struct SyncMachine: Sendable {
     var refills: [Refill]?
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
+    /// What is done so that the server takes what it did not take.
+    var remedies = Remedies()
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), triggers: [SyncTrigger] = [],
@@ -254,7 +256,11 @@ package struct SyncMachine: Sendable {
         case (.tickets, .tickets(let open)):
             if !take(open) { state = .refilling }
             return next()
-        case (.pending(let key, _), .pending(let write)): return take(write, key) ?? next()
+        case (.pending(let key, _), .pending(let write)), (.retried(let key), .pending(let write)):
+            return take(write, key) ?? next()
+        case (.remedies, .remedies(let found)):
+            take(found)
+            return next()
         case (.pools, .pools(let facts)):
             plan(facts)
             return next()
@@ -297,6 +303,7 @@ package struct SyncMachine: Sendable {
             if case .begun = state { return look(.earlierRuns) }
             if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
+            if let action = nextRemedy() { return action }
             switch state {
             case .begun, .ended: break
             case .readingBack: trap("goes on while it reads back")

@@ -32,6 +32,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case poll(OpenTicket, afterSeconds: Int64)
     /// Have values of a pool reserved.
     case refill(Refill)
+    /// Have the server do something so that it takes what it did not take.
+    case remedy(Remedy)
     /// Ask the app for other credentials: those of a step were not accepted.
     case renew(SyncStep)
     /// Nothing is left to do.
@@ -50,6 +52,7 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
         case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
         case .refill(let refill): refill.call
+        case .remedy(let remedy): remedy.call
         case .complete, .cleanUp, .renew, .finish: nil
         }
     }

@@ -22,7 +22,7 @@ struct ScenarioWords: Sendable {
     /// The results of decisions.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
-        "pruned", "hidden", "shown", "gained", "voided",
+        "pruned", "hidden", "shown", "gained", "voided", "requested",
     ]
 
     init(_ model: SyncModel) {
@@ -33,7 +33,7 @@ struct ScenarioWords: Sendable {
             + [ConflictPolicy.overwriteAlways.name, RivalRule.name, ChoiceRule.name]
             + [
                 "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
-                "match", "writing", PushRelayed.ruleName,
+                "match", "writing", PushRelayed.ruleName, "remedy",
             ]
     }
 

@@ -6,6 +6,7 @@ import TidemarkRules
 extension Fold {
     func sent(_ event: Event, _ request: RequestSent, _ position: Position) throws {
         try noteRequest(event, request)
+        if !request.remedies.isEmpty { try note(remedy: request, event, position) }
         guard let named = event.key, let covers = event.mutation,
             try !isWiped(named.collection, after: covers)
         else { return }
@@ -203,6 +204,18 @@ extension Fold {
         row.relay = EntityRow.Relay(
             covers: covers, position: position, isConfirmed: relay.isConfirmed)
         try put(row, key)
+    }
+
+    /// Notes for what an action is done that nobody asked for.
+    private func note(
+        remedy request: RequestSent, _ event: Event, _ position: Position
+    ) throws {
+        guard let named = event.key else { return }
+        let decision = DecisionRow(
+            key: try resolve(named), rule: RequestSent.remedyRule,
+            ruleVersion: RequestSent.remedyVersion, result: "requested", inputs: request.remedies,
+            fields: [])
+        try note(decision, position)
     }
 
     /// Notes what the server said of an entity in its last answer to a write; of one that was given

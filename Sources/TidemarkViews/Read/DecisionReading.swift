@@ -58,14 +58,15 @@ extension ViewReader {
         return try decisions { value in beginnings.contains { value.starts(with: $0) } }
     }
 
-    /// The decisions about other entities that were made because of an entity: those of rules that
-    /// compare entities, in which an event of it is an input.
+    /// The decisions about other entities that were made because of an entity, in which an event of
+    /// it is an input: those of rules that compare, and of actions that are done for its sake.
     package func decisions(becauseOf keys: [EntityKey]) throws -> [PlacedDecision] {
         guard let name = keys.first?.collection else { return [] }
         let model = try model()
         let comparing = model.collections.filter { collection in
             (collection.name == name && collection.rivals != nil)
                 || collection.choices.contains { $0.collection == name }
+                || !collection.actions.isEmpty
         }
         let beginnings = comparing.map { EntityKey.prefix(of: $0.name) }
         guard !beginnings.isEmpty else { return [] }
@@ -77,10 +78,12 @@ extension ViewReader {
             return beginnings.contains { key.starts(with: $0) }
         }
         return try found.filter { decision in
-            guard [RivalRule.name, ChoiceRule.name].contains(decision.row.rule),
+            // Of rules that compare, the first input is an event of the other entity.
+            let isCompared = [RivalRule.name, ChoiceRule.name].contains(decision.row.rule)
+            guard isCompared || decision.row.rule == RequestSent.remedyRule,
                 !keys.contains(decision.row.key)
             else { return false }
-            return try decision.row.inputs.dropFirst().contains { input in
+            return try decision.row.inputs.dropFirst(isCompared ? 1 : 0).contains { input in
                 try event(at: input)?.key.map { keys.contains($0) } ?? false
             }
         }

@@ -54,6 +54,8 @@ struct MachineScript {
     /// What the server promised.
     var tickets: [OpenTicket] = []
     var pools: [PoolFacts] = []
+    /// What is done about writes that the server did not take.
+    var remedies: ([UntakenWrite]) -> [Remedy] = { _ in [] }
 
     /// What comes of steps, by their words, in order.
     var replies: [String: [Reply]] = [:]
@@ -117,7 +119,9 @@ struct MachineScript {
         case .outbox:
             .outbox(
                 pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
-        case .pending(let key, _): .pending(pending.first { $0.key == key })
+        case .pending(let key, _): .pending(pending.first { $0.key == key && !$0.wasRefused })
+        case .retried(let key): .pending(pending.first { $0.key == key })
+        case .remedies(let writes): .remedies(remedies(writes))
         case .pools(let keys, _):
             .pools(pools.filter { keys?.contains($0.key) ?? true })
         case .failing: .failing(earlier.failing.filter { !$0.isList })
@@ -201,7 +205,14 @@ struct MachineScript {
         }
         if case .push(let items) = step {
             switch answer {
-            case .stored, .record, .deleted, .refused: settle(items.map(\.key))
+            case .refused:
+                // It stays in the outbox, and waits for the user.
+                for item in items {
+                    for place in pending.indices where pending[place].key == item.key {
+                        pending[place].wasRefused = true
+                    }
+                }
+            case .stored, .record, .deleted: settle(items.map(\.key))
             case .deferred:
                 result.sent = Position(50)
                 settle(items.map(\.key))
@@ -239,6 +250,7 @@ struct MachineScript {
             .batch(items.map { BatchedAnswer(status: 200, .stored(id: $0.key.id, nil)) })
         case .poll: .waiting
         case .refill: .reserved(ReservedValues(pattern: nil, values: []))
+        case .remedy(let remedy): .stored(id: remedy.key.id, nil)
         case .complete, .cleanUp, .renew, .finish: .absent
         }
     }
@@ -272,6 +284,7 @@ extension SyncStep {
             (items.allSatisfy { $0.refusal != nil } ? "refuse " : "push ")
                 + items.map { "\($0.key)" }.joined(separator: ",")
         case .refill(let refill): "reserve \(refill.count) \(refill.key)"
+        case .remedy(let remedy): remedy.name
         case .renew: "renew"
         case .finish: "end"
         }

@@ -58,6 +58,8 @@ extension Dhis2ServerModel {
         let checking = Dhis2Checking(user: call.user, now: call.now, strategy: strategy)
         let problems = problems(node, checking)
         for problem in problems { summary.add(problem) }
+        // Whoever may not see an enrollment is not told which one it is.
+        if problems.contains(where: { $0.code == "E1102" }) { summary.reference = nil }
         guard problems.allSatisfy(\.isWarning) else { return summary }
         summary.outcome = apply(node, .old, call.user, call.now)
         if node.kind == .trackedEntities || node.kind == .enrollments {
