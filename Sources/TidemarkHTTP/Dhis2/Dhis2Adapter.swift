@@ -49,6 +49,7 @@ public struct Dhis2Adapter: ServerAdapter {
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
+        traits.sentInPart = ["events"]
         traits.numberedPages = Self.usualPageSize
         if !isNew {
             traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]

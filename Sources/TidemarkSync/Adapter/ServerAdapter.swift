@@ -45,6 +45,8 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// Deletions, which hold no fields, have requests of their own as always.
     public var partitionFields: [CollectionName: String] = [:]
+    /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:_:)``.
+    public var sentInPart: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.
@@ -194,6 +196,16 @@ public protocol ServerAdapter: Sendable {
         of key: [String], in pool: String, _ document: (EntityKey) -> JSONDocument?
     ) -> String?
 
+    /// The part of a creation or an update that is sent; nil to send all of it, as by default.
+    ///
+    /// It is asked about the collections of ``ServerTraits/sentInPart``. What is left out stays as
+    /// it is here until the server's next word on the entity, and is told by an issue.
+    ///
+    /// - Parameter document: the document of any entity that is here, by its collection and id.
+    func part(
+        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+    ) -> SentPart?
+
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
@@ -266,6 +278,11 @@ extension ServerAdapter {
     public func pattern(
         of key: [String], in pool: String, _ document: (EntityKey) -> JSONDocument?
     ) -> String? { nil }
+
+    /// Writes are sent whole.
+    public func part(
+        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+    ) -> SentPart? { nil }
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

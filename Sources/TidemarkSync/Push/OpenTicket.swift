@@ -34,7 +34,7 @@ package struct OpenTicket: Sendable, Hashable {
 extension ViewReader {
     /// The answers that the server promised and that are still awaited.
     package func openTickets(
-        _ model: SyncModel, _ traits: ServerTraits
+        _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> [OpenTicket] {
         try tickets().filter { !$0.isLost }.compactMap { row in
             var ticket = OpenTicket(
@@ -42,7 +42,7 @@ extension ViewReader {
             for call in row.calls {
                 let call = Position(call)
                 guard let key = try event(at: call)?.key else { continue }
-                guard let item = try sentItem(key, call, model, traits) else { continue }
+                guard let item = try sentItem(key, call, model, adapter) else { continue }
                 ticket.items.append(item)
                 ticket.calls.append(call)
             }
@@ -52,8 +52,9 @@ extension ViewReader {
 
     /// A write whose outcome is not known, as what it carries is now; nil where it is known.
     private func sentItem(
-        _ named: EntityKey, _ call: Position, _ model: SyncModel, _ traits: ServerTraits
+        _ named: EntityKey, _ call: Position, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> PushItem? {
+        let traits = adapter.traits
         let key = try resolve(named)
         guard let row = try entity(key), let collection = model[key.collection],
             let attempt = row.attempt, attempt.call == call
@@ -68,8 +69,13 @@ extension ViewReader {
             revision: row.revision, id: id, collection: collection,
             isVersioned: traits.isVersioned(collection), mergesLists: traits.mergesLists)
         // Of what is gone by now it can only have been a deletion.
-        let sentWrite = write ?? .delete(revision: PushWrite.noRevision)
-        return PushItem(
-            key, sentWrite.call(in: collection, id: id), covers: covered.map(\.position))
+        let covers = covered.map(\.position)
+        var pending = PendingWrite(
+            key, id: id, covers: covers, write: write ?? .delete(revision: PushWrite.noRevision))
+        pending.leaveOut(collection, by: adapter, self)
+        guard let sentWrite = pending.write else { return nil }
+        var item = PushItem(key, sentWrite.call(in: collection, id: id), covers: covers)
+        item.leftOut = pending.leftOut
+        return item
     }
 }

@@ -20,6 +20,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var action: LocalRequested?
     /// The write; nil when there is nothing to send, or a version is needed and none is known.
     package var write: PushWrite?
+    /// What is left out of it, as warnings.
+    package var leftOut: [ServerIssue] = []
     /// Whether the mutations were refused in an earlier run.
     package var wasRefused = false
     /// The entities that it refers to and that the server does not have yet; empty for a write that
@@ -58,6 +60,28 @@ extension ServerTraits {
     /// Whether a write is conditional on the entity's version.
     func isVersioned(_ collection: CollectionModel) -> Bool {
         hasVersions && collection.ids == .client
+    }
+}
+
+extension PendingWrite {
+    /// The same without what the adapter leaves out of it.
+    mutating func leaveOut(
+        _ collection: CollectionModel, by adapter: any ServerAdapter, _ views: ViewReader
+    ) {
+        guard adapter.traits.sentInPart.contains(collection.name), let write,
+            let part = adapter.part(
+                of: write.call(in: collection, id: id),
+                { key in
+                    (try? views.document(key)).flatMap { try? JSONDocument(parsing: $0) }
+                })
+        else { return }
+        switch part.call {
+        case .create(_, _, let body): self.write = .create(body: body)
+        case .update(_, _, let body, let changes, let revision):
+            self.write = .update(body: body, changes: changes, revision: revision)
+        default: return
+        }
+        leftOut = part.leftOut
     }
 }
 
@@ -113,6 +137,7 @@ extension ViewReader {
             }
             pending.files = try unsentFiles(of: row, collection)
         }
+        pending.leaveOut(collection, by: adapter, self)
         pending.needs = try missingReferences(of: key, row, model)
         return pending
     }

@@ -24,6 +24,8 @@ package struct PushItem: Sendable, Hashable {
     package var refusal: ServerRefusal?
     /// Whether its mutations were refused in an earlier run.
     package var wasRefused = false
+    /// What is left out of the write, as warnings.
+    package var leftOut: [ServerIssue] = []
 
     package init(
         _ key: EntityKey, _ call: ServerCall, covers: [Position], refusal: ServerRefusal? = nil
@@ -286,6 +288,7 @@ package struct PushPlanner: Sendable {
         let call = write.call(in: collection, id: pending.id)
         var item = PushItem(pending.key, call, covers: pending.covers)
         item.wasRefused = pending.wasRefused
+        item.leftOut = pending.leftOut
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
         return item

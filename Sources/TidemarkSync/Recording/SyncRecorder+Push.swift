@@ -183,13 +183,13 @@ extension SyncRecorder {
     ) throws {
         switch answer {
         case .record(let record), .deleted(let record):
-            try accepted(item, call, record.id, record.revision, [], start, draft)
+            try accepted(item, call, record.id, record.revision, item.leftOut, start, draft)
             try say(
                 record.event(
                     item.key.collection, start, call: call, asOf: call,
                     mutation: item.covers.last, draft.now), draft)
         case .stored(let id, let revision, let issues):
-            try accepted(item, call, id, revision, issues, start, draft)
+            try accepted(item, call, id, revision, issues + item.leftOut, start, draft)
         case .absent:
             try say(
                 Event(

@@ -15,8 +15,8 @@ extension ViewReader {
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns: .earlierRuns(try earlierRuns(model, adapter.traits))
-        case .tickets: .tickets(try openTickets(model, adapter.traits))
+        case .earlierRuns: .earlierRuns(try earlierRuns(model, adapter))
+        case .tickets: .tickets(try openTickets(model, adapter))
         case .entity(let key): .entity(try facts(of: key))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
         case .standing(let target):
@@ -51,12 +51,12 @@ extension ViewReader {
     }
 
     private func earlierRuns(
-        _ model: SyncModel, _ traits: ServerTraits
+        _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> EarlierRuns {
         var left = EarlierRuns(
             failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
             unanswered: try unknownAttempts())
-        left.tickets = try openTickets(model, traits)
+        left.tickets = try openTickets(model, adapter)
         left.released = try releasedTrees()
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)

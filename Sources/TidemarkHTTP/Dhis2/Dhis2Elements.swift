@@ -1,0 +1,77 @@
+// Dhis2Elements.swift — values of data elements that the program stage of an event does not have:
+// with one of them DHIS2 refuses the whole event, so that they are not sent.
+
+public import TidemarkEvents
+public import TidemarkSync
+
+extension Dhis2Adapter {
+    /// An event without the values of elements that its program stage does not have, where the
+    /// stage is here with its elements.
+    public func part(
+        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+    ) -> SentPart? {
+        guard let collection = call.collection, Dhis2Kind(collection.name) == .events,
+            let body = call.write?.body,
+            (try? JSON.arrayElements(of: body, at: Self.values))?.isEmpty == false,
+            let stage = JSON.value("programStage", of: body)?.stringValue,
+            let definition = document(EntityKey("programStages", stage)),
+            let elements = Self.elements(of: definition)
+        else { return nil }
+        let left = Self.split(body, elements)
+        guard !left.gone.isEmpty else { return nil }
+        let list = collection.keyed.first { $0.field == Self.values }
+        let leftOut = left.gone.compactMap { value -> ServerIssue? in
+            guard let id = value["dataElement"]?.stringValue, let text = value["value"],
+                text != .null
+            else { return nil }
+            return ServerIssue(
+                .warning, "\(id) is not in the program stage \(stage): its value was not sent",
+                path: list?.name(of: id), value: text.stringValue ?? text.description)
+        }
+        switch call {
+        case .create(_, let id, _):
+            return SentPart(.create(collection, id: id, body: left.body), leftOut: leftOut)
+        case .update(_, let id, _, let changes, let revision):
+            return SentPart(
+                .update(
+                    collection, id: id, body: left.body,
+                    changes: Self.split(changes, elements).body, revision: revision),
+                leftOut: leftOut)
+        default: return nil
+        }
+    }
+
+    private static let values = "dataValues"
+
+    /// The elements of a program stage; nil where it tells none.
+    private static func elements(of stage: JSONDocument) -> Set<String>? {
+        let items = stage.value("programStageDataElements")?.array ?? []
+        let elements = Set(items.compactMap { $0["dataElement"]?["id"]?.stringValue })
+        return elements.isEmpty ? nil : elements
+    }
+
+    /// An event's document, or its changes, without the values of other elements, and those values.
+    private static func split(
+        _ bytes: [UInt8], _ elements: Set<String>
+    ) -> (body: [UInt8], gone: [JSONValue]) {
+        guard let document = try? JSONDocument(parsing: bytes),
+            let items = try? JSON.arrayElements(of: bytes, at: values)
+        else { return (bytes, []) }
+        var (kept, gone): ([[UInt8]], [JSONValue]) = ([], [])
+        for item in items {
+            let bytes = Array(bytes[item])
+            let value = try? JSONValue(parsing: bytes)
+            if let value, let id = value["dataElement"]?.stringValue, !elements.contains(id) {
+                gone.append(value)
+            } else {
+                kept.append(bytes)
+            }
+        }
+        guard !gone.isEmpty else { return (bytes, []) }
+        guard !kept.isEmpty else { return (document.applying(set: [], unset: [values]), gone) }
+        let list =
+            [UInt8(ascii: "[")] + kept.joined(separator: [UInt8(ascii: ",")])
+            + [UInt8(ascii: "]")]
+        return (document.applying(set: [(key: values, value: list)]), gone)
+    }
+}
