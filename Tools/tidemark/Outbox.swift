@@ -21,7 +21,8 @@ struct Outbox: ParsableCommand {
             withdrawn, rejected, discarded.
 
             --explain says of each that waits what for, how often it was sent and with which
-            answer, and when it is tried next: tidemark outbox STORE --explain
+            answer, whether it went another way, and when it is tried next:
+            tidemark outbox STORE --explain
             """)
 
     @OptionGroup var store: StoreArgument

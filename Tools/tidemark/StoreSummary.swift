@@ -29,6 +29,7 @@ struct StoreSummary {
     }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
+    private let pools: PoolSummary
     private let clock: ServerClock?
     /// The calls that fail by themselves, each with the seconds until it is repeated.
     private var failing: [(call: FailingCall, seconds: Int64)] = []
@@ -47,6 +48,7 @@ struct StoreSummary {
             ($0, $0.row.gate.left(at: now).inWholeSeconds)
         }
         let registration = try views.registration()
+        pools = try PoolSummary(views, registration?.model, at: now)
         origin = registration?.remote?.origin
         for collection in registration?.model.collections ?? [] {
             var counts: [EntityStatus: Int] = [:]
@@ -131,7 +133,7 @@ struct StoreSummary {
         if failing.count > Self.failingShown {
             lines.append("          and \(failing.count - Self.failingShown) more")
         }
-        lines += schedule.lines
+        lines += schedule.lines + pools.lines
         let width = max(9, collections.map(\.name.rawValue.count).max() ?? 0)
         for collection in collections {
             let counts = EntityStatus.allCases.compactMap { status in
@@ -192,6 +194,7 @@ struct StoreSummary {
         }
         object["automatic"] = .string(schedule.automatic)
         object["gates"] = .array(schedule.json)
+        if !pools.json.isEmpty { object["pools"] = .array(pools.json) }
         if !schedule.triggers.isEmpty { object["triggers"] = .object(schedule.triggers) }
         var list: [JSONValue] = []
         for collection in collections {

@@ -71,6 +71,8 @@ package struct EntityExplanation: Sendable {
     package var hiddenOwner: EntityKey?
     /// The page whose word on it was left out, with all that stands in it; nil for none.
     package var withheldAt: Position?
+    /// The reserved values that it holds.
+    package var taken: [TakenValue]
     /// In log order.
     package var decisions: [Decision]
 
@@ -91,6 +93,9 @@ package struct EntityExplanation: Sendable {
         issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
             .map(views.inFull)
         decisions = []
+        taken = try views.takenValues(row, in: model[key.collection], model).filter { value in
+            target.field.map { $0.isIn([value.field]) } ?? true
+        }
         withheldAt = try views.withheldPage(key)
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         let made =

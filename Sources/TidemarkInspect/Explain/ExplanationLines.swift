@@ -15,6 +15,7 @@ extension EntityExplanation {
             lines.append("  \(baseWords): \(base.position)" + base.circumstances)
         }
         lines += reasons.map { "  " + $0 }
+        lines += taken.map { "  " + $0.words }
         for item in pending where isTold(item) { lines.append("  " + item.words) }
         for hold in holds { lines.append("  waits: " + hold.words) }
         if decisions.isEmpty {
@@ -85,6 +86,7 @@ extension EntityExplanation {
             "reasons": .array(reasons.map(JSONValue.string)),
             "waits": .array(holds.map(\.json)),
         ]
+        if !taken.isEmpty { object["taken"] = .array(taken.map(\.json)) }
         object["base"] = base.map { .number(JSONNumber($0.position.rawValue)) }
         object["field"] = field.map { .string($0.description) }
         return [JSONValue.object(object).encoded(sortedKeys: true)] + decisions.map(\.json)

@@ -27,6 +27,8 @@ package struct OutboxExplanation: Sendable {
     /// The answer to its last request, or the event that none came.
     package var answer: (position: Position, event: Event)?
     package var next: Next
+    /// The event that it went another way, or arrived by it; nil where it did not.
+    package var relay: (position: Position, event: Event)?
 
     /// Explains the outbox, in its order.
     package static func all(_ views: ViewReader) throws -> [OutboxExplanation] {
@@ -38,10 +40,14 @@ package struct OutboxExplanation: Sendable {
             let leader = leaders[key]
             if leader == nil { leaders[key] = entry.position }
             let holds = try views.holds(of: key, row, model)
+            let relay = row.relay.flatMap { $0.covers >= entry.position ? $0.position : nil }
             return OutboxExplanation(
                 entry: entry, leader: leader, holds: holds,
                 answer: try entry.mutation.call.flatMap { try views.answer(to: $0) },
-                next: next(holds))
+                next: next(holds),
+                relay: try relay.flatMap { place in
+                    try views.event(at: place).map { (place, $0) }
+                })
         }
     }
 
@@ -125,7 +131,7 @@ extension SyncWaitReason {
 extension OutboxExplanation {
     /// The explanation below the mutation's own line, for people.
     package func lines(_ run: NextRun) -> [String] {
-        if let leader { return ["  goes with \(leader)"] }
+        if let leader { return ["  goes with \(leader)"] + relayLines }
         var lines: [String] = []
         for hold in holds { lines.append("  " + hold.words) }
         let mutation = entry.mutation
@@ -135,6 +141,7 @@ extension OutboxExplanation {
         } else {
             lines.append("  never sent")
         }
+        lines += relayLines
         let isRefused = holds.contains { if case .refused = $0 { true } else { false } }
         switch next {
         case .run: lines.append("  next: with \(run.words)")
@@ -145,6 +152,13 @@ extension OutboxExplanation {
         case .never: lines.append("  next: when that is settled")
         }
         return lines
+    }
+
+    /// That it went another way; it is sent all the same.
+    private var relayLines: [String] {
+        guard let relay, let words = relay.event.words else { return [] }
+        let date = EventLine.time(relay.event.recordedAt)
+        return ["  \(EventText.printable(words)) (\(relay.position), \(date))"]
     }
 
     private var answerWords: String {
@@ -173,6 +187,14 @@ extension OutboxExplanation {
                 said["mayHaveArrived"] = failed.mayHaveArrived.map(JSONValue.bool)
             }
             object["answer"] = .object(said)
+        }
+        if let relay, let relayed = relay.event.read(PushRelayed.self) {
+            var said: JSONObject = [
+                "position": .number(JSONNumber(relay.position.rawValue)),
+                "confirmed": .bool(relayed.isConfirmed),
+            ]
+            said["via"] = relayed.channel.map(JSONValue.string)
+            object["relayed"] = .object(said)
         }
         switch next {
         case .run, .after, .asked:

@@ -204,6 +204,15 @@ extension RowReading {
         return count
     }
 
+    /// The event by which a value was taken; nil for one that was not.
+    package func taking(of value: String, from key: PoolKey) throws -> Position? {
+        guard PoolKey.isUsable(value: value),
+            let row = try get(.reservedValue(key, value)),
+            case .taken(let position) = try ReservedValueState(parsing: row)
+        else { return nil }
+        return position
+    }
+
     /// Whether a value can be added: it is not there already, and was never taken.
     package func isNew(_ value: String, of key: PoolKey) throws -> Bool {
         try PoolKey.isUsable(value: value) && get(.reservedValue(key, value)) == nil
