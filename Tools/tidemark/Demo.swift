@@ -1,6 +1,6 @@
 // Demo.swift — `tidemark demo`: a day of time tracking on a phone and a laptop, with a server
 // between them that behaves like Toggl, and with everything that can go wrong; or a reader's
-// articles, a feed in blocks.
+// articles, a feed in blocks; or a clinic's tablet, with a server that behaves like DHIS2.
 //
 // Every line of the story is read back from the stores.
 
@@ -14,17 +14,18 @@ struct Demo: AsyncParsableCommand {
         abstract: "Shows what Tidemark does: a day of a phone, a laptop and a server between them.",
         discussion: """
             Time is tracked on both, offline as well, with a server shaped like Toggl;
-            the story reader is a feed of articles instead.
+            the story reader is a feed of articles instead, and clinic a tablet with
+            patients, offline for a day, with a server shaped like DHIS2.
             Needs nothing but itself: the server runs in this process, on the loopback
             address. The stores stay, to be looked at with the other verbs.
             """)
 
     /// What is told.
     enum Story: String, ExpressibleByArgument, CaseIterable {
-        case day, reader
+        case day, reader, clinic
     }
 
-    @Option(help: "What to show: day, or reader, a feed of articles in blocks.")
+    @Option(help: "What to show: day, reader (a feed in blocks), or clinic (a register).")
     var story = Story.day
 
     @Option(help: "Where to make the stores; a new folder among the temporary ones if not given.")
@@ -37,7 +38,11 @@ struct Demo: AsyncParsableCommand {
             + "/tidemark-demo-\(ProcessInfo.processInfo.processIdentifier)"
         if try !isEmpty(folder) { throw UsageError("\(folder) is not empty; name another folder") }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        if story == .reader { return try await ReaderScene.tell(in: folder) }
+        switch story {
+        case .day: break
+        case .reader: return try await ReaderScene.tell(in: folder)
+        case .clinic: return try await ClinicScene.tell(in: folder)
+        }
         let scene = try await DemoScene(in: folder)
         do {
             try await tell(scene)

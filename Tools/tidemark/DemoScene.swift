@@ -117,14 +117,17 @@ final class DemoNetwork: Transport, Sendable {
 struct DemoReplica {
     let name: String
     let directory: String
-    private let replica: Replica
+    let replica: Replica
     private let engine: SyncEngine
+    /// The width that lines are cut to, also where the output is no terminal; nil for none.
+    private let columns: Int?
 
     init(
         _ name: String, _ folder: String, _ model: SyncModel, _ remote: Remote,
-        _ network: DemoNetwork
+        _ network: DemoNetwork, columns: Int? = nil
     ) throws {
         self.name = name
+        self.columns = columns
         directory = "\(folder)/\(name)"
         replica = try Replica.open(at: directory, model: model, remote: remote)
         engine = try SyncEngine(replica, remote: remote, transport: network) {
@@ -157,8 +160,9 @@ struct DemoReplica {
     }
 
     /// Syncs once, and prints what was logged.
-    func sync(_ scope: SyncScope = .all, full: Bool = false) async throws {
-        _ = try await engine.sync(.userRequested, scope: scope, full: full)
+    @discardableResult
+    func sync(_ scope: SyncScope = .all, full: Bool = false) async throws -> SyncOutcome {
+        let outcome = try await engine.sync(.userRequested, scope: scope, full: full)
         try replica.journal.read { views in
             try views.forEachSyncRun { start, run in
                 let end = run.finished.map { " to \($0)" } ?? ""
@@ -168,6 +172,7 @@ struct DemoReplica {
                 return false
             }
         }
+        return outcome
     }
 
     /// The blocks of feeds, and where they go on.
@@ -205,7 +210,11 @@ struct DemoReplica {
         }
     }
 
-    private func say(_ line: String) { Terminal.write(cut("   \(name.padded(to: 7)) \(line)")) }
+    /// Prints a line of the replica's.
+    func say(_ line: String) {
+        let line = cut("   \(name.padded(to: 7)) \(line)")
+        Terminal.write(columns.map { EventText.cut(line, to: $0) } ?? line)
+    }
 
     /// The payload of `sync.finished` in words.
     private static func words(_ summary: [UInt8]) -> String {

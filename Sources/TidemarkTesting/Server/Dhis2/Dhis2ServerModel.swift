@@ -119,6 +119,9 @@ public struct Dhis2ServerModel: Sendable {
         denied.remove(Dhis2Ownership(trackedEntity: trackedEntity, program: program))
     }
 
+    /// Ends all temporary access, as time does.
+    public mutating func endTemporaryAccess() { temporary = [:] }
+
     // MARK: Jobs
 
     /// The ids of the jobs that are not done, in the order in which they came.
