@@ -32,6 +32,7 @@ enum ProblemsAndIssues {
             case .absent: show("Gone from the server: \(issue.message)", issue.answers)
             case .unreadable: report(issue.message)
             case .unsettled: show("Trying again: \(issue.message)", issue.answers)
+            case .dangling: report(issue.message)
             }
         }
     }

@@ -27,4 +27,12 @@ enum Trees {
         let wrong = Patient.where(.tree(has: .error)).order(by: \.name)
         return try replica.read { try $0.all(wrong) }
     }
+
+    static func links() -> CollectionModel {
+        var links = CollectionModel("links")
+        links.references = [
+            Reference("/to/person/id", to: "people", placeholder: .always, missing: .hides)
+        ]
+        return links
+    }
 }

@@ -114,6 +114,11 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "references":{"p":"entries"},"choices":{"p":{"collection":"places","missing":"x"}}
                 """#),
         .init(
+            member: "references", other: "access",
+            text: #"""
+                "references":{"p":{"collection":"places","missing":"hides"}},"access":{"owner":"p"}
+                """#),
+        .init(
             member: "placeholder.refetch.every", other: "references",
             text: #""placeholder":{"refetch":{"every":"P1D"}}"#),
         .init(

@@ -285,6 +285,13 @@ extension LogMaker {
         if random.once(in: 4) {
             try page("lists", "refetch", [#""1""#, #""9""#], [#""=""#, #""absent""#], draft)
         }
+        if last % 5 == 0 {
+            let part = try draft.append(
+                Event(
+                    .serverUpserted, recordedAt: draft.now, key: EntityKey("lists", "part"),
+                    sync: run, json: Array(#"{"id":"part"}"#.utf8)))
+            try page("lists", "refetch", [#""part""#], ["\(part.rawValue)"], draft, isPartial: true)
+        }
         if last % 3 == 0 {
             try draft.append(
                 Event(
@@ -301,11 +308,11 @@ extension LogMaker {
 
     private func page(
         _ collection: CollectionName, _ scope: String, _ ids: [String], _ places: [String],
-        _ draft: Draft
+        _ draft: Draft, isPartial: Bool = false
     ) throws {
         let payload =
             "{\"scope\":\"\(scope)\",\"ids\":[\(ids.joined(separator: ","))],"
-            + "\"at\":[\(places.joined(separator: ","))]}"
+            + "\"at\":[\(places.joined(separator: ","))]\(isPartial ? ",\"partial\":true" : "")}"
         try draft.append(
             Event(
                 .pullPage, recordedAt: draft.now, collection: collection, sync: run,

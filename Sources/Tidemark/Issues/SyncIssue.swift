@@ -26,6 +26,10 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         ///
         /// They are repeated automatically, at growing intervals.
         case unsettled
+        /// An entity is hidden, as what it refers to can't be had: ``Reference/missing``.
+        ///
+        /// It takes no answer: the entity comes back with what it refers to.
+        case dangling
     }
 
     /// What a server says of a part of an entity.
@@ -115,6 +119,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
             case .absent: (.absent, [.keepMine, .keepTheirs])
             case .unreadable: (.unreadable, [.retry, .discard])
             case .unsettled: (.unsettled, [.retry, .discard])
+            case .dangling: (.dangling, [])
             }
     }
 }

@@ -18,7 +18,7 @@ struct IssueSides: Sendable {
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
         case .absent: completed = try views.event(at: issue.position)
-        case .rejected, .warned, .unreadable, .unsettled: break
+        case .rejected, .warned, .unreadable, .unsettled, .dangling: break
         }
     }
 }
@@ -53,7 +53,7 @@ extension WriteContext {
                 try settleAbsent(
                     EntityKey(issue.collection, id), completed, cause: position, answer)
             }
-        case .conflict, .warned, .unreadable, .rejected, .unsettled: break
+        case .conflict, .warned, .unreadable, .rejected, .unsettled, .dangling: break
         }
     }
 

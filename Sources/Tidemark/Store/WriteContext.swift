@@ -281,14 +281,7 @@ public final class WriteContext {
                 .tooLarge,
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
-        if Self.edits.contains(kind) || kind == .localRequested,
-            try draft.fold.isPlaceholder(key)
-        {
-            throw TidemarkError(
-                .notFound,
-                "\(key) is not here: what stands in its place was made up, because something "
-                    + "refers to it; sync, and change it once the server has sent it", key: key)
-        }
+        try checkStandIns(kind, key, json)
         if let known = try draft.fold.known(key.collection), known.model.tree != nil {
             try checkPlace(kind, key, json, known.model)
         }

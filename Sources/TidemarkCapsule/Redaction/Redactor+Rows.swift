@@ -33,6 +33,7 @@ private enum RowParts {
         8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .word, 14: .plain,
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
         20: .plain, 21: .plain, 22: .plain, 23: .plain, 24: .plain, 25: .plain, 26: .plain,
+        27: .plain,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
@@ -70,7 +71,7 @@ private enum RowParts {
     static let unreadable: [UInt32: RowPart] = [
         1: .plain, 2: .text, 3: .text, 4: .plain, 5: .plain,
     ]
-    static let placeholder: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .time]
+    static let placeholder: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .time, 4: .plain]
     static let keyQueue: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .time]
     static let listed: [UInt32: RowPart] = [
         1: .time, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain, 7: .token, 8: .url,
@@ -110,6 +111,7 @@ private enum RowParts {
     static let rollUp: [UInt32: RowPart] = [
         1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
     ]
+    static let dangling: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .key, 4: .name]
     static let grant: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .payload(.localRequested)]
     static let ticket: [UInt32: RowPart] = [
         1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
@@ -158,6 +160,13 @@ extension Redactor {
             new =
                 key(granted.bytes[...]) + [0]
                 + word(String(decoding: action, as: UTF8.self)).utf8
+        case UInt8(ascii: "D"):
+            let names = rest.dropFirst().split(separator: 0, omittingEmptySubsequences: false)
+            guard names.count == 2 || names.count == 4 else { throw unknown(old) }
+            let keys = stride(from: 0, to: names.count, by: 2).map {
+                key((Array(names[$0]) + [0] + names[$0 + 1])[...])
+            }
+            new = Array(rest.prefix(1)) + keys.joined(separator: [0])
         case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
@@ -272,6 +281,7 @@ extension Redactor {
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
+        case UInt8(ascii: "D"): parts = RowParts.dangling
         case UInt8(ascii: "G"): parts = RowParts.grant
         case UInt8(ascii: "J"): parts = RowParts.ticket
         case UInt8(ascii: "h"):

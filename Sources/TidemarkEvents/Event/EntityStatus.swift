@@ -21,6 +21,9 @@ public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
     case warning
     /// Refused by the server.
     case error
+    /// Known in part: it came because something refers to it. It takes no edits, and nothing new
+    /// may count in it, until the server sends the whole.
+    case stub
     /// Not here: made up because something refers to it.
     case placeholder
 }

@@ -54,6 +54,17 @@ extension Contradiction {
         }
     ]
 
+    static let hiding = [
+        Contradiction("references", "access") { collection, _ in
+            let reference = collection.references.first { $0.missing == .hides }
+            guard let reference, collection.canBeHidden else { return nil }
+            return """
+                its entities are hidden by their access; leave missing out of \(reference.field), \
+                or access
+                """
+        }
+    ]
+
     /// The first field of the collection's contents that is one of some others.
     private static func named(by collection: CollectionModel, in fields: [String]) -> String? {
         collection.contents.map(\.topField).first(where: fields.contains)

@@ -85,6 +85,18 @@ extension CollectionModel {
 package typealias PlaceholderUse = CollectionModel.PlaceholderUse
 
 extension CollectionModel {
+    /// What becomes of an entity while the one that it refers to can't be had: the server does not
+    /// have it, or does not show it to the user.
+    public enum MissingAction: String, Sendable, Hashable, CaseIterable {
+        /// It stays as it is.
+        case keeps
+        /// It is hidden, as far as nothing is pending on it, and an issue tells of it. It comes
+        /// back with the other one.
+        case hides
+    }
+}
+
+extension CollectionModel {
     /// What becomes of an entity when the app deletes the one that it refers to.
     public enum ReferentialAction: String, Sendable, Hashable, CaseIterable {
         /// It stays, and goes on referring to it.

@@ -42,7 +42,7 @@ extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
         identity + lists + parts + feeds + pushes + references + rollUps + times + forms + drops
-        + retired + contents + keyed + trees
+        + retired + contents + keyed + trees + hiding
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -143,11 +143,11 @@ extension Contradiction {
                 guard child.name != collection.name else {
                     return "it can't be embedded in itself; leave \(rule.member) out"
                 }
-                let count = child.references.count { $0.collection == collection.name }
-                guard count != 1 else { continue }
+                guard !child.references.contains(where: { $0.collection == collection.name })
+                else { continue }
                 return """
-                    \(child.name) has \(count) references to it; it needs one, by which the \
-                    server says to what an entity in \(rule.member) belongs
+                    \(child.name) has 0 references to it; it needs one, by which the server says \
+                    to what an entity in \(rule.member) belongs
                     """
             }
             return nil
@@ -484,7 +484,7 @@ extension CollectionModel {
     }
 
     /// Whether its entities may be hidden: by its list, or with their owner.
-    fileprivate var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
+    var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
 
     /// Whether the owners' collection can ever be hidden; an owner of the same collection only by
     /// its list.

@@ -54,13 +54,16 @@ public struct Reference: Sendable, Hashable {
     }
     /// What becomes of the entity when the app deletes the one that the field refers to.
     public var onDelete: CollectionModel.ReferentialAction
+    /// What becomes of the entity while the one that the field refers to can't be had.
+    public var missing: CollectionModel.MissingAction
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.
     public init(
         _ field: String, to collection: CollectionName,
         placeholder: CollectionModel.PlaceholderUse? = nil,
         removal: CollectionModel.RemovalRule? = nil, rollUp: RollUp? = nil,
-        onDelete: CollectionModel.ReferentialAction = .keep
+        onDelete: CollectionModel.ReferentialAction = .keep,
+        missing: CollectionModel.MissingAction = .keeps
     ) {
         self.field = field
         self.collection = collection
@@ -68,6 +71,7 @@ public struct Reference: Sendable, Hashable {
         self.removal = removal
         self.rollUp = rollUp
         self.onDelete = onDelete
+        self.missing = missing
     }
 }
 
@@ -108,6 +112,12 @@ extension Reference: ModelObject {
             What becomes of the entity when the app deletes the one that is named: it is kept, or \
             deleted with it.
             """),
+        ModelMember(
+            "missing", \.missing, .word,
+            """
+            What becomes of the entity while the one that is named can't be had: it is kept, or \
+            hidden.
+            """),
     ]
 }
 
@@ -145,7 +155,7 @@ extension ModelCodec where Value == [Reference] {
                 guard
                     reference.placeholder != nil || reference.removal != nil
                         || reference.rollUp != nil
-                        || reference.onDelete != .keep
+                        || reference.onDelete != .keep || reference.missing != .keeps
                 else {
                     return name.write(reference.collection)
                 }

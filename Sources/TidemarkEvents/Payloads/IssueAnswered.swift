@@ -14,6 +14,8 @@ package enum IssueKind: String, Sendable, CaseIterable {
     case unreadable
     /// Entities whose calls fail again and again.
     case unsettled
+    /// Entities that are hidden, as what they refer to can't be had.
+    case dangling
 }
 
 /// `issue.answered`.

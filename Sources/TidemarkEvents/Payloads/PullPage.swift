@@ -46,6 +46,8 @@ package struct PullPage: MemberPayload, EventPayload {
     package var parameters: FeedParameters?
     /// Whether it only named ids, so that nothing is said of the entities but that they are there.
     package var isIDsOnly = false
+    /// Whether its entities are known only in part: stubs.
+    package var isPartial = false
     /// Where the parts of a feed go on after it, by their names.
     package var cursors: [Named<FeedCursor>] = []
     /// The identity of the collection on the server, where it was not known before.
@@ -64,6 +66,7 @@ package struct PullPage: MemberPayload, EventPayload {
         PayloadMember("list", \.list, .object, .object(ListProgress.shapes)),
         PayloadMember("parameters", \.parameters, .object, .object(FeedParameters.shapes)),
         PayloadMember("idsOnly", \.isIDsOnly, .flag, .plain) { !$0 },
+        PayloadMember("partial", \.isPartial, .flag, .plain) { !$0 },
         PayloadMember("cursors", \.cursors, .byName(.feedCursor), .cursors) { $0.isEmpty },
         PayloadMember("epoch", \.epoch, .revision, .token),
     ]

@@ -6,7 +6,8 @@
 //   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
 //   a read      GET api/trackedEntityInstances/ID     GET api/tracker/trackedEntities/ID
 //   a fetch     GET api/events?event=ID;ID            GET api/tracker/events?events=ID,ID
-//   metadata    GET api/programs, GET api/programs/ID
+//   a stub      the same, without what the object holds
+//   metadata    GET api/programs, GET api/programs/ID, GET api/programs?filter=id:in:[ID,ID]
 //   values      see Dhis2Pools.swift
 //   actions     see Dhis2Ownership.swift
 //
@@ -50,6 +51,7 @@ public struct Dhis2Adapter: ServerAdapter {
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
         traits.sentInPart = ["events"]
+        traits.refetchesPerRequestMax = 100
         traits.numberedPages = Self.usualPageSize
         if !isNew {
             traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]
@@ -82,7 +84,8 @@ public struct Dhis2Adapter: ServerAdapter {
         case .batch(let calls): return try importing(calls)
         case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))
         case .fetch(let collection, let ids): return try fetch(collection, ids)
-        case .describe, .listWindow, .feed, .combined, .refetch:
+        case .refetch(let collection, let ids, _): return try refetch(collection, ids)
+        case .describe, .listWindow, .feed, .combined:
             throw .client(status: 0, "DHIS2 has no such call")
         }
     }
@@ -100,6 +103,31 @@ public struct Dhis2Adapter: ServerAdapter {
     public func shows(
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
+    ) -> Bool {
+        if Dhis2Kind(collection.name) == .relationships {
+            return ["from", "to"].allSatisfy { end in
+                child.value(end).map { showsEnd($0, in: list, document) } ?? false
+            }
+        }
+        return shows(child, in: list, document)
+    }
+
+    /// Whether a list would have shown an end of a relationship: a tracked entity, or what lies in
+    /// a program.
+    private func showsEnd(
+        _ end: JSONValue, in list: ListParameters, _ document: (EntityKey) -> JSONDocument?
+    ) -> Bool {
+        for kind in [Dhis2Kind.enrollments, .events] {
+            guard let id = end[dialect.idField(of: kind)]?[dialect.idField(of: kind)]?.stringValue
+            else { continue }
+            let key = EntityKey(CollectionName(dialect.listName(of: kind)), id)
+            return document(key).map { shows($0, in: list, document) } ?? false
+        }
+        return true
+    }
+
+    private func shows(
+        _ child: JSONDocument, in list: ListParameters, _ document: (EntityKey) -> JSONDocument?
     ) -> Bool {
         guard let program = child.value("program")?.stringValue else { return false }
         if list["program"] == program { return true }
@@ -170,7 +198,7 @@ public struct Dhis2Adapter: ServerAdapter {
 
     /// Several objects by their ids, those that were deleted among them.
     private func fetch(
-        _ collection: CollectionModel, _ ids: [String]
+        _ collection: CollectionModel, _ ids: [String], fields: String = trackerFields
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
         if kind == .dataValues { return get(try place(ofValues: ids, in: collection)) }
@@ -180,8 +208,22 @@ public struct Dhis2Adapter: ServerAdapter {
             throw .client(status: 0, "metadata is read one by one")
         }
         return get(
-            "\(dialect.place(of: kind))?\(name)=\(list)&fields=\(Self.trackerFields)"
+            "\(dialect.place(of: kind))?\(name)=\(list)&fields=\(fields)"
                 + "&includeDeleted=true&page=1&pageSize=\(ids.count)")
+    }
+
+    /// What relationships lead to, without what it holds; or metadata that something names.
+    private func refetch(
+        _ collection: CollectionModel, _ ids: [String]
+    ) throws(SyncFailure) -> ServerRequest {
+        let kind = try known(collection)
+        guard case .metadata = kind else {
+            let held = dialect.children(of: kind).map { ",!\(dialect.listName(of: $0))" }
+            return try fetch(collection, ids, fields: Self.trackerFields + held.joined())
+        }
+        let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: ",")
+        return get(
+            "\(dialect.place(of: kind))?filter=id:in:%5B\(list)%5D&fields=:owner&paging=false")
     }
 
     func pageSize(of collection: CollectionModel) -> Int {

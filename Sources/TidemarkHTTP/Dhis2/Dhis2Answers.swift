@@ -53,8 +53,13 @@ extension Dhis2Adapter {
                 return .reserved(try Self.reserved(body, pattern: pattern, date: date))
             case .fetch(let collection, let ids):
                 return .records(try fetched(collection, ids, body))
+            case .refetch(let collection, let ids, _):
+                var records = try fetched(collection, ids, body)
+                if try known(collection).isTracker {
+                    for index in records.indices { records[index].isPartial = true }
+                }
+                return .records(records)
             case .create, .update, .delete, .perform, .describe, .listWindow, .feed, .combined,
-                .refetch,
                 .batch, .poll:
                 throw .client(status: status, "DHIS2 has no such call")
             }
@@ -90,6 +95,7 @@ extension Dhis2Adapter {
         let message = JSON.value("message", of: body)?.stringValue ?? ""
         if Self.isDenial(status, message) { return .failure(.forbidden) }
         if case .read = call, status == 404 { return .absent }
+        if case .refetch = call, status == 404 { return .records([]) }
         let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return .failure(
             SyncFailure(status: status, headerFields: headers, message: String(words.prefix(200))))
@@ -185,18 +191,21 @@ extension Dhis2Adapter {
         var record = ServerRecord(
             id: id, revision: nil, parsed: document,
             isDeleted: document.value("deleted") == .bool(true))
-        if let held = try held(dialect.child(of: kind), bytes) { record.children = [held] }
+        for child in dialect.children(of: kind) {
+            if let held = try held(child, document) { record.children.append(held) }
+        }
         return record
     }
 
     /// What an object holds of a kind; nil where it says nothing of that.
     private func held(
-        _ kind: Dhis2Kind?, _ bytes: [UInt8]
+        _ kind: Dhis2Kind, _ document: JSONDocument
     ) throws(SyncFailure) -> EmbeddedRecords? {
-        guard let kind else { return nil }
         let member = dialect.listName(of: kind)
+        guard let value = document.rawValue(member) else { return nil }
+        let bytes = Array(value)
         let items: [Range<Int>]?
-        do { items = try JSON.arrayElements(of: bytes, at: member) } catch {
+        do { items = try JSON.arrayElements(of: bytes) } catch {
             throw .malformed("\"\(member)\" of an object: \(error)")
         }
         guard let items else { return nil }

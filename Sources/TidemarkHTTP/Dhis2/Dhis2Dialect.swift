@@ -122,11 +122,12 @@ struct Dhis2Dialect: Sendable, Hashable {
     }
 
     /// What an object of a kind holds.
-    func child(of kind: Dhis2Kind) -> Dhis2Kind? {
+    func children(of kind: Dhis2Kind) -> [Dhis2Kind] {
         switch kind {
-        case .trackedEntities: .enrollments
-        case .enrollments: .events
-        case .events, .relationships, .dataValues, .metadata: nil
+        case .trackedEntities: [.enrollments, .relationships]
+        case .enrollments: [.events, .relationships]
+        case .events: [.relationships]
+        case .relationships, .dataValues, .metadata: []
         }
     }
 

@@ -146,7 +146,7 @@ extension Dhis2Dialect {
         var nodes = nodes
         // What is innermost first, so that each is complete when it is put into another one.
         for kind in [Dhis2Kind.enrollments, .trackedEntities] {
-            guard let inner = child(of: kind) else { continue }
+            guard let inner = children(of: kind).first else { continue }
             var held: [ExactString: [[UInt8]]] = [:]
             let outer = Set(nodes.filter { $0.kind == kind }.map { ExactString($0.id) })
             nodes.removeAll { node in

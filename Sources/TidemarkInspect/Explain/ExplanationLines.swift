@@ -39,7 +39,11 @@ extension EntityExplanation {
     }
 
     private var baseWords: String {
-        if row.isPlaceholder { return "made up, because something refers to it" }
+        if row.isPlaceholder {
+            return row.isPartial
+                ? "the server's word, a part of it, because something refers to it"
+                : "made up, because something refers to it"
+        }
         if row.baseState == .deleted { return "deleted on the server" }
         return row.isAssumed ? "the server took what was sent" : "the server's word"
     }
@@ -53,7 +57,7 @@ extension EntityExplanation {
         if row.isHidden {
             if let hiddenOwner {
                 reasons.append("belongs to \(hiddenOwner), which is out of reach")
-            } else if let decision = last(["hidden"]) {
+            } else if let decision = last(["hidden"]), decision.row.rule == "access" {
                 reasons.append("not in a list of everything: \(decision.position)")
             }
         }

@@ -23,6 +23,7 @@ extension EntityStep {
             return before == after ? "said by the server, and older" : "said by the server"
         }
         if event.mutation != nil { return "the server's words for what was sent" }
+        if before.isPartial { return "said by the server; the whole of it" }
         if before.isPlaceholder { return "said by the server; no stand-in any more" }
         if !before.prunedDigest.isEmpty { return "said by the server again, after it was pruned" }
         switch before.baseState {
@@ -42,6 +43,7 @@ extension EntityStep {
     /// The effect of an event that is about another entity, or about none.
     private func consequence(_ decisions: [DecisionRow]) -> String {
         if event.kind == .localWiped, let words = event.words { return words }
+        if after.isPartial, !before.isPartial { return "known in part, as something refers to it" }
         if after.isPlaceholder, !before.isPlaceholder {
             let field = decisions.first { $0.rule == "placeholder" }?.fields.first ?? "something"
             let name = event.collection.map { " of \($0)" } ?? ""
@@ -53,6 +55,10 @@ extension EntityStep {
             case "voided": return "its pruning is void: the time was wrong"
             case "kept" where decision.rule == "serverTime":
                 return "not pruned: that time was never believed"
+            case "hidden" where decision.rule == "missing":
+                return "hidden: what it names in \(decision.fields.joined()) can't be had"
+            case "shown" where decision.rule == "missing":
+                return "seen again: what it names in \(decision.fields.joined()) is there"
             case "hidden": return "out of reach: not in a list of everything"
             case "shown": return "in reach again"
             case "removed":

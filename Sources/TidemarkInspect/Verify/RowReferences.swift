@@ -108,6 +108,15 @@ struct RowReferences {
                 entity?.isPlaceholder == true, try PlaceholderRow(parsing: value).position,
                 "\(RowKey(.rows, bytes)) is listed as a placeholder, and is none")
         }
+        try each(.ledger, Ledger.dangling) { bytes, value in
+            guard let key = EntityKey(bytes: bytes), let why = try DanglingRow(parsing: value)
+            else { return expect(false, nil, "an entity is hidden, and nobody knows why") }
+            let entity = try row(.entity(key)).map { try EntityRow(parsing: $0) }
+            let isListed = try row(.waiting(key, for: why.target)) != nil
+            expect(
+                entity?.isHidden == true && isListed, why.position,
+                "the rows of \(key) differ in whether it waits for \(why.target)")
+        }
         try each(.ledger, Ledger.bindings) { bytes, value in
             let isThere = try row(RowKey(.rows, value)) != nil
             expect(

@@ -111,7 +111,7 @@ struct NamedRow {
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key), .contents(of: key),
-                    .warned(key), .withheld(key),
+                    .warned(key), .withheld(key), .dangling(key),
                 ]
             }
             if let key = entry.event.key, let requested = entry.event.read(LocalRequested.self) {
@@ -139,6 +139,9 @@ struct NamedRow {
     private static func entity(of key: RowKey, _ value: [UInt8]?) -> EntityKey? {
         guard key.tree == .ledger, let sort = key.bytes.first else {
             return EntityKey(bytes: key.bytes)
+        }
+        if key.bytes.starts(with: Ledger.dangling) {
+            return EntityKey(bytes: key.bytes.dropFirst(Ledger.dangling.count))
         }
         switch [sort] {
         case Ledger.settled, Ledger.open:

@@ -123,8 +123,8 @@ struct RecordedRow {
             group(\.asOf, [today.basePosition, before.basePosition]),
             group(\.basePosition), group(\.revision), group(\.serverTime),
             group(\.isAssumed, [true]), group(\.isPlaceholder, [true]),
-            group(\.isHidden, [true]), group(\.isOrphan, [true]), group(\.hasOrphans, [true]),
-            group(\.isEntered, [true]),
+            group(\.isPartial, [true]), group(\.isHidden, [true]), group(\.isOrphan, [true]),
+            group(\.hasOrphans, [true]), group(\.isEntered, [true]),
             group(\.prunedDigest), group(\.prunedAt),
         ].filter { !$0.isEmpty }
     }
@@ -142,6 +142,7 @@ struct RecordedRow {
             ("issues", one.issuesAt != other.issuesAt), ("relay", one.relay != other.relay),
             ("assumed", one.isAssumed != other.isAssumed),
             ("placeholder", one.isPlaceholder != other.isPlaceholder),
+            ("partial", one.isPartial != other.isPartial),
             ("out of reach", one.isHidden != other.isHidden),
             ("in a deleted one", one.isOrphan != other.isOrphan),
             ("pruned", one.prunedDigest != other.prunedDigest),

@@ -97,8 +97,8 @@ package enum RowText {
             row.refusal.map { "refused by \($0.position)" },
             row.issuesAt.map { "spoken of by \($0)" },
             row.relay.map { "relayed by \($0.position)" },
-            row.isPlaceholder ? "made up" : nil, row.isHidden ? "out of reach" : nil,
-            row.isOrphan ? "in a deleted one" : nil,
+            row.isPartial ? "a part" : row.isPlaceholder ? "made up" : nil,
+            row.isHidden ? "out of reach" : nil, row.isOrphan ? "in a deleted one" : nil,
             row.prunedDigest.isEmpty ? nil : "pruned",
             row.content.map { excerpt($0) } ?? "nothing to be seen",
         ])

@@ -105,6 +105,9 @@ private struct BaseRows {
         guard row.key.tree == .ledger, let letter = bytes.first else {
             return EntityKey(bytes: bytes)
         }
+        if bytes.starts(with: Ledger.dangling) {
+            return EntityKey(bytes: bytes.dropFirst(Ledger.dangling.count))
+        }
         switch [letter] {
         case Ledger.settled, Ledger.open: return try MutationRow(parsing: row.value).key
         case Ledger.bindings: return EntityKey(bytes: row.value)

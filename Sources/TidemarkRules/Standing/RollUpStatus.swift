@@ -13,6 +13,8 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
     /// Is on the server, which warns of it.
     case warning = 3
     case error = 1
+    /// Is known in part.
+    case stub = 6
     case placeholder = 2
 
     /// What a status counts as; nil for nothing.
@@ -24,6 +26,7 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
         case .confirmed: self = .confirmed
         case .warning: self = .warning
         case .error: self = .error
+        case .stub: self = .stub
         case .placeholder: self = .placeholder
         }
     }
@@ -35,6 +38,7 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
         case .pending: .updated
         case .warning: .warning
         case .error: .error
+        case .stub: .stub
         case .placeholder: .placeholder
         }
     }
@@ -50,7 +54,7 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
 
     /// What does not keep a list's word from being taken: ``CollectionModel/withholdsTrees``.
     package static let clean: RollUpClasses = [
-        RollUpClasses(.placeholder), RollUpClasses(.confirmed),
+        RollUpClasses(.placeholder), RollUpClasses(.stub), RollUpClasses(.confirmed),
     ]
 
     /// Those in it, from the mildest on.
@@ -58,8 +62,9 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
         RollUpClass.allCases.filter { contains(RollUpClasses($0)) }
     }
 
-    /// The status of all together: that of a placeholder before an error, that before a warning,
-    /// and that before anything that waits for the server, whether it was made, changed, deleted or
-    /// sent; after these what was sent another way, and last what arrived so.
+    /// The status of all together: that of a placeholder before that of a stub, that before an
+    /// error, that before a warning, and that before anything that waits for the server, whether
+    /// it was made, changed, deleted or sent; after these what was sent another way, and last what
+    /// arrived so.
     package var status: EntityStatus { all.last?.status ?? .synced }
 }

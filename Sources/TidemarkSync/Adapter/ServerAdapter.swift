@@ -17,6 +17,8 @@ public struct ServerTraits: Sendable, Hashable {
     /// Those that the answer leaves out are read by themselves: it may be that the fetch does not
     /// show them.
     public var readBacksPerFetchMax = 1
+    /// How many placeholders are asked for in one request: ``ServerCall/refetch(_:ids:together:)``.
+    public var refetchesPerRequestMax = Int.max
     /// How many entities a page of a list usually has, where pages have numbers; nil where they
     /// have none.
     ///

@@ -15,6 +15,11 @@ public struct ServerRecord: Sendable, Hashable {
     public var document: [UInt8]? { didSet { checked = Checked(isJSON: false) } }
     /// Whether the entity is deleted.
     public var isDeleted: Bool
+    /// Whether the document is only a part of what the server has of the entity.
+    ///
+    /// It may be in an answer to ``ServerCall/refetch(_:ids:together:)``; what comes so is a stub
+    /// until the whole of it comes.
+    public var isPartial = false
     /// The key of a deleted entity in a block of a feed, by which the block is sorted; other
     /// entities have it in their document.
     public var feedKey: FeedKey?

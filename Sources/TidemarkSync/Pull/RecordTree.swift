@@ -31,8 +31,8 @@ package struct RecordTree: Sendable {
         let node: Int?
         let root: Int
         let collection: CollectionModel
-        /// The field by which they refer to the parent.
-        let reference: Reference
+        /// The fields by which they refer to the parent: of a link one of several does.
+        let references: [Reference]
         /// The nodes in it, by index.
         var nodes: [Int] = []
         /// The ids of what in it can't be read.
@@ -46,7 +46,10 @@ package struct RecordTree: Sendable {
     private(set) var members: [Members] = []
     /// What can't be read, or does not belong where it stands.
     private(set) var unreadable: [(collection: CollectionName, record: UnreadableRecord)] = []
-    private var seen: Set<EntityKey> = []
+    /// The nodes by what they are of.
+    private var seen: [EntityKey: Int] = [:]
+    /// Whether anything may stand in several records: it links them.
+    private(set) var hasLinks = false
 
     /// The indexes of members that hold entities of one collection in records of one other, in the
     /// order in which the first of each came.
@@ -83,23 +86,23 @@ package struct RecordTree: Sendable {
         _ record: ServerRecord, _ collection: CollectionModel, root: Int, node: Int?,
         _ model: SyncModel
     ) -> ServerRecord {
-        guard !record.children.isEmpty, let bytes = record.document,
+        guard !collection.embeds.isEmpty, !record.children.isEmpty, let bytes = record.document,
             let document = try? JSONDocument(parsing: bytes)
         else { return record }
         var names: [String] = []
         for rule in collection.embeds {
             guard let held = record.children.first(where: { $0.member == rule.member }),
-                let child = model[rule.collection],
-                let reference = child.references.first(where: {
-                    $0.collection == collection.name
-                })
+                let child = model[rule.collection]
             else { continue }
+            let references = child.references.filter { $0.collection == collection.name }
+            guard !references.isEmpty else { continue }
+            if references.count > 1 { hasLinks = true }
             names.append(rule.member)
             let place = members.count
             members.append(
                 Members(
                     parent: EntityKey(collection.name, record.id), node: node, root: root,
-                    collection: child, reference: reference))
+                    collection: child, references: references))
             // Of one that is deleted nothing follows from what it does not hold: all below it goes.
             // What it says of that is said.
             members[place].isDoubtful = record.isDeleted
@@ -113,13 +116,21 @@ package struct RecordTree: Sendable {
 
     private mutating func take(_ record: ServerRecord, in place: Int, _ model: SyncModel) {
         let list = members[place]
+        let key = EntityKey(list.collection.name, record.id)
+        let known = seen[key]
+        // A link may stand at each of its ends, and is said once.
+        let isLink = list.references.count > 1
+        if isLink, let known, !list.nodes.contains(known) {
+            members[place].nodes.append(known)
+            return
+        }
         if let problem = problem(of: record, list) {
             return putAside(
                 UnreadableRecord(
                     id: record.id, bytes: record.document ?? [], problem: problem), in: place)
         }
-        seen.insert(EntityKey(list.collection.name, record.id))
         let index = nodes.count
+        seen[key] = index
         members[place].nodes.append(index)
         nodes.append(Node(record: record, collection: list.collection.name, root: list.root))
         nodes[index].record = cut(
@@ -138,19 +149,20 @@ package struct RecordTree: Sendable {
     /// Why a record does not belong where it stands; nil where it does.
     private func problem(of record: ServerRecord, _ list: Members) -> String? {
         let key = EntityKey(list.collection.name, record.id)
-        let field = list.reference.field
-        if seen.contains(key) { return "\(key) is there twice in one answer" }
+        if seen[key] != nil { return "\(key) is there twice in one answer" }
         guard let bytes = record.document else { return nil }
         guard let document = try? JSONDocument(parsing: bytes) else {
             return "\(key), which stands in \(list.parent), is no JSON object"
         }
-        let ids = document.ids(in: field)
+        let fields = list.references.map { "\"\($0.field)\"" }.joined(separator: " or ")
+        let ids = list.references.flatMap { document.ids(in: $0.field) }
         guard let id = ids.first else {
             return record.isDeleted
-                ? nil : "\(key) stands in \(list.parent), but does not name it in \"\(field)\""
+                ? nil : "\(key) stands in \(list.parent), but does not name it in \(fields)"
         }
-        guard ids.count == 1, ExactString(id) == ExactString(list.parent.id) else {
-            return "\(key) stands in \(list.parent), but names \(id) in \"\(field)\""
+        let isNamed = ids.contains { ExactString($0) == ExactString(list.parent.id) }
+        guard isNamed, ids.count <= list.references.count else {
+            return "\(key) stands in \(list.parent), but names \(id) in \(fields)"
         }
         return nil
     }
@@ -162,28 +174,45 @@ extension ViewReader {
     package func known(below tree: RecordTree) throws -> [[String]] {
         var known = tree.members.map { _ in [String]() }
         for (collection, places) in tree.places {
-            let reference = tree.members[places[0]].reference
-            let index = IndexModel([IndexField(reference.field)])
-            if try hasIndex(index, in: collection.name) {
-                for place in places {
-                    known[place] = try ids(
-                        naming: tree.members[place].parent.id, by: index, in: collection)
-                }
-                continue
-            }
-            // Without an index one look at the collection serves all records.
-            var below: [ExactString: [Int]] = [:]
-            for place in places {
-                below[ExactString(tree.members[place].parent.id), default: []].append(place)
-            }
-            try forEachEntity(in: collection.name) { key, row in
-                for place in try row.named(by: reference, collection).flatMap({ below[$0] ?? [] }) {
-                    known[place].append(key.id)
-                }
-                return true
+            for reference in tree.members[places[0]].references {
+                try look(for: reference, collection, below: tree, places, &known)
             }
         }
         return known
+    }
+
+    /// Adds those that are here below some members' records by one of their references.
+    private func look(
+        for reference: Reference, _ collection: CollectionModel, below tree: RecordTree,
+        _ places: [Int], _ known: inout [[String]]
+    ) throws {
+        let index = IndexModel([IndexField(reference.field)])
+        if try hasIndex(index, in: collection.name) {
+            for place in places {
+                known[place] += try ids(
+                    naming: tree.members[place].parent.id, by: index, in: collection)
+            }
+            // An index does not tell of what is hidden.
+            for key in try danglingKeys(in: collection) {
+                let named = try entity(key)?.named(by: reference, collection) ?? []
+                for place in places
+                where named.contains(ExactString(tree.members[place].parent.id)) {
+                    known[place].append(key.id)
+                }
+            }
+            return
+        }
+        // Without an index one look at the collection serves all records.
+        var below: [ExactString: [Int]] = [:]
+        for place in places {
+            below[ExactString(tree.members[place].parent.id), default: []].append(place)
+        }
+        try forEachEntity(in: collection.name) { key, row in
+            for place in try row.named(by: reference, collection).flatMap({ below[$0] ?? [] }) {
+                known[place].append(key.id)
+            }
+            return true
+        }
     }
 
     private func ids(

@@ -15,8 +15,9 @@ struct Refetch: Sendable, Hashable {
 extension SyncMachine {
     /// The next request for placeholders; nil when all that are due were requested.
     ///
-    /// The requests are decided once in a run, after the pull. Placeholders that the server does
-    /// not have are requested again by a later run.
+    /// The requests are decided after the pull, and again where what came of them may refer to
+    /// others that are not here. Each is made once in a run: what the server does not have is
+    /// requested again by a later one.
     mutating func nextRefetch(_ questions: [Refetch]?) -> SyncAction? {
         guard var questions else {
             let isAsked = model.collections.contains {
@@ -27,10 +28,13 @@ extension SyncMachine {
             return nil
         }
         guard let next = questions.popLast() else {
-            state = .choosing
+            state = hasMoreToRefetch ? .refetching(nil) : .choosing
+            hasMoreToRefetch = false
             return nil
         }
         state = .refetching(questions)
+        refetched.formUnion(next.ids.map { EntityKey(next.collection.name, $0) })
+        if next.collection.makesPlaceholders { hasMoreToRefetch = true }
         return perform(.refetch(next.collection, ids: next.ids, together: next.together))
     }
 
@@ -44,7 +48,9 @@ extension SyncMachine {
                 return !IDOrder.precedes(b, a) && IDOrder.precedes($0.key.id, $1.key.id)
             }
             for facts in own {
+                guard !refetched.contains(facts.key) else { continue }
                 if let last = result.last, last.collection.name == collection.name,
+                    last.ids.count < traits.refetchesPerRequestMax,
                     last.together.map(ExactString.init) == facts.together.map(ExactString.init)
                 {
                     result[result.count - 1].ids.append(facts.key.id)

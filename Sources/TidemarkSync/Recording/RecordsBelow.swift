@@ -53,6 +53,8 @@ struct RecordsBelow: Sendable {
         decision.unreadable = try tree.unreadable.filter {
             try news.isNew($0.record, in: $0.collection)
         }
+        // What stands at one end of a link is not gone because the other end leaves it out.
+        var linked = try links(news.fold)
         for (index, list) in tree.members.enumerated() {
             let verdict = list.node.map { decision.verdicts[$0] } ?? verdicts[list.root]
             guard verdict != .outdated else { continue }
@@ -66,14 +68,22 @@ struct RecordsBelow: Sendable {
             }
             let absent = try known[index].filter { !named.contains(ExactString($0)) }
                 .map { EntityKey(list.collection.name, $0) }
-                .filter { try isGone($0, list, exchange.asOf, news.fold) }
+                .filter { try !linked.contains($0) && isGone($0, list, exchange.asOf, news.fold) }
             if !isWithheld {
                 decision.absent += absent
+                if tree.hasLinks { linked.formUnion(absent) }
             } else if !absent.isEmpty {
                 decision.withheld.insert(list.root)
             }
         }
         return decision
+    }
+
+    /// What stands in the records, where that may link several.
+    private func links(_ fold: Fold) throws -> Set<EntityKey> {
+        guard tree.hasLinks else { return [] }
+        return Set(
+            try tree.nodes.map { try fold.resolve(EntityKey($0.collection, $0.record.id)) })
     }
 
     /// Whether an entity that its record leaves out is deleted: the server's word on it is that it
@@ -83,15 +93,29 @@ struct RecordsBelow: Sendable {
     ) throws -> Bool {
         let row = try fold.entity(key)
         guard row.isClean(asOf: asOf),
-            try row.named(by: list.reference, list.collection)
-                .contains(ExactString(list.parent.id)),
             let document = try row.baseValue(in: list.collection).document,
+            list.references.contains(where: {
+                $0.holds(document, in: list.parent, isLink: list.references.count > 1)
+            }),
             parameters.mayHold(document)
         else { return false }
         return adapter.shows(document, of: list.collection, in: parameters) { key in
             guard let bytes = try? fold.document(of: fold.resolve(key)) else { return nil }
             return try? JSONDocument(parsing: bytes)
         }
+    }
+}
+
+extension Reference {
+    /// Whether a document says that what it is of belongs to an entity: a link that goes one way
+    /// belongs to its start.
+    fileprivate func holds(
+        _ document: JSONDocument, in parent: EntityKey, isLink: Bool
+    ) -> Bool {
+        if isLink, case .whereTrue(let field) = rollUp, document.value(field) != true {
+            return false
+        }
+        return document.ids(in: field).contains { ExactString($0) == ExactString(parent.id) }
     }
 }
 
@@ -186,19 +210,21 @@ extension SyncRecorder {
         for owner in model.collections {
             for rule in owner.embeds
             where deleted.keys.contains(where: { $0.collection == owner.name }) {
-                guard let child = model[rule.collection],
-                    let reference = child.references.first(where: { $0.collection == owner.name })
-                else { continue }
+                guard let child = model[rule.collection] else { continue }
+                let references = child.references.filter { $0.collection == owner.name }
                 var below: [(key: EntityKey, cause: Position)] = []
                 try draft.fold.forEachReferrer(
-                    to: Set(deleted.keys), by: [reference], in: child
+                    to: Set(deleted.keys), by: references, in: child
                 ) { key, row in
-                    guard row.isClean(asOf: asOf),
-                        let id = try row.baseValue(in: child).document?.ids(in: reference.field)
-                            .first,
-                        let cause = deleted[try draft.fold.resolve(EntityKey(owner.name, id))]
+                    guard row.isClean(asOf: asOf), deleted[key] == nil,
+                        let document = try row.baseValue(in: child).document
                     else { return true }
-                    below.append((key, cause))
+                    let ends = try references.compactMap { reference -> Position? in
+                        try document.ids(in: reference.field).first.flatMap { id in
+                            deleted[try draft.fold.resolve(EntityKey(owner.name, id))]
+                        }
+                    }
+                    if let cause = ends.first { below.append((key, cause)) }
                     return true
                 }
                 for (key, cause) in below {

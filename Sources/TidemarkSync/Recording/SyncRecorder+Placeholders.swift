@@ -18,6 +18,11 @@ extension SyncRecorder {
         var verdicts: [ServerNews.Verdict] = []
         for record in records {
             places[ExactString(record.id)] = .same
+            // A part says nothing of what is here as a whole.
+            if record.isPartial, try !isStandIn(record.id, collection, draft) {
+                verdicts.append(.same)
+                continue
+            }
             verdicts.append(try verdict(on: record, collection, exchange.asOf, draft))
             guard verdicts.last == .new else { continue }
             let event = record.event(
@@ -29,6 +34,7 @@ extension SyncRecorder {
         var page = PullPage()
         page.scope = PullPage.refetchScope
         page.ids = ids
+        page.isPartial = records.contains(where: \.isPartial)
         page.places = ids.map { places[ExactString($0)] ?? .absent }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         var tree = try below?.decision(
@@ -37,6 +43,12 @@ extension SyncRecorder {
         let position = try appendPage(page, collection, start, call: call, draft)
         try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
         return news
+    }
+
+    private func isStandIn(
+        _ id: String, _ collection: CollectionName, _ draft: Draft
+    ) throws -> Bool {
+        try draft.fold.isPlaceholder(draft.fold.resolve(EntityKey(collection, id)))
     }
 
     /// Logs which entities a page names.

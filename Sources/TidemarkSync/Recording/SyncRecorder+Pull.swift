@@ -26,7 +26,8 @@ extension SyncRecorder {
             stale.insert(collection)
         }
         try noteWipe(during: list, draft)
-        guard decision.isLogged || tree?.isNews == true || verdicts.contains(.withheld) else {
+        let isNews = tree?.isNews == true || verdicts.contains(.withheld)
+        guard decision.isLogged || isNews else {
             note(exchange)
             return decision.result
         }

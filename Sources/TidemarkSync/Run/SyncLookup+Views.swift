@@ -102,7 +102,7 @@ extension ViewReader {
         dueAt now: Timestamp, _ model: SyncModel
     ) throws -> [PlaceholderFacts] {
         try placeholders().compactMap { key, note in
-            guard let rule = model[key.collection]?.placeholder,
+            guard !note.isPartial, let rule = model[key.collection]?.placeholder,
                 rule.isDue(triedAt: note.triedAt, now: now), let row = try entity(key),
                 row.isPlaceholder, !row.isHidden
             else { return nil }

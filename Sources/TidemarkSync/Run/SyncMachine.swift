@@ -147,6 +147,10 @@ package struct SyncMachine: Sendable {
     var hasGained = false
     var hasRestarted = false
 
+    /// The placeholders that were requested in this run, and whether what came may refer to more.
+    var refetched: Set<EntityKey> = []
+    var hasMoreToRefetch = false
+
     // MARK: What it knows of the push
 
     /// The round that is being sent; nil between two rounds.

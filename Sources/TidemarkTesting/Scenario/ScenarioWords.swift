@@ -33,7 +33,7 @@ struct ScenarioWords: Sendable {
             + [ConflictPolicy.overwriteAlways.name, RivalRule.name, ChoiceRule.name]
             + [
                 "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
-                "match", "writing", PushRelayed.ruleName, "remedy",
+                "match", "missing", "writing", PushRelayed.ruleName, "remedy",
             ]
     }
 

@@ -6,6 +6,7 @@
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
 //   unsettled   entities whose calls fail again and again           'z'
+//   dangling    entities whose reference can't be had, hidden       'D'
 
 package import TidemarkEvents
 import TidemarkRules
@@ -37,6 +38,7 @@ extension Fold {
             guard row.issuesAt == cause else { return }
             forgetIssues(of: &row, key)
             try put(row, key)
+        case .dangling: break  // it takes no answer
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
     }
@@ -132,6 +134,7 @@ extension RowReading {
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
         case .absent: try held(PullTarget(issue.collection))?.position == issue.position
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
+        case .dangling: try issue.key.flatMap { try dangling($0)?.position } == issue.position
         case .unreadable:
             try get(.unreadable(issue.collection, issue.name)).map {
                 let row = try UnreadableRow(parsing: $0)
@@ -144,7 +147,7 @@ extension RowReading {
     package func issues() throws -> [IssueRow] {
         let all =
             try refusals() + warnings() + lostConflicts() + heldBack() + unreadable()
-            + unsettled()
+            + unsettled() + danglingIssues()
         return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
     }
 

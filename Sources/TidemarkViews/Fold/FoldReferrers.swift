@@ -9,8 +9,8 @@ extension Fold {
     /// Calls `body` with the entities of a collection that may refer to one of some others, in the
     /// order of their ids: with all that do, and with some that don't; it says whether to go on.
     ///
-    /// Without an index for each reference, and where entities are hidden, of which indexes don't
-    /// tell, these are all entities of the collection.
+    /// Without an index for each reference, and where entities are hidden for want of access, of
+    /// which indexes don't tell, these are all entities of the collection.
     package func forEachReferrer(
         to targets: Set<EntityKey>, by references: [Reference], in collection: CollectionModel,
         _ body: (EntityKey, EntityRow) throws -> Bool
@@ -30,6 +30,7 @@ extension Fold {
             try note([OrderKey.nested], in: index, collection, &found)
         }
         found.formUnion(writtenEntityKeys(in: collection.name))
+        found.formUnion(try danglingKeys(in: collection).map(\.bytes))
         for bytes in found.sorted(by: ByteOrder.precedes) {
             guard let key = EntityKey(bytes: bytes) else { continue }
             let row = try entity(key)

@@ -22,7 +22,7 @@ extension EntityRow {
                 pendingCount += 1
                 pending = try field.slice()
             case 8: current = try field.slice()
-            case 17, 24: if try field.flag() { return nil }
+            case 17, 25: if try field.flag() { return nil }
             default: continue
             }
         }

@@ -91,7 +91,9 @@ package struct EntityRow: Sendable, Hashable {
     /// The last answer to a write of it, where the server said something of the entity in it.
     package var issuesAt: Position?
     /// Whether the base is a placeholder's, because another entity refers to this one.
-    package var isPlaceholder = false
+    package var isPlaceholder = false { didSet { if !isPlaceholder { isPartial = false } } }
+    /// Of a placeholder: whether the server sent it, but not the whole of it.
+    package var isPartial = false
     /// Of a placeholder: when the server was last asked for it in vain.
     package var triedAt: Timestamp?
     /// Whether it is hidden: not seen, and not pushed.
@@ -117,7 +119,8 @@ package struct EntityRow: Sendable, Hashable {
         if pending.contains(where: \.isRefused) { return .error }
         if attempt != nil { return .uploading }
         guard let last = pending.last else {
-            return isPlaceholder ? .placeholder : issuesAt == nil ? .synced : .warning
+            if isPlaceholder { return isPartial ? .stub : .placeholder }
+            return issuesAt == nil ? .synced : .warning
         }
         if let relay, last.position <= relay.covers {
             return relay.isConfirmed ? .confirmed : .relayed
@@ -281,9 +284,10 @@ extension EntityRow {
             writer.position(22, relay.position)
             writer.flag(23, relay.isConfirmed)
         }
-        writer.flag(24, isOrphan)
-        writer.flag(25, hasOrphans)
-        writer.flag(26, isEntered)
+        writer.flag(24, isPartial)
+        writer.flag(25, isOrphan)
+        writer.flag(26, hasOrphans)
+        writer.flag(27, isEntered)
         return writer.bytes
     }
 
@@ -316,9 +320,10 @@ extension EntityRow {
                 relay = Relay(covers: covers, position: covers, isConfirmed: false)
             case 22: relay?.position = try field.position()
             case 23: relay?.isConfirmed = try field.flag()
-            case 24: isOrphan = try field.flag()
-            case 25: hasOrphans = try field.flag()
-            case 26: isEntered = try field.flag()
+            case 24: isPartial = try field.flag()
+            case 25: isOrphan = try field.flag()
+            case 26: hasOrphans = try field.flag()
+            case 27: isEntered = try field.flag()
             default: continue
             }
         }

@@ -15,10 +15,13 @@ package final class KnownCollection: Sendable {
     let relistsOnGain: Bool
     /// The rules that look at its entities when an event wrote them.
     let meeting: [any FoldRule]
+    /// The references by which its entities count in others that may be placeholders.
+    package let parents: [Reference]
 
-    init(_ model: CollectionModel, meeting: [any FoldRule]) {
+    init(_ model: CollectionModel, meeting: [any FoldRule], parents: [Reference]) {
         self.model = model
         self.meeting = meeting
+        self.parents = parents
         stampsEdits = model.conflict.comparesTimes || model.rivals != nil
         relistsOnGain = model.access.relistsOnGain
         if case .custom(let rule) = model.conflict {
@@ -49,7 +52,10 @@ final class RegisteredModel: Sendable {
         self.rules = rules
         let known = model.collections.map { collection in
             KnownCollection(
-                collection, meeting: rules.meeting.filter { $0.isMet(by: collection, in: model) })
+                collection, meeting: rules.meeting.filter { $0.isMet(by: collection, in: model) },
+                parents: collection.references.filter {
+                    $0.rollUp == .always && model[$0.collection]?.placeholder != nil
+                })
         }
         collections = Dictionary(
             known.map { ($0.model.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -4,6 +4,7 @@
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
 //   ledger  'A' …                                    contents (ContentRows.swift)
+//   ledger  'D' …                                    issues (DanglingRows.swift)
 //   ledger  'G' collection 0 id 0 action             outbox (what an action granted last)
 //   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
 //   ledger  'J' position                             outbox (FoldTickets.swift)
@@ -220,7 +221,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "j"): return .placeholders
         case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"),
-            UInt8(ascii: "W"):
+            UInt8(ascii: "D"), UInt8(ascii: "W"):
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals

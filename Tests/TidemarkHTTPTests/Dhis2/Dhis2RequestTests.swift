@@ -56,6 +56,34 @@ import TidemarkSync
 
     @Test(
         arguments: [
+            ("2.41", "tracker/trackedEntities?trackedEntities=a,b", ",!enrollments,!relationships"),
+            (
+                "2.37", "trackedEntityInstances?trackedEntityInstance=a;b",
+                ",!enrollments,!relationships"
+            ),
+        ])
+    func `stubs are asked for without what they hold`(
+        _ version: String, _ place: String, _ fields: String
+    ) throws {
+        let field = version == "2.37" ? "trackedEntityInstance" : "trackedEntity"
+        let entities = CollectionModel("trackedEntities", idField: field)
+        let path = try adapter(version).request(
+            for: .refetch(entities, ids: ["a", "b"], together: nil)
+        ).path
+        #expect(
+            path == "/40/api/\(place)&fields=*,!programOwners\(fields)"
+                + "&includeDeleted=true&page=1&pageSize=2")
+    }
+
+    @Test func `units that something names are asked for together, as a whole`() throws {
+        let units = CollectionModel("organisationUnits")
+        #expect(
+            try adapter("2.41").request(for: .refetch(units, ids: ["a", "b"], together: nil)).path
+                == "/40/api/organisationUnits?filter=id:in:%5Ba,b%5D&fields=:owner&paging=false")
+    }
+
+    @Test(
+        arguments: [
             (
                 "2.41", "trackedEntityInstance", ["program": "P"],
                 "the id of trackedEntities is in \"trackedEntity\""

@@ -18,6 +18,7 @@ struct FoldPlaceholders: FoldRule {
         _ fold: Fold
     ) throws {
         try fold.noteTried(page, collection, event)
+        try fold.noteStubs(page, collection, event, position)
         try fold.makePlaceholders(page, collection, event, position)
     }
 
@@ -93,6 +94,25 @@ extension Fold {
         put(.placeholder(key), PlaceholderRow(position: position, madeAt: madeAt).encoded)
     }
 
+    /// Notes that entities came only in part, so that they stay what they were: not here.
+    fileprivate func noteStubs(
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position
+    ) throws {
+        guard page.isPartial, page.scope == PullPage.refetchScope else { return }
+        for (id, place) in zip(page.ids, page.places) {
+            guard case .event = place, EntityKey(collection.name, id).isValid else { continue }
+            let key = try resolve(EntityKey(collection.name, id))
+            var row = try entity(key)
+            guard row.baseState == .live, row.pending.isEmpty, row.attempt == nil else { continue }
+            row.isPlaceholder = true
+            row.isPartial = true
+            try put(row, key)
+            var note = PlaceholderRow(position: position, madeAt: event.recordedAt)
+            note.isPartial = true
+            put(.placeholder(key), note.encoded)
+        }
+    }
+
     // MARK: Requests for placeholders
 
     /// Notes when the server was asked for placeholders that it does not have.
@@ -146,6 +166,8 @@ package struct PlaceholderRow: Sendable, Hashable {
     package var madeAt: Timestamp
     /// When the server was last asked for it in vain, by the server's clock.
     package var triedAt: Timestamp?
+    /// Whether it came, but only in part.
+    package var isPartial = false
 
     package init(position: Position, madeAt: Timestamp) {
         self.position = position
@@ -157,6 +179,7 @@ package struct PlaceholderRow: Sendable, Hashable {
         writer.position(1, position)
         writer.signed(2, madeAt.rawValue)
         writer.signed(3, triedAt?.rawValue ?? 0)
+        writer.flag(4, isPartial)
         return writer.bytes
     }
 
@@ -168,6 +191,7 @@ package struct PlaceholderRow: Sendable, Hashable {
             case 1: position = try field.position()
             case 2: madeAt = Timestamp(rawValue: try field.signed())
             case 3: triedAt = Timestamp(rawValue: try field.signed())
+            case 4: isPartial = try field.flag()
             default: continue
             }
         }

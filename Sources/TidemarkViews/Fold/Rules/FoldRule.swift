@@ -109,7 +109,7 @@ enum FoldRules {
     /// In the order in which they are asked.
     static let all: [any FoldRule] = [
         FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRemovals(),
-        FoldRivals(), FoldChoices(), FoldContents(), FoldRollUps(), FoldTrees(),
+        FoldRivals(), FoldChoices(), FoldContents(), FoldMissing(), FoldRollUps(), FoldTrees(),
     ]
 
     /// The rule of a name.

@@ -106,7 +106,7 @@ private struct ReferenceGraph {
                 if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
                     placeholders[collection.name, default: []].append(key)
                     candidates.insert(key)
-                } else if row.isHidden, row.mayGo(from: collection) {
+                } else if mayHide, row.isHidden, row.mayGo(from: collection) {
                     hidden[collection.name, default: []].append(key)
                     candidates.insert(key)
                 }

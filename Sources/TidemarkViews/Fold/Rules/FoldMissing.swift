@@ -1,0 +1,218 @@
+// FoldMissing.swift — the rule `missing` of a reference: an entity is hidden while what it refers
+// to can't be had.
+//
+//   can't be had   the log knows nothing of it, or that it was deleted; the server was asked for
+//                  its placeholder in vain; or it is hidden itself, and of another collection
+//
+// That depends on the rows alone, so the order in which both came does not matter. What is pending
+// is never hidden. Who waits for whom stands in rows (DanglingRows.swift), as indexes don't tell of
+// what is hidden.
+
+import TidemarkEvents
+import TidemarkRules
+
+/// Hides entities whose references lead nowhere.
+struct FoldMissing: FoldRule {
+    static let ruleName = "missing"
+    /// Raised whenever the same inputs would give another result.
+    static let version: UInt64 = 1
+
+    let name = FoldMissing.ruleName
+    let moments: FoldMoments = .meet
+    let notesConsequences = true
+
+    func isRule(of collection: CollectionModel) -> Bool { collection.hidesDangling }
+
+    /// What entities refer to may come, or go.
+    func isMet(by collection: CollectionModel, in model: SyncModel) -> Bool {
+        collection.hidesDangling
+            || model.collections.contains { !$0.hiding(for: collection.name).isEmpty }
+    }
+
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        if entity.collection.hidesDangling {
+            try fold.settleDangling(&entity.row, entity.key, entity.collection, position)
+        }
+        // What stays after a wipe is looked at when the next word on it comes.
+        guard event.kind != .localWiped else { return }
+        try fold.settleReferrers(to: entity.key, entity.row, event, position)
+    }
+
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let model = try fold.model()
+        let names = Set(before.collections.map(\.name) + model.collections.map(\.name))
+        for name in names.sorted() {
+            let collection = model[name] ?? CollectionModel(name)
+            let fields = collection.references.filter { $0.missing == .hides }.map(\.field)
+            let old = before[name]?.references.filter { $0.missing == .hides }.map(\.field) ?? []
+            guard fields != old else { continue }
+            var keys: [EntityKey] = []
+            try fold.forEachEntity(in: name) { key, _ in
+                keys.append(key)
+                return true
+            }
+            for key in keys { try fold.settleDangling(key, collection, event, position) }
+        }
+    }
+}
+
+/// What the rule remembers within one fold.
+private final class MissingMemory: FoldMemory {
+    /// The free place among an event's decisions.
+    var free: (position: Position, index: Int)?
+    /// The collections whose entities are hidden with those of another one.
+    var referrers: [CollectionName: [(collection: CollectionModel, references: [Reference])]] = [:]
+}
+
+extension Fold {
+    /// Hides or shows an entity by what it refers to, and those that refer to it.
+    fileprivate func settleDangling(
+        _ key: EntityKey, _ collection: CollectionModel, _ event: Event, _ position: Position
+    ) throws {
+        var row = try entity(key)
+        guard try settleDangling(&row, key, collection, position) else { return }
+        var entity = MetEntity(key, collection, row)
+        for rule in try known(key.collection)?.meeting ?? [] where rule.notesConsequences {
+            guard rule.name != FoldMissing.ruleName else { continue }
+            try rule.meet(&entity, event, position, self)
+        }
+        try settleReferrers(to: key, row, event, position)
+    }
+
+    /// Hides or shows an entity by what it refers to; whether anything changed.
+    @discardableResult
+    fileprivate func settleDangling(
+        _ row: inout EntityRow, _ key: EntityKey, _ collection: CollectionModel,
+        _ position: Position
+    ) throws -> Bool {
+        let known = try dangling(key)
+        let lack = try lack(of: row, collection)
+        let isSame = known?.target == lack?.target && known?.field == lack?.field
+        guard !isSame || row.isHidden != (lack != nil) else { return false }
+        if !isSame { try note(lack, insteadOf: known, row, key, position) }
+        guard !row.isEmpty, row.isHidden != (lack != nil) else { return true }
+        row.isHidden = lack != nil
+        try put(row, key)
+        return true
+    }
+
+    private func note(
+        _ lack: (field: String, target: EntityKey)?, insteadOf known: DanglingRow?,
+        _ row: EntityRow, _ key: EntityKey, _ position: Position
+    ) throws {
+        if let known { put(.waiting(key, for: known.target), nil) }
+        let index = try nextDecision(at: position)
+        if let lack {
+            let why = DanglingRow(
+                position: position, index: index, target: lack.target, field: lack.field)
+            put(.dangling(key), why.encoded)
+            put(.waiting(key, for: lack.target), [])
+        } else {
+            put(.dangling(key), nil)
+        }
+        // Of what is gone nothing was decided.
+        guard !row.isEmpty else { return }
+        let decision = DecisionRow(
+            key: key, rule: FoldMissing.ruleName, ruleVersion: FoldMissing.version,
+            result: lack == nil ? "shown" : "hidden", inputs: [position],
+            fields: [lack?.field ?? known?.field].compactMap(\.self), base: row.basePosition)
+        put(.decision(position, index), decision.encoded)
+        memory(MissingMemory.self).free = (position, index + 1)
+    }
+
+    private func nextDecision(at position: Position) throws -> Int {
+        let memory = memory(MissingMemory.self)
+        var index = memory.free.flatMap { $0.position == position ? $0.index : nil } ?? 0
+        while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
+        memory.free = (position, index)
+        return index
+    }
+
+    /// What of an entity's references can't be had; the first one in the order of the model.
+    private func lack(
+        of row: EntityRow, _ collection: CollectionModel
+    ) throws -> (field: String, target: EntityKey)? {
+        guard collection.hidesDangling, row.baseState == .live, row.pending.isEmpty,
+            row.attempt == nil, !row.isPlaceholder,
+            let document = try? row.baseValue(in: collection).document
+        else { return nil }
+        for reference in collection.references where reference.missing == .hides {
+            for id in document.ids(in: reference.field) {
+                let named = EntityKey(reference.collection, id)
+                guard named.isValid, try isLacking(resolve(named), for: collection.name) else {
+                    continue
+                }
+                return (reference.field, named)
+            }
+        }
+        return nil
+    }
+
+    private func isLacking(_ key: EntityKey, for referrer: CollectionName) throws -> Bool {
+        try entity(key).isLacking || (key.collection != referrer && entity(key).isHidden)
+    }
+
+    /// Shows those that were hidden for want of an entity, and hides those that refer to it.
+    fileprivate func settleReferrers(
+        to key: EntityKey, _ row: EntityRow, _ event: Event, _ position: Position
+    ) throws {
+        let referrers = try referrers(to: key.collection)
+        guard !referrers.isEmpty else { return }
+        var seen: Set<EntityKey> = []
+        var found: [(key: EntityKey, collection: CollectionModel)] = []
+        if row.isLacking || row.isHidden {
+            for (collection, references) in referrers {
+                try forEachReferrer(to: [key], by: references, in: collection) { other, _ in
+                    if seen.insert(other).inserted { found.append((other, collection)) }
+                    return true
+                }
+            }
+        } else {
+            for named in try keys(of: key) {
+                let prefix = RowKey.waiting(for: named)
+                for (place, _) in try ledgerRows(prefix) {
+                    guard let other = EntityKey(bytes: place.bytes.dropFirst(prefix.count)),
+                        seen.insert(other).inserted
+                    else { continue }
+                    found.append((other, try collection(other.collection)))
+                }
+            }
+        }
+        for (other, collection) in found where other != key {
+            try settleDangling(other, collection, event, position)
+        }
+    }
+
+    /// The collections whose entities are hidden for want of those of one, and by which references.
+    private func referrers(
+        to name: CollectionName
+    ) throws -> [(collection: CollectionModel, references: [Reference])] {
+        let memory = memory(MissingMemory.self)
+        if let known = memory.referrers[name] { return known }
+        let found = try model().collections.compactMap { collection in
+            let references = collection.hiding(for: name)
+            return references.isEmpty ? nil : (collection: collection, references: references)
+        }
+        memory.referrers[name] = found
+        return found
+    }
+}
+
+extension EntityRow {
+    /// Whether it can't be had: it is not here, and the server has none, as far as is known.
+    fileprivate var isLacking: Bool {
+        if baseState != .live { return pending.isEmpty }
+        return isPlaceholder && !isPartial && triedAt != nil
+    }
+}
+
+extension CollectionModel {
+    /// The references by which its entities are hidden for want of those of another collection.
+    fileprivate func hiding(for name: CollectionName) -> [Reference] {
+        references.filter { $0.missing == .hides && $0.collection == name }
+    }
+}

@@ -1,0 +1,225 @@
+// MissingReferenceTests.swift — entities that are hidden while what they refer to can't be had.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `an entity whose reference leads nowhere` {
+    private let store: ScratchStore
+
+    private static let model: SyncModel = {
+        var people = CollectionModel("people")
+        people.placeholder = PlaceholderRule(refetch: RefetchRule(every: .hours(24)))
+        var links = CollectionModel("links")
+        links.references = [
+            Reference("/from/id", to: "people", rollUp: .always, missing: .hides),
+            Reference("/to/id", to: "people", placeholder: .always, missing: .hides),
+        ]
+        var notes = CollectionModel("notes")
+        notes.references = [
+            Reference("link", to: "links", missing: .hides),
+            Reference("note", to: "notes", missing: .hides),
+        ]
+        return SyncModel(name: "links", collections: [people, links, notes])
+    }()
+
+    init() throws {
+        store = try ScratchStore()
+        try register(Self.model)
+    }
+
+    private func register(_ model: SyncModel) throws {
+        try store.write(
+            Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded))
+    }
+
+    private func says(_ key: String, _ text: String?) throws {
+        try store.write(
+            .about(text == nil ? .serverDeleted : .serverUpserted, key, text, revision: "1"))
+    }
+
+    /// The server has none of the people of these ids.
+    private func none(_ ids: String...) throws {
+        var page = PullPage()
+        page.scope = PullPage.refetchScope
+        page.ids = ids
+        page.places = ids.map { _ in .absent }
+        try store.write(
+            Event(
+                .pullPage, recordedAt: Timestamp(rawValue: 1), collection: "people",
+                json: page.encoded))
+    }
+
+    private func page(_ collection: CollectionName, same ids: String...) throws {
+        var page = PullPage()
+        page.ids = ids
+        page.places = ids.map { _ in .same }
+        try store.write(
+            Event(
+                .pullPage, recordedAt: Timestamp(rawValue: 1), collection: collection,
+                json: page.encoded))
+    }
+
+    private func seen() throws -> [String] {
+        #expect(try store.differences().isEmpty)
+        return try store.journal.read { views in
+            var keys: [String] = []
+            try views.forEachEntity { key, row in
+                if row.document != nil { keys.append("\(key)") }
+                return true
+            }
+            return keys
+        }
+    }
+
+    private func issues() throws -> [String] {
+        try store.journal.read { views in
+            try views.issues().map { "\($0.kind) \($0.collection)/\($0.entity ?? "")" }
+        }
+    }
+
+    private static let link = #"{"id":"l","from":{"id":"a"},"to":{"id":"b"}}"#
+
+    @Test func `is seen once all is there, in whatever order that came`() throws {
+        let all = [
+            ("people/a", #"{"id":"a"}"#), ("people/b", #"{"id":"b"}"#), ("links/l", Self.link),
+            ("notes/n", #"{"id":"n","link":"l"}"#),
+        ]
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2], [2, 3, 1, 0]] {
+            let fresh = try Self()
+            for index in order {
+                let (key, text) = all[index]
+                try fresh.says(key, text)
+                #expect(try fresh.store.differences().isEmpty)
+            }
+
+            #expect(try fresh.seen() == ["links/l", "notes/n", "people/a", "people/b"])
+            #expect(try fresh.issues() == [], "\(order)")
+        }
+    }
+
+    @Test func `is hidden and listed, with what refers to it, until it comes`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("notes/n", #"{"id":"n","link":"l"}"#)
+        try says("links/l", Self.link)
+
+        #expect(try seen() == ["people/a"])
+        #expect(try issues() == ["dangling notes/n", "dangling links/l"])
+
+        try says("people/b", #"{"id":"b"}"#)
+        #expect(try seen() == ["links/l", "notes/n", "people/a", "people/b"])
+        #expect(try issues() == [])
+
+        try says("people/a", nil)
+        #expect(try seen() == ["people/b"])
+        #expect(try issues() == ["dangling links/l", "dangling notes/n"])
+    }
+
+    @Test func `is seen while a placeholder stands in, until the server has none`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        // One commit, as a page is.
+        try store.write(
+            .about(.serverUpserted, "people/b", #"{"id":"b"}"#),
+            .about(.serverDeleted, "people/b"))
+        try says("links/l", Self.link)
+        #expect(try issues() == ["dangling links/l"])
+
+        try says("links/m", #"{"id":"m","from":{"id":"a"},"to":{"id":"c"}}"#)
+        #expect(try issues().count == 2)
+        try page("links", same: "m")
+        #expect(try seen().contains("links/m"))
+        #expect(try issues() == ["dangling links/l"])
+
+        try none("c")
+        #expect(try !seen().contains("links/m"))
+        #expect(try issues() == ["dangling links/l", "dangling links/m"])
+
+        try says("people/c", #"{"id":"c"}"#)
+        #expect(try seen() == ["links/m", "people/a", "people/c"])
+    }
+
+    @Test func `is never hidden while anything is pending on it`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("people/b", #"{"id":"b"}"#)
+        try says("links/l", Self.link)
+        try store.write(.about(.localUpdated, "links/l", #"{"set":{"name":"x"}}"#))
+
+        try says("people/b", nil)
+        #expect(try seen() == ["links/l", "people/a"])
+
+        try store.write(.about(.localDiscarded, "links/l"))
+        #expect(try seen() == ["people/a"])
+        #expect(try issues() == ["dangling links/l"])
+    }
+
+    @Test func `does not wait for one that refers back`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("people/b", #"{"id":"b"}"#)
+        try says("links/l", Self.link)
+        try says("notes/n", #"{"id":"n","link":"l","note":"m"}"#)
+        #expect(try issues() == ["dangling notes/n"])
+
+        try says("notes/m", #"{"id":"m","link":"l","note":"n"}"#)
+        #expect(try issues() == [])
+        #expect(try seen().contains("notes/n") && seen().contains("notes/m"))
+    }
+
+    @Test func `counts nowhere while it is hidden, and again when it is seen`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("people/b", #"{"id":"b"}"#)
+        try says("links/l", Self.link)
+        let person = EntityKey("people", "a")
+        try store.write(.about(.localUpdated, "links/l", #"{"set":{"name":"x"}}"#))
+        try says("people/b", nil)
+        func rolledUp() throws -> EntityStatus? {
+            try store.journal.read { try $0.rolledUpStatus(of: person) }
+        }
+        #expect(try rolledUp() == .updated)
+
+        try store.write(.about(.localDiscarded, "links/l"))
+        #expect(try rolledUp() == .synced)
+        #expect(try store.differences().isEmpty)
+    }
+
+    @Test func `is seen again when the model has no such rule any more, and hidden when it has`()
+        throws
+    {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("links/l", Self.link)
+        #expect(try seen() == ["people/a"])
+
+        var other = Self.model
+        other.collections[1].references[1].missing = .keeps
+        try register(other)
+        #expect(try seen() == ["links/l", "people/a"])
+        #expect(try issues() == [])
+
+        try register(Self.model)
+        #expect(try seen() == ["people/a"])
+        #expect(try issues() == ["dangling links/l"])
+    }
+
+    @Test func `goes with a wipe, and leaves nothing behind`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("links/l", Self.link)
+        try store.write(.wiped())
+
+        #expect(try seen() == [])
+        #expect(try issues() == [])
+        #expect(try !store.rows().contains { $0.key.bytes.starts(with: Array("D".utf8)) })
+    }
+
+    @Test func `can't be hidden by two rules`() throws {
+        var model = Self.model
+        model.collections[1].access.hidesAbsent = true
+        #expect {
+            try ModelRegistration(parsing: ModelRegistration(model: model).encoded)
+        } throws: {
+            "\($0)".contains("its entities are hidden by their access; leave missing out of")
+        }
+    }
+}
