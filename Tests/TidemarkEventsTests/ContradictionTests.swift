@@ -118,6 +118,10 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             text: #"""
                 "references":{"p":{"collection":"places","missing":"hides"}},"access":{"owner":"p"}
                 """#),
+        .init(member: "allOrNone", other: "pushes", text: #""allOrNone":"metadata""#),
+        .init(
+            member: "allOrNone", other: "lists",
+            text: #""allOrNone":"metadata","pushes":[],"lists":[{"limit":5}]"#),
         .init(
             member: "placeholder.refetch.every", other: "references",
             text: #""placeholder":{"refetch":{"every":"P1D"}}"#),

@@ -112,6 +112,10 @@ private enum RowParts {
         1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
     ]
     static let dangling: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .key, 4: .name]
+    static let staged: [UInt32: RowPart] = [
+        1: .plain, 2: .time, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .token, 8: .document,
+    ]
+    static let stagedEnd = staged.merging([7: .cursor, 8: .payload(.pullCompleted)]) { $1 }
     static let grant: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .payload(.localRequested)]
     static let ticket: [UInt32: RowPart] = [
         1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
@@ -167,6 +171,12 @@ extension Redactor {
                 key((Array(names[$0]) + [0] + names[$0 + 1])[...])
             }
             new = Array(rest.prefix(1)) + keys.joined(separator: [0])
+        case UInt8(ascii: "S"):
+            let name = rest.dropFirst()
+            let isOfEntity = rest.first == UInt8(ascii: "e")
+            new =
+                Array(rest.prefix(1))
+                + (isOfEntity || rest.first == UInt8(ascii: "l") ? key(name) : text(Array(name)))
         case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
@@ -281,6 +291,9 @@ extension Redactor {
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
+        case UInt8(ascii: "S") where rest.first == UInt8(ascii: "e"): parts = RowParts.staged
+        case UInt8(ascii: "S") where rest.first == UInt8(ascii: "l"): parts = RowParts.stagedEnd
+        case UInt8(ascii: "S"): return value
         case UInt8(ascii: "D"): parts = RowParts.dangling
         case UInt8(ascii: "G"): parts = RowParts.grant
         case UInt8(ascii: "J"): parts = RowParts.ticket

@@ -84,6 +84,11 @@ public struct CollectionModel: Sendable, Hashable {
     /// How old its list may be that a run does not make anew which begins by itself; zero for a
     /// list in every run.
     public var listEvery: TimeSpan
+    /// The name of a set of collections of which all is listed or nothing; nil for none.
+    ///
+    /// What their lists bring is seen once all of them came to their end in one run, in one commit;
+    /// until then nothing of any changes. They are only read, as wholes.
+    public var allOrNone: String?
     /// Fields that must refer to one of the entities of another collection.
     public var choices: [ChoiceRule]
     /// Entities of which only one may hold a state.
@@ -122,7 +127,7 @@ public struct CollectionModel: Sendable, Hashable {
         lists: [ListRule]? = nil, listLimit: Int? = nil, failedPage: FailedPageRule = .next,
         embeds: [EmbedRule] = [], withholdsTrees: Bool = false,
         listedAfter: [CollectionName] = [],
-        listEvery: TimeSpan = .zero,
+        listEvery: TimeSpan = .zero, allOrNone: String? = nil,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
         contents: [ContentRule] = [], keyed: [KeyedList] = [], tree: TreeRule? = nil
@@ -159,6 +164,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.withholdsTrees = withholdsTrees
         self.listedAfter = listedAfter
         self.listEvery = listEvery
+        self.allOrNone = allOrNone
         self.choices = choices
         self.rivals = rivals
         self.placeholder = placeholder
@@ -341,6 +347,12 @@ extension CollectionModel: ModelObject {
             """
             How old the last list may be that is not made anew in a run that begins by itself, \
             after an edit or by the timer; PT0S for a list in every run.
+            """),
+        ModelMember(
+            "allOrNone", \.allOrNone, .text,
+            """
+            The name of a set of collections, only read, of which all is listed or nothing: what \
+            their lists bring is seen once all of them came to their end in one run.
             """),
         ModelMember(
             "choices", \.choices,

@@ -65,8 +65,36 @@ extension Contradiction {
         }
     ]
 
+    static let sets = [
+        Contradiction("allOrNone", "pushes") { collection, _ in
+            guard collection.allOrNone != nil, !collection.pushes.isEmpty else { return nil }
+            return "what comes as a whole is only read; leave pushes empty, or allOrNone out"
+        },
+        Contradiction("allOrNone", "lists") { collection, model in
+            guard collection.allOrNone != nil else { return nil }
+            let isPlain =
+                collection.lists == nil && collection.feed == nil && collection.window == nil
+                && collection.since == nil && collection.listEvery == .zero
+                && collection.embeds.isEmpty && !collection.makesStandIns
+                && !collection.access.hidesAbsent && collection.access.owner == nil
+                && !model.collections.contains { owner in
+                    owner.embeds.contains { $0.collection == collection.name }
+                }
+            guard !isPlain else { return nil }
+            return """
+                what comes as a whole has a list of all; leave lists, feed, window, since, \
+                listEvery, embeds, placeholders and access out, or allOrNone
+                """
+        },
+    ]
+
     /// The first field of the collection's contents that is one of some others.
     private static func named(by collection: CollectionModel, in fields: [String]) -> String? {
         collection.contents.map(\.topField).first(where: fields.contains)
     }
+}
+
+extension CollectionModel {
+    /// Whether what its entities refer to may get placeholders.
+    fileprivate var makesStandIns: Bool { references.contains { $0.placeholder != nil } }
 }

@@ -24,6 +24,17 @@ public struct SyncModel: Sendable, Hashable {
         self.settings = settings
     }
 
+    /// The collections that a pull of some lists: those, and all that are listed with them.
+    package func pulled(_ names: [CollectionName]) -> [CollectionModel] {
+        let sets = Set(
+            collections.filter { names.contains($0.name) }.compactMap(\.allOrNone)
+                .map(ExactString.init))
+        return collections.filter { collection in
+            names.contains(collection.name)
+                || collection.allOrNone.map { sets.contains(ExactString($0)) } ?? false
+        }
+    }
+
     /// The collection of that name, or nil.
     public subscript(name: CollectionName) -> CollectionModel? {
         collections.first { $0.name == name }

@@ -19,6 +19,8 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package var hidden: [String] = []
     /// What could not be read and was not named any more, by name.
     package var gone: [String] = []
+    /// The set of collections that came as a whole with this list; nil for none.
+    package var set: String?
 
     package init() {}
 
@@ -33,6 +35,7 @@ package struct PullCompleted: MemberPayload, EventPayload {
         PayloadMember("of", \.knownCount, .integer, .plain),
         PayloadMember("hidden", \.hidden, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("gone", \.gone, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("set", \.set, .text, .text),
     ]
 
     package var gist: String? { isComplete ? "to its end" : "not to its end" }

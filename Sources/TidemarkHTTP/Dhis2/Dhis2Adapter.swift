@@ -11,7 +11,8 @@
 //   values      see Dhis2Pools.swift
 //   actions     see Dhis2Ownership.swift
 //
-// Lists have what changed last on their first page, and what was deleted. So a later list goes on
+// Lists have what changed last on their first page, and what was deleted, but for metadata: of that
+// only a list of everything tells what is gone. So a later list goes on
 // at the last change of the first page, in the server's own words: they name no zone of time. What
 // changes meanwhile moves to the first page, and what was there to a later one, so that nothing is
 // passed over.
@@ -189,7 +190,8 @@ public struct Dhis2Adapter: ServerAdapter {
             if let after { query.append("\(dialect.since)=\(Self.escape(after))") }
         } else {
             query.append("fields=:owner")
-            query.append("order=id:asc")
+            query.append("order=lastUpdated:desc")
+            if let after { query.append("filter=lastUpdated:ge:\(Self.escape(after))") }
         }
         query.append("page=\(try Self.number(page))")
         query.append("pageSize=\(pageSize(of: collection))")

@@ -124,7 +124,8 @@ extension Dhis2Adapter {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try record(kind, bytes))
-                guard let time = JSON.value(dialect.changedAt, of: bytes)?.stringValue else {
+                let member = kind.isTracker ? dialect.changedAt : "lastUpdated"
+                guard let time = JSON.value(member, of: bytes)?.stringValue else {
                     continue
                 }
                 latest = max(time, latest ?? time)
@@ -136,7 +137,7 @@ extension Dhis2Adapter {
             result.next = String(try Self.number(page) + 1)
         }
         // Of no change there is no time; the list goes on where it did.
-        if kind.isTracker { result.cursor = latest.map { Revision($0) } ?? after }
+        result.cursor = latest.map { Revision($0) } ?? after
         return result
     }
 

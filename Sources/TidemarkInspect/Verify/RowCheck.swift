@@ -246,7 +246,7 @@ extension RowKey {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
             keys += [.contents(of: key), .rollUp(key), .warned(key), .withheld(key)]
-            keys.append(.dangling(key))
+            keys += [.dangling(key), .staged(key)]
         }
         if let key = event.key, let requested = event.read(LocalRequested.self) {
             keys.append(.grant(key, requested.action))

@@ -111,7 +111,7 @@ struct NamedRow {
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key), .contents(of: key),
-                    .warned(key), .withheld(key), .dangling(key),
+                    .warned(key), .withheld(key), .dangling(key), .staged(key),
                 ]
             }
             if let key = entry.event.key, let requested = entry.event.read(LocalRequested.self) {
@@ -140,8 +140,8 @@ struct NamedRow {
         guard key.tree == .ledger, let sort = key.bytes.first else {
             return EntityKey(bytes: key.bytes)
         }
-        if key.bytes.starts(with: Ledger.dangling) {
-            return EntityKey(bytes: key.bytes.dropFirst(Ledger.dangling.count))
+        for prefix in [Ledger.dangling, Ledger.staged] where key.bytes.starts(with: prefix) {
+            return EntityKey(bytes: key.bytes.dropFirst(prefix.count))
         }
         switch [sort] {
         case Ledger.settled, Ledger.open:

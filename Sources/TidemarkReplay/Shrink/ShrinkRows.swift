@@ -105,8 +105,8 @@ private struct BaseRows {
         guard row.key.tree == .ledger, let letter = bytes.first else {
             return EntityKey(bytes: bytes)
         }
-        if bytes.starts(with: Ledger.dangling) {
-            return EntityKey(bytes: bytes.dropFirst(Ledger.dangling.count))
+        for prefix in [Ledger.dangling, Ledger.staged] where bytes.starts(with: prefix) {
+            return EntityKey(bytes: bytes.dropFirst(prefix.count))
         }
         switch [letter] {
         case Ledger.settled, Ledger.open: return try MutationRow(parsing: row.value).key

@@ -26,8 +26,9 @@ extension SyncRecorder {
             stale.insert(collection)
         }
         try noteWipe(during: list, draft)
+        let set = try decision.result.isComplete ? end(list, draft) : nil
         let isNews = tree?.isNews == true || verdicts.contains(.withheld)
-        guard decision.isLogged || isNews else {
+        guard try decision.isLogged || isNews || isWaiting(set, draft) else {
             note(exchange)
             return decision.result
         }
@@ -56,7 +57,8 @@ extension SyncRecorder {
             try append(absent: tree, below: gone, position, start, exchange.asOf, &news, draft)
         }
         if news.isComplete {
-            try appendCompleted(ListEnd(decision.list, known), Absent(), start, call: call, draft)
+            try appendCompleted(
+                ListEnd(decision.list, known), Absent(), set, start, call: call, draft)
         }
         return news
     }
@@ -166,12 +168,17 @@ extension SyncRecorder {
     ) throws -> Absent {
         try noteWipe(during: list, draft)
         let end = ListEnd(list, known(draft))
+        let set = try self.end(list, draft)
         switch try end.decision(absent) {
-        case .nothing: return Absent()
+        case .nothing:
+            if try isWaiting(set, draft) {
+                try appendCompleted(end, Absent(), set, try begin(draft), call: nil, draft)
+            }
+            return Absent()
         case .heldAlready(let absent): return absent
         case .logged(let absent):
             let start = try begin(draft)
-            try appendCompleted(end, absent, start, call: nil, draft)
+            try appendCompleted(end, absent, set, start, call: nil, draft)
             return stale.contains(list.collection.name) ? Absent() : absent
         }
     }
@@ -185,7 +192,8 @@ extension SyncRecorder {
     }
 
     private mutating func appendCompleted(
-        _ end: ListEnd, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
+        _ end: ListEnd, _ absent: Absent, _ set: String?, _ start: Position, call: Position?,
+        _ draft: Draft
     ) throws {
         let list = end.list
         func gone(_ id: String, _ cause: Position?) -> Event {
@@ -198,11 +206,13 @@ extension SyncRecorder {
             try absent.isHeld || absent.isOutOfReach
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
         guard isTaken, !stale.contains(list.collection.name) else { return }
+        var completed = try end.completed(absent)
+        completed.set = set
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
                 sync: start, call: call, asOf: list.asOf, serverTime: end.serverTime,
-                revision: list.cursor, json: end.completed(absent).encoded))
+                revision: list.cursor, json: completed.encoded))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         var deleted: [EntityKey: Position] = [:]
         for id in absent.ids {

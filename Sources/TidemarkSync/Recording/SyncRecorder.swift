@@ -64,6 +64,8 @@ package struct SyncRecorder: Sendable {
     ///
     /// Their cursor does not advance, so that the next list returns the record again.
     var stale: Set<CollectionName> = []
+    /// Collections of which all is listed or nothing, and whose lists came to their end.
+    var ended: Set<CollectionName> = []
     /// The log's last position when the last list of each collection began.
     var lists: [CollectionName: Position] = [:]
     /// Collections in which a server's change was not taken: a rule of the app did not answer.

@@ -377,7 +377,7 @@ extension SyncScope {
     func pulled(_ model: SyncModel) -> [CollectionModel] {
         switch self {
         case .all: model.collections
-        case .pull(let names): model.collections.filter { names.contains($0.name) }
+        case .pull(let names): model.pulled(names)
         case .select(let parts):
             model.collections.filter { collection in
                 parts.contains { $0.collection == collection.name }

@@ -42,9 +42,12 @@ extension Fold {
             try notFetched(event, failure)
         case .requestAnswered(let answer): try answered(event, answer, position)
         case .requestFailed(let failure): try failed(event, failure, position)
+        case .serverUpserted where try hasSets() && stage(event, position): break
+        case .serverDeleted where try hasSets() && stage(event, position): break
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable(let record): try unreadable(event, record, position)
+        case .pullPage where try hasSets() && stage(event, position): break
         case .pullPage(let page):
             guard let name = event.collection else { return }
             try listed(page, of: page.target(name), event, position)
@@ -59,7 +62,11 @@ extension Fold {
                 try namedAgain(part.page, of: name)
                 try take(part.page, of: name, event, position)
             }
+        case .pullCompleted(let list)
+        where try list.set == nil && hasSets() && stage(event, position):
+            break
         case .pullCompleted(let list):
+            if let set = list.set { try takeSet(set, event, position) }
             try pulled(event, list, position)
             let isOfAll = event.collection.map { !list.target($0).isPart && list.limit == nil }
             if isOfAll == true, try !isTimeInDoubt() { try settleUnanswered(event, position) }

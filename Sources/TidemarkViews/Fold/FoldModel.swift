@@ -13,6 +13,7 @@ extension Fold {
         replacedModel = before
         try keep("model", event, position)
         try widenElements(of: before)
+        try forgetSets(of: before)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }

@@ -45,7 +45,7 @@ extension SyncScope {
         switch self {
         case .all: model.collections.flatMap(\.listTargets)
         case .pull(let names):
-            model.collections.filter { names.contains($0.name) }.flatMap(\.listTargets)
+            model.pulled(names).flatMap(\.listTargets)
         case .select(let parts):
             parts.filter { model[$0.collection] != nil }.map(\.target)
         case .push, .fetch, .reserve, .cleanUp: []

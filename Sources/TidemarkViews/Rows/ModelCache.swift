@@ -39,6 +39,8 @@ final class RegisteredModel: Sendable {
     let plan: IndexPlan
     /// The rules that it has.
     let rules: ModelRules
+    /// Whether there are collections of which all is listed or nothing.
+    let hasSets: Bool
     /// Its collections by name; of several with one name the first.
     let collections: [CollectionName: KnownCollection]
 
@@ -48,6 +50,7 @@ final class RegisteredModel: Sendable {
     init(_ model: SyncModel) {
         self.model = model
         plan = IndexPlan(model)
+        hasSets = model.collections.contains { $0.allOrNone != nil }
         let rules = ModelRules(model)
         self.rules = rules
         let known = model.collections.map { collection in

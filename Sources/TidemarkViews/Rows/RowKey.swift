@@ -9,6 +9,7 @@
 //   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
 //   ledger  'J' position                             outbox (FoldTickets.swift)
 //   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
+//   ledger  'S' …                                    watermarks (StagedRows.swift)
 //   ledger  'W' collection 0 id                      issues (what the server says of entities)
 //   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings
@@ -226,7 +227,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals
         case UInt8(ascii: "f"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "w"),
-            UInt8(ascii: "H"):
+            UInt8(ascii: "H"), UInt8(ascii: "S"):
             return .watermarks
         case UInt8(ascii: "x"): return .store
         default: return .outbox

@@ -51,7 +51,12 @@ import TidemarkSync
                 == "/api/tracker/trackedEntities/t%2F1?fields=*,!programOwners")
         #expect(
             try new.request(for: .list(CollectionModel("programs"), after: nil, page: nil)).path
-                == "/api/programs?fields=:owner&order=id:asc&page=1&pageSize=50")
+                == "/api/programs?fields=:owner&order=lastUpdated:desc&page=1&pageSize=50")
+        let later = ServerCall.list(
+            CollectionModel("programs"), after: Revision("2026-01-01T10:00:00.123"), page: "2")
+        #expect(
+            try new.request(for: later).path.contains(
+                "&filter=lastUpdated:ge:2026-01-01T10%3A00%3A00.123&page=2&"))
     }
 
     @Test(

@@ -1,0 +1,180 @@
+// AllOrNoneTests.swift — collections of which all is listed or nothing.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `a set of which all is listed or nothing` {
+    private let store: ScratchStore
+
+    private static let model: SyncModel = {
+        var collections = ["programs", "stages", "notes"].map { CollectionModel($0) }
+        for index in 0...1 {
+            collections[index].pushes = []
+            collections[index].allOrNone = "metadata"
+        }
+        return SyncModel(name: "clinic", collections: collections)
+    }()
+
+    init() throws {
+        store = try ScratchStore()
+        try register(Self.model)
+    }
+
+    private func register(_ model: SyncModel) throws {
+        try store.write(
+            Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded))
+    }
+
+    /// Begins a run.
+    private func run(_ scope: SyncScope = .all) throws -> Position {
+        var payload: JSONObject = ["begunAt": 0, "bootID": "b", "uptime": 0]
+        payload["scope"] = scope.json
+        try store.write(
+            Event(
+                .syncStarted, recordedAt: Timestamp(rawValue: 1),
+                json: JSONValue.object(payload).encoded()))
+        return try store.journal.read { $0.last }
+    }
+
+    private func says(_ key: String, _ text: String?, in run: Position) throws {
+        var event = Event.about(
+            text == nil ? .serverDeleted : .serverUpserted, key, text, asOf: run.rawValue)
+        event.sync = run
+        try store.write(event)
+    }
+
+    private func ends(_ collection: CollectionName, in run: Position, set: String? = nil) throws {
+        var list = PullCompleted()
+        list.isFull = true
+        list.set = set
+        try store.write(
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: collection,
+                sync: run, asOf: run, revision: Revision("c"), json: list.encoded))
+    }
+
+    private func seen() throws -> [String] {
+        #expect(try store.differences().isEmpty)
+        return try store.journal.read { views in
+            var keys: [String] = []
+            try views.forEachEntity { key, row in
+                if row.document != nil { keys.append("\(key)") }
+                return true
+            }
+            return keys
+        }
+    }
+
+    private func marks() throws -> [String] {
+        try store.journal.read { views in
+            try ["programs", "stages"].filter { name in
+                try views.watermark(PullTarget(CollectionName(name))) != nil
+            }
+        }
+    }
+
+    private func waits() throws -> Bool {
+        try store.rows().contains {
+            $0.key.bytes.starts(with: Ledger.staged) || $0.key.bytes.starts(with: Ledger.stagedEnds)
+                || $0.key.bytes.starts(with: Ledger.staging)
+        }
+    }
+
+    @Test func `is seen once its last list came to its end, with the marks of all`() throws {
+        let run = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: run)
+        try ends("programs", in: run)
+        try says("notes/n", #"{"id":"n"}"#, in: run)
+        try says("stages/s", #"{"id":"s"}"#, in: run)
+        #expect(try seen() == ["notes/n"])
+        #expect(try marks() == [])
+        #expect(try waits())
+
+        try ends("stages", in: run, set: "metadata")
+        #expect(try seen() == ["notes/n", "programs/p", "stages/s"])
+        #expect(try marks() == ["programs", "stages"])
+        #expect(try !waits())
+
+        // What comes later in the run counts at once: what the lists did not name is gone.
+        try says("programs/p", nil, in: run)
+        #expect(try seen() == ["notes/n", "stages/s"])
+    }
+
+    @Test func `leaves nothing of a run that did not get so far`() throws {
+        let first = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: first)
+        try says("programs/q", #"{"id":"q"}"#, in: first)
+        try ends("programs", in: first)
+        let second = try run()
+        try says("programs/p", #"{"id":"p","name":"new"}"#, in: second)
+        try ends("programs", in: second)
+        try ends("stages", in: second, set: "metadata")
+
+        #expect(try seen() == ["programs/p"])
+        let row = try store.entity(EntityKey("programs", "p"))
+        #expect(row?.base == Array(#"{"id":"p","name":"new"}"#.utf8))
+        #expect(try !waits())
+    }
+
+    @Test func `forgets an earlier run also where the later one brings nothing`() throws {
+        let first = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: first)
+        let second = try run()
+        try ends("stages", in: second, set: "metadata")
+
+        #expect(try seen() == [])
+        #expect(try !waits())
+    }
+
+    @Test func `takes deletions with the rest`() throws {
+        let first = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: first)
+        try ends("stages", in: first, set: "metadata")
+        let second = try run()
+        try says("programs/p", nil, in: second)
+        #expect(try seen() == ["programs/p"])
+
+        try says("stages/s", #"{"id":"s"}"#, in: second)
+        try ends("stages", in: second, set: "metadata")
+        #expect(try seen() == ["stages/s"])
+    }
+
+    @Test func `counts at once where a run does not list it`() throws {
+        let run = try run(.fetch([EntityKey("programs", "p")]))
+        try says("programs/p", #"{"id":"p"}"#, in: run)
+
+        #expect(try seen() == ["programs/p"])
+    }
+
+    @Test func `goes with a wipe, and with a model without it`() throws {
+        let first = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: first)
+        try store.write(.wiped())
+        try ends("stages", in: first, set: "metadata")
+        #expect(try seen() == [])
+
+        let second = try run()
+        try says("programs/q", #"{"id":"q"}"#, in: second)
+        #expect(try waits())
+        var other = Self.model
+        for index in 0...1 { other.collections[index].allOrNone = nil }
+        try register(other)
+        #expect(try !waits())
+        #expect(try seen() == [])
+    }
+
+    @Test func `holds so much that it is taken in parts, and is the same after a rebuild`() throws {
+        let run = try run()
+        for number in 0..<100 {
+            try says("programs/p\(number)", #"{"id":"p\#(number)"}"#, in: run)
+        }
+        #expect(try seen().isEmpty)
+        try ends("stages", in: run, set: "metadata")
+        #expect(try seen().count == 100)
+    }
+}
