@@ -80,6 +80,31 @@ import TidemarkSync
                 + "&includeDeleted=true&page=1&pageSize=2")
     }
 
+    @Test func `a list shows a relationship where it would show both its ends`() throws {
+        let adapter = try adapter("2.41")
+        let links = CollectionModel("relationships", idField: "relationship")
+        func shows(_ to: String, in list: ListParameters = [:]) throws -> Bool {
+            let text = #"{"from":{"trackedEntity":{"trackedEntity":"T"}},"to":\#(to)}"#
+            let link = try JSONDocument(parsing: Array(text.utf8))
+            return adapter.shows(link, of: links, in: list) { key in
+                let text =
+                    switch "\(key)" {
+                    case "events/V": #"{"program":"P"}"#
+                    case "enrollments/E": #"{"program":"Q"}"#
+                    case "programs/P": #"{"accessLevel":"OPEN"}"#
+                    case "programs/Q": #"{"accessLevel":"PROTECTED"}"#
+                    default: "none"
+                    }
+                return try? JSONDocument(parsing: Array(text.utf8))
+            }
+        }
+        #expect(try shows(#"{"trackedEntity":{"trackedEntity":"U"}}"#))
+        #expect(try shows(#"{"event":{"event":"V"}}"#))
+        #expect(try !shows(#"{"event":{"event":"unknown"}}"#))
+        #expect(try !shows(#"{"enrollment":{"enrollment":"E"}}"#))
+        #expect(try shows(#"{"enrollment":{"enrollment":"E"}}"#, in: ["program": "Q"]))
+    }
+
     @Test func `units that something names are asked for together, as a whole`() throws {
         let units = CollectionModel("organisationUnits")
         #expect(

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkViews
 
 @testable import ViewsSupport
@@ -66,6 +67,7 @@ import TidemarkViews
 
     private func seen() throws -> [String] {
         #expect(try store.differences().isEmpty)
+        #expect(try store.journal.verify(.full).findings == [])
         return try store.journal.read { views in
             var keys: [String] = []
             try views.forEachEntity { key, row in
