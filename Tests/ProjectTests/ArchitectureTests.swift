@@ -17,6 +17,7 @@ import Testing
         #expect(paths.count > 40)
         let inModules = [
             "Fold/Rules", "Payloads/Assets", "Payloads/Members", "Payloads/Pools", "Model/Pools",
+            "Model/Trees",
             "Payloads/Push",
             "Server/Toggl", "Server/Dhis2", "Server/Dhis2/Imports",
         ]

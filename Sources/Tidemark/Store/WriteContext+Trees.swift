@@ -23,31 +23,37 @@ extension WriteContext {
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, _ collection: CollectionModel
     ) throws {
         guard let tree = collection.tree, let json else { return }
-        switch kind {
-        case .localCreated:
+        if kind == .localCreated {
             let row = try draft.fold.entity(key)
             if row.isOrphan, row.content != nil {
                 throw TidemarkError(
-                    .notFound,
-                    "\(key) lies in something that is deleted; discard that deletion to have it "
-                        + "back", key: key)
+                    .notFound, "\(key) is there, and lies in something that is deleted", key: key)
             }
             let document = try collection.read(JSONDocument(parsing: json))
             try checkName(document.value(tree.name), key, tree)
             try checkPlace(of: key, document, collection, tree)
-        case .localUpdated:
-            let patch = try Patch(parsing: json)
-            let changed = Set(patch.fieldNames.map(ExactString.init))
-            let renames = changed.contains(ExactString(tree.name))
-            guard renames || changed.contains(ExactString(tree.parent)),
-                let bytes = try draft.fold.document(of: key)
-            else { return }
-            let document = try JSONDocument(
-                parsing: patch.applied(to: JSONDocument(parsing: bytes), collection.keyed))
-            if renames { try checkName(document.value(tree.name), key, tree) }
-            try checkPlace(of: key, document, collection, tree)
-        default: return
         }
+        guard kind == .localUpdated else { return }
+        let patch = try Patch(parsing: json)
+        let changed = Set(patch.fieldNames.map(ExactString.init))
+        func changes(_ field: String?) -> Bool {
+            field.map { changed.contains(.init($0)) } ?? false
+        }
+        guard changes(tree.name) || changes(tree.parent) || changes(tree.kind),
+            let bytes = try draft.fold.document(of: key)
+        else { return }
+        let document = try JSONDocument(
+            parsing: patch.applied(to: JSONDocument(parsing: bytes), collection.keyed))
+        if changes(tree.name) { try checkName(document.value(tree.name), key, tree) }
+        if changes(tree.name) || changes(tree.parent) {
+            try checkPlace(of: key, document, collection, tree)
+        }
+        guard changes(tree.kind), !tree.isFolder(document),
+            let child = try draft.fold.children(of: key, in: collection).first
+        else { return }
+        throw TidemarkError(
+            .invalidDocument,
+            "\(key) has to stay a \(tree.folder), as \(child) lies in it", key: key)
     }
 
     /// The most bytes of a name, in UTF-8.
@@ -97,14 +103,11 @@ extension WriteContext {
             throw TidemarkError(
                 .notFound, "\(key): there is no \(parent) in which it could lie", key: key)
         }
-        if let kind = tree.kind {
-            let own = try JSONDocument(parsing: bytes).value(kind)
-            if own?.stringValue.map(ExactString.init) != ExactString(tree.folder) {
-                throw TidemarkError(
-                    .invalidDocument,
-                    "\(key): nothing can lie in \(parent), whose \(kind) is not "
-                        + "\"\(tree.folder)\"", key: key)
-            }
+        if let kind = tree.kind, try !tree.isFolder(JSONDocument(parsing: bytes)) {
+            throw TidemarkError(
+                .invalidDocument,
+                "\(key): nothing can lie in \(parent), whose \(kind) is not \"\(tree.folder)\"",
+                key: key)
         }
         guard try draft.fold.isInside(parent, key, in: collection) else { return }
         throw TidemarkError(

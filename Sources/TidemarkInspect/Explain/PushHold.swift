@@ -24,6 +24,8 @@ package enum PushHold: Sendable, Hashable {
     case reference(EntityKey, Obstacle)
     /// It comes after what is pending on another entity in the same place of a tree.
     case place(EntityKey, Obstacle)
+    /// It would lie in an entity of its tree that is not there.
+    case nowhere(EntityKey)
     /// It names a file of the user's, which is sent first.
     case file(UnsentFile)
     /// It is an action that waits for what counts in the entity.
@@ -70,6 +72,7 @@ extension ViewReader {
         for target in missing {
             holds.append(.reference(target, try obstacle(target, model)))
         }
+        if let above = try treeHolders(model).missing(for: key) { holds.append(.nowhere(above)) }
         for other in try treeHolders(of: row, model) where !missing.contains(other) {
             holds.append(.place(other, try obstacle(other, model)))
         }
@@ -154,6 +157,8 @@ extension PushHold {
         case .place(let key, .waits(let other, let position)):
             "comes after what was done before in the same place, to \(key), which waits for "
                 + "\(other) (\(position))"
+        case .nowhere(let key):
+            "would lie in \(key), which is not there, or not any more: move it, or discard the edit"
         case .file(let file):
             "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
                 + EventText.printable(file.digest)
@@ -174,7 +179,7 @@ extension PushHold {
         case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst),
             .place(_, .goesFirst), .file, .tree:
             false
-        case .reference, .place: true
+        case .reference, .place, .nowhere: true
         }
     }
 
@@ -195,6 +200,7 @@ extension PushHold {
         case .place(_, .refused): "goesAfterRefused"
         case .place(_, .outOfReach): "goesAfterOutOfReach"
         case .place(_, .waits): "goesAfterWaiting"
+        case .nowhere: "liesNowhere"
         case .file: "goesAfterFile"
         case .tree: "goesAfterTree"
         }
@@ -211,6 +217,7 @@ extension PushHold {
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
         case .outOfReach, .standIn, .noCollection, .file, .tree: break
+        case .nowhere(let key): object["entity"] = .string("\(key)")
         case .reference(let key, let obstacle), .place(let key, let obstacle):
             object["entity"] = .string("\(key)")
             switch obstacle {

@@ -247,7 +247,11 @@ extension SyncRecorder {
         _ item: PushItem, _ refusal: ServerRefusal, _ draft: Draft
     ) throws -> Bool {
         let row = try draft.fold.entity(item.key)
-        guard row.attempt == nil, row.next.map(\.position) == item.covers else { return false }
+        // In a tree later edits may have been held back from it.
+        let isTree = try draft.fold.known(item.key.collection)?.model.tree != nil
+        guard row.attempt == nil,
+            isTree ? row.isPending(item.covers) : row.next.map(\.position) == item.covers
+        else { return false }
         try refused(item, refusal, call: nil, draft)
         return true
     }

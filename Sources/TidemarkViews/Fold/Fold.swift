@@ -16,6 +16,9 @@ package final class Fold {
     /// What the current event wrote so far: few rows, searched from the last one.
     private var written: [(key: RowKey, value: [UInt8]?)] = []
     private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
+    /// Where the last row of each stands among them, once there are many.
+    private var writtenIndexes: [ObjectIdentifier: Int] = [:]
+    private static let writtenFew = 16
     private var writtenMutations: [(position: Position, row: MutationRow)] = []
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool
@@ -137,6 +140,7 @@ package final class Fold {
         unpended = nil
         if !written.isEmpty { written.removeAll(keepingCapacity: true) }
         if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
+        if !writtenIndexes.isEmpty { writtenIndexes = [:] }
         if !writtenMutations.isEmpty { writtenMutations.removeAll(keepingCapacity: true) }
     }
 
@@ -226,7 +230,15 @@ package final class Fold {
 
     package func entity(at place: RowKey) throws -> EntityRow {
         let entry = try entry(place)
-        return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
+        guard writtenEntities.count > Self.writtenFew else {
+            return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
+        }
+        if writtenIndexes.isEmpty {
+            for (index, written) in writtenEntities.enumerated() {
+                writtenIndexes[ObjectIdentifier(written.entry)] = index
+            }
+        }
+        return writtenIndexes[ObjectIdentifier(entry)].map { writtenEntities[$0].row } ?? entry.row
     }
 
     /// The document of the entity under a key, as today's model reads it; nil where there is none.
@@ -271,7 +283,11 @@ package final class Fold {
     func put(_ row: EntityRow, at place: RowKey) throws {
         let row = try hidesAny() ? reached(row, at: place) : row
         // A row that says nothing is not kept, nor is what little it held.
-        writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
+        let entry = try entry(place)
+        writtenEntities.append((entry, row.isEmpty ? EntityRow() : row))
+        if !writtenIndexes.isEmpty {
+            writtenIndexes[ObjectIdentifier(entry)] = writtenEntities.count - 1
+        }
     }
 
     package func resolve(_ key: EntityKey) throws -> EntityKey {
@@ -478,16 +494,5 @@ extension Fold: RowReading {
         if prefix.isEmpty || prefix.starts(with: Ledger.settled) { mutations.forEachSettled(take) }
         if prefix.isEmpty || prefix.starts(with: Ledger.open) { mutations.forEachOpen(take) }
         return rows.sorted { ByteOrder.precedes($0.key, $1.key) }
-    }
-}
-
-extension RowKey {
-    /// The mutation that stands there where it is open, or where it is settled.
-    fileprivate var mutation: (position: Position, isOpen: Bool)? {
-        let isOpen = bytes.first == Ledger.open[0]
-        guard isOpen || bytes.first == Ledger.settled[0],
-            let position = Position(bigEndianBytes: bytes.dropFirst())
-        else { return nil }
-        return (position, isOpen)
     }
 }

@@ -173,8 +173,11 @@ extension Fold {
         // discarded since is not refused any more. An action mends nothing, and is mended by none.
         let isAction = row.pending.contains { $0.position == covers && $0.isAction }
         let next = row.pending.first { $0.position > covers }
+        // In a tree it may also have been held back, and mended nothing.
+        let isTree = try known(key.collection)?.model.tree != nil
+        let wasThere = isTree && next.map { $0.position < event.call ?? position } ?? false
         guard row.pending.contains(where: { $0.position <= covers }),
-            isAction || next?.isAction != false
+            isAction || wasThere || next?.isAction != false
         else {
             try put(row, key)
             return

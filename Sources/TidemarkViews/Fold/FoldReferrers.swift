@@ -66,6 +66,11 @@ extension Fold {
         return found.sorted(by: ByteOrder.precedes).compactMap { EntityKey(bytes: $0) }
     }
 
+    /// Whether an index tells which entities refer to some.
+    func hasIndex(of reference: Reference, in collection: CollectionName) throws -> Bool {
+        try !hidesAny() && index(of: reference, in: collection) != nil
+    }
+
     private func index(
         of reference: Reference, in collection: CollectionName
     ) throws -> KeptIndex? {

@@ -15,7 +15,7 @@ extension ViewReader {
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
         guard let collection = model[key.collection], !collection.references.isEmpty,
-            let bytes = try row.document(in: collection)
+            let bytes = try row.content(in: collection)
         else { return [] }
         let document = try JSONDocument(parsing: bytes)
         var missing: [EntityKey] = []
@@ -44,7 +44,7 @@ extension ViewReader {
     package func strandedReference(
         of row: EntityRow, in collection: CollectionModel, _ model: SyncModel
     ) throws -> (field: String, id: String)? {
-        guard let bytes = try row.document(in: collection) else { return nil }
+        guard let bytes = try row.content(in: collection) else { return nil }
         let document = try JSONDocument(parsing: bytes)
         for reference in collection.references
         where model[reference.collection]?.ids == .serverNumber {
@@ -90,7 +90,7 @@ extension ViewReader {
         while let key = waiting.popLast() {
             guard let collection = model[key.collection],
                 let row = try entity(key), row.baseState != .live,
-                let bytes = try row.document(in: collection)
+                let bytes = try row.content(in: collection)
             else { continue }
             let document = try JSONDocument(parsing: bytes)
             for (target, _) in try targets(of: document, in: collection) {
@@ -101,8 +101,8 @@ extension ViewReader {
         return false
     }
 
-    /// The entities that hold an entity's mutations back: it depends on them, or comes after them in
-    /// its tree, and they were refused or are hidden.
+    /// The entities that hold an entity's mutations back: it depends on them, or comes after them
+    /// in its tree, and they were refused or are hidden.
     ///
     /// - Parameter position: one of its mutations; nil for the first.
     package func blockers(

@@ -7,6 +7,8 @@ import TidemarkRules
 package struct TreeHolders: Sendable {
     /// By a mutation, the entities of which an earlier one without an outcome overlaps it.
     private var holders: [Position: [EntityKey]] = [:]
+    /// By an entity, what it would lie in after all that is pending, and what is not there.
+    private var missing: [EntityKey: EntityKey] = [:]
 
     /// What is open in the trees of a model.
     init(_ views: ViewReader, _ model: SyncModel) throws {
@@ -23,11 +25,17 @@ package struct TreeHolders: Sendable {
             let tags = try reader.tags(of: id, position, views)
             let found = lanes.holders(of: tags).map { EntityKey(name, $0.text) }.sorted()
             if !found.isEmpty { holders[position] = found }
+            missing[mutation.key] = try reader.missing(for: id, through: position, views).map {
+                EntityKey(name, $0)
+            }
             lanes.add(tags)
             readers[name] = (reader, lanes)
             return true
         }
     }
+
+    /// What an entity would lie in and what is not there, neither on the server nor about to be.
+    package func missing(for key: EntityKey) -> EntityKey? { missing[key] }
 
     /// The entities for which a mutation waits.
     package func callAsFunction(_ position: Position) -> [EntityKey] {

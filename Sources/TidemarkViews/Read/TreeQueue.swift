@@ -53,7 +53,7 @@ struct TreeQueue: Sendable {
         // What is found later goes by itself.
         for candidate in found { courses[candidate.key.id] = .closed }
         return try found.filter {
-            try reader.isSettled($0.key.id, through: $0.through ?? $0.first, rows)
+            try reader.missing(for: $0.key.id, through: $0.through ?? $0.first, rows) == nil
         }
     }
 }

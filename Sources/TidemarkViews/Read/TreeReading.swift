@@ -80,16 +80,18 @@ package struct TreeReader: Sendable {
 
     private static let end = Position(rawValue: .max)
 
-    /// Whether an entity can be where a mutation leaves it: what it would lie in is there, was there
-    /// or is about to be, or no later mutation takes it somewhere else.
-    mutating func isSettled(
-        _ id: String, through position: Position, _ rows: some RowReading
-    ) throws -> Bool {
-        let steps = try steps(of: id, rows)
-        guard let parent = steps.spot(through: position)?.parent,
-            steps.changes.last.map({ $0.position > position }) ?? false
-        else { return true }
-        return try self.steps(of: parent, rows).last != nil
+    /// What is not there of what an entity would lie in where a mutation leaves it: neither on the
+    /// server nor about to be; nil where nothing is missing.
+    mutating func missing(
+        for id: String, through position: Position, _ rows: some RowReading
+    ) throws -> String? {
+        let own = try steps(of: id, rows)
+        // Where the server has it it may stay, also in what is not listed.
+        guard let parent = own.spot(through: position)?.parent, parent != own.base?.parent else {
+            return nil
+        }
+        let steps = try steps(of: parent, rows)
+        return steps.base == nil && steps.changes.isEmpty ? parent : nil
     }
 
     private mutating func above(

@@ -147,6 +147,12 @@ package struct EntityRow: Sendable, Hashable {
         return try collection?.read(document) ?? document
     }
 
+    /// The same, seen or not.
+    package func content(in collection: CollectionModel?) throws(JSONError) -> [UInt8]? {
+        guard let content else { return nil }
+        return try collection?.read(content) ?? content
+    }
+
     /// Whether all that is known of the entity is that it was made here.
     package var isOnlyCreated: Bool {
         pending.count == 1 && pending[0].kind == .create && baseState != .live

@@ -305,3 +305,14 @@ extension PullPage {
         PullTarget(collection, scope: isOfList && scope != Self.reconcileScope ? scope : "")
     }
 }
+
+extension RowKey {
+    /// The mutation that stands there where it is open, or where it is settled.
+    var mutation: (position: Position, isOpen: Bool)? {
+        let isOpen = bytes.first == Ledger.open[0]
+        guard isOpen || bytes.first == Ledger.settled[0],
+            let position = Position(bigEndianBytes: bytes.dropFirst())
+        else { return nil }
+        return (position, isOpen)
+    }
+}

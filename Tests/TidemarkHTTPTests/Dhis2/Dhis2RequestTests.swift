@@ -76,7 +76,7 @@ import TidemarkSync
             for: .refetch(entities, ids: ["a", "b"], together: nil)
         ).path
         #expect(
-            path == "/40/api/\(place)&fields=*,!programOwners\(fields)"
+            path == "/api/\(place)&fields=*,!programOwners\(fields)"
                 + "&includeDeleted=true&page=1&pageSize=2")
     }
 
@@ -109,7 +109,7 @@ import TidemarkSync
         let units = CollectionModel("organisationUnits")
         #expect(
             try adapter("2.41").request(for: .refetch(units, ids: ["a", "b"], together: nil)).path
-                == "/40/api/organisationUnits?filter=id:in:%5Ba,b%5D&fields=:owner&paging=false")
+                == "/api/organisationUnits?filter=id:in:%5Ba,b%5D&fields=:owner&paging=false")
     }
 
     @Test(

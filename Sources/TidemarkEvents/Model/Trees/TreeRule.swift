@@ -41,6 +41,14 @@ extension CollectionModel {
 
 package typealias TreeRule = CollectionModel.TreeRule
 
+extension TreeRule {
+    /// Whether others may lie in an entity with that document.
+    package func isFolder(_ document: JSONDocument) -> Bool {
+        guard let kind else { return true }
+        return document.value(kind)?.stringValue.map(ExactString.init) == ExactString(folder)
+    }
+}
+
 extension TreeRule: ModelObject {
     static let blank = TreeRule(parent: "", name: "")
 

@@ -19,16 +19,25 @@ struct FoldTrees: FoldRule {
     ) throws {
         let (key, collection) = (entity.key, entity.collection)
         var row = entity.row
-        guard !row.isEmpty else { return }
+        guard !row.isEmpty else {
+            // What it was is forgotten; a creation that is given up leaves what lay in it.
+            if event.kind == .localDiscarded { try fold.orphan(below: key, collection, are: false) }
+            return
+        }
         if let tree = collection.tree {
             try fold.noteName(row, key, collection, tree)
             try fold.noteEntrance(row, event, collection, tree)
         }
         let isOrphan = try fold.isOrphan(row, in: collection)
-        let hasOrphans = row.content == nil || isOrphan
-        guard row.isOrphan != isOrphan || row.hasOrphans != hasOrphans else { return }
+        // What is deleted on the server is what it was.
+        let mayHold = row.mayHold(in: collection) ?? row.hasOrphans
+        let hasOrphans = (row.isGone || isOrphan) && mayHold
+        let isEntered = row.isEntered && row.baseState != .live
+        guard
+            row.isOrphan != isOrphan || row.hasOrphans != hasOrphans || row.isEntered != isEntered
+        else { return }
         let wasOver = row.hasOrphans
-        (row.isOrphan, row.hasOrphans) = (isOrphan, hasOrphans)
+        (row.isOrphan, row.hasOrphans, row.isEntered) = (isOrphan, hasOrphans, isEntered)
         try fold.put(row, key)
         entity.row = row
         if wasOver != hasOrphans { try fold.orphan(below: key, collection, are: hasOrphans) }
@@ -54,12 +63,16 @@ extension Fold {
         guard event.kind == .localUpdated,
             try Patch(parsing: event.payload).set.contains(where: {
                 ExactString($0.name) == ExactString(tree.parent)
-            }), let above = try parent(of: row, in: collection)
+            })
         else { return }
-        var other = try entity(above)
-        guard other.baseState != .live, !other.pending.isEmpty, !other.isEntered else { return }
-        other.isEntered = true
-        try put(other, above)
+        var next = try parent(of: row, in: collection)
+        while let above = next {
+            var other = try entity(above)
+            guard other.baseState != .live, !other.pending.isEmpty, !other.isEntered else { return }
+            other.isEntered = true
+            try put(other, above)
+            next = try parent(of: other, in: collection)
+        }
     }
 
     /// Whether an entity lies in one that is deleted, or is an orphan.
@@ -68,7 +81,7 @@ extension Fold {
             return false
         }
         let other = try entity(above)
-        return !other.isEmpty && (other.content == nil || other.isOrphan)
+        return other.isGone || other.isOrphan
     }
 
     /// The entity in which one lies; nil at the root.
@@ -84,19 +97,26 @@ extension Fold {
     fileprivate func orphan(
         below key: EntityKey, _ collection: CollectionModel, are areOrphans: Bool
     ) throws {
-        // Orphans are in no index.
-        let known = areOrphans ? nil : try childrenOfAll(in: collection)
+        // Orphans are in no index, and while all is folded again there is none.
+        let hasIndex = try areOrphans && findsReferrers(of: collection)
+        let known = hasIndex ? nil : try childrenOfAll(in: collection)
         var waiting = [key]
         while let next = waiting.popLast() {
             let children = try known.map { $0[next] ?? [] } ?? children(of: next, in: collection)
             for child in children where child != key {
                 var row = try entity(child)
                 guard row.content != nil, row.isOrphan != areOrphans else { continue }
-                (row.isOrphan, row.hasOrphans) = (areOrphans, areOrphans)
+                row.isOrphan = areOrphans
+                row.hasOrphans = areOrphans && row.mayHold(in: collection) ?? false
                 try put(row, child)
-                waiting.append(child)
+                if row.mayHold(in: collection) ?? false { waiting.append(child) }
             }
         }
+    }
+
+    private func findsReferrers(of collection: CollectionModel) throws -> Bool {
+        guard let reference = collection.treeReference else { return false }
+        return try hasIndex(of: reference, in: collection.name)
     }
 
     /// The entities that lie in one and are no orphans.
@@ -133,7 +153,7 @@ extension Fold {
         var orphans: Set<EntityKey> = []
         var waiting: [EntityKey] = []
         try forEachEntity(in: collection.name) { key, row in
-            if row.content == nil { waiting.append(key) }
+            if row.isGone { waiting.append(key) }
             return true
         }
         let deleted = Set(waiting)
@@ -144,8 +164,8 @@ extension Fold {
         }
         try forEachEntity(in: collection.name) { key, row in
             let isOrphan = orphans.contains(key)
-            let hasOrphans =
-                collection.treeReference != nil && (row.content == nil || isOrphan)
+            let mayHold = collection.treeReference != nil && row.mayHold(in: collection) ?? true
+            let hasOrphans = (row.isGone || isOrphan) && mayHold
             guard row.isOrphan != isOrphan || row.hasOrphans != hasOrphans else { return true }
             var row = row
             (row.isOrphan, row.hasOrphans) = (isOrphan, hasOrphans)
@@ -153,5 +173,21 @@ extension Fold {
             return true
         }
         for (key, row) in changed { try put(row, key) }
+    }
+}
+
+extension EntityRow {
+    /// Whether it was deleted, here or on the server: not one of which only little is kept.
+    fileprivate var isGone: Bool {
+        content == nil && (baseState == .deleted || !pending.isEmpty)
+    }
+
+    /// Whether others may lie in it; nil where it is not known any more what it was.
+    fileprivate func mayHold(in collection: CollectionModel) -> Bool? {
+        guard let tree = collection.tree, tree.kind != nil else { return true }
+        guard let bytes = content ?? (base.isEmpty ? nil : base),
+            let document = try? collection.read(JSONDocument(parsing: bytes))
+        else { return nil }
+        return tree.isFolder(document)
     }
 }
