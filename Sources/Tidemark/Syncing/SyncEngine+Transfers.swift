@@ -54,8 +54,9 @@ extension SyncEngine {
                 var outcome = try await syncing {
                     _ = try bind()
                     return try await TransferDriver(
-                        journal: replica.journal, transport: transport, limits: limits,
-                        dependencies: replica.dependencies, credentials: credentials,
+                        journal: replica.journal, adapter: adapter, transport: transport,
+                        limits: limits, dependencies: replica.dependencies,
+                        credentials: credentials,
                         hasSent: { bell.ringForEdit() }
                     ).run()
                 }

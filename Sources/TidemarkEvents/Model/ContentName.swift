@@ -92,7 +92,7 @@ extension CollectionModel {
             guard let raw = values[field], let value = try? JSONValue(parsing: Array(raw)) else {
                 continue
             }
-            value.forEach(at: rule.steps.dropFirst()) { found in
+            forEach(at: rule.steps[1...], of: rule, in: value) { found in
                 if let name = ContentName(found) { names.append((rule.field, name)) }
             }
         }
@@ -107,7 +107,7 @@ extension CollectionModel {
             return nil
         }
         var found: String?
-        value.forEach(at: rule.steps.dropLast()) { parent in
+        forEachHolder(of: rule, in: value) { parent in
             guard found == nil, case .object(let object) = parent,
                 let last = rule.steps.last, let name = object[last].flatMap(ContentName.init),
                 ExactString(name.text) == ExactString(source)
@@ -116,6 +116,39 @@ extension CollectionModel {
             found = object[member]?.stringValue?.lowercased()
         }
         return found
+    }
+
+    /// Calls `found` with what holds the names of a rule's files, in a whole document.
+    private func forEachHolder(
+        of rule: ContentRule, in document: JSONValue, _ found: (JSONValue) -> Void
+    ) {
+        let steps = rule.steps.dropLast()
+        guard let top = steps.first else { return found(document) }
+        document[top].map { forEach(at: steps.dropFirst(), of: rule, in: $0, found) }
+    }
+
+    /// Calls `found` with what a rule's steps lead to in the value of its field.
+    ///
+    /// In a list whose elements are told by keys, a step is the key of an element.
+    private func forEach(
+        at steps: ArraySlice<String>, of rule: ContentRule, in value: JSONValue,
+        _ found: (JSONValue) -> Void
+    ) {
+        guard let step = steps.first, step != "*", let list = keyed.list(in: rule.topField),
+            let elements = value.array
+        else { return value.forEach(at: steps, found) }
+        let element = elements.first { element in
+            element[list.key].flatMap(KeyedList.key).map(ExactString.init) == ExactString(step)
+        }
+        element?.forEach(at: steps.dropFirst(), found)
+    }
+
+    /// What leads to the names of a rule's files from its field on; of a list whose elements are
+    /// told by keys, through each of them.
+    package func stepsToRename(_ rule: ContentRule) -> ArraySlice<String> {
+        var steps = rule.steps.dropFirst()
+        if !steps.isEmpty, keyed.list(in: rule.topField) != nil { steps[steps.startIndex] = "*" }
+        return steps
     }
 
     /// A field's value with other names for the files of the user's that it names.

@@ -10,6 +10,7 @@
 //   metadata    GET api/programs, GET api/programs/ID, GET api/programs?filter=id:in:[ID,ID]
 //   values      see Dhis2Pools.swift
 //   actions     see Dhis2Ownership.swift
+//   files       see Dhis2Files.swift
 //
 // Lists have what changed last on their first page, and what was deleted, but for metadata: of that
 // only a list of everything tells what is gone. So a later list goes on

@@ -86,9 +86,10 @@
             }
             switch body {
             case .bytes(let bytes): request.body = .bytes(ByteBuffer(bytes: bytes))
-            case .file(let file, let count):
-                let parts = FileParts(part: try file.part(count), exchange: call.exchange)
-                request.body = .stream(parts, length: .known(Int64(count)))
+            case .file, .framed:
+                guard let part = try body?.part() else { break }
+                let parts = FileParts(part: part, exchange: call.exchange)
+                request.body = .stream(parts, length: .known(Int64(part.count)))
             case nil: break
             }
             return request

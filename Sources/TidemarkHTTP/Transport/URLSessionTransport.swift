@@ -99,12 +99,11 @@ public final class URLSessionTransport: Transport {
         request.httpShouldHandleCookies = false
         // The session's own timeout is idle time; it must not fire before the deadline.
         request.timeoutInterval = TransportRequest.seconds(limits.deadline) + 60
-        switch body {
-        case .file(let file, let count) where count > 0:
-            return try uploadTask(request, of: file, count: count, exchange: call.exchange)
-        case .some(let body): request.httpBody = Data(try body.bytes())
-        case nil: break
+        guard let body else { return session.dataTask(with: request) }
+        if body.count > 0, let part = try body.part() {
+            return try uploadTask(request, of: body, part, exchange: call.exchange)
         }
+        request.httpBody = Data(try body.bytes())
         return session.dataTask(with: request)
     }
 
@@ -114,30 +113,33 @@ public final class URLSessionTransport: Transport {
         /// Linux would send one in chunks and ask first whether it may; blank values take the
         /// fields for both away. Its tasks for files send some 40 KB at a time, five times slower.
         private func uploadTask(
-            _ request: URLRequest, of file: TransportFile, count: Int, exchange: TransportExchange
+            _ request: URLRequest, of body: TransportBody, _ part: PartReader,
+            exchange: TransportExchange
         ) throws(TransportError) -> URLSessionTask {
             var request = request
-            request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+            request.setValue("\(part.count)", forHTTPHeaderField: "Content-Length")
             request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
             request.setValue(" ", forHTTPHeaderField: "Expect")
-            request.httpBodyStream = PartStream(try file.part(count)) { [weak exchange] error in
+            request.httpBodyStream = PartStream(part) { [weak exchange] error in
                 exchange?.fail(TransportError(error))
             }
             return session.dataTask(with: request)
         }
     #else
-        /// A task that reads its body from the file, where it is the whole of it; a part of a file
-        /// is read into memory.
+        /// A task that reads its body from the file, where it is the whole of it; a part of a file,
+        /// and one with bytes around it, is read into memory.
         private func uploadTask(
-            _ request: URLRequest, of file: TransportFile, count: Int, exchange: TransportExchange
+            _ request: URLRequest, of body: TransportBody, _ part: PartReader,
+            exchange: TransportExchange
         ) throws(TransportError) -> URLSessionTask {
-            let body = TransportBody.file(file, count: count)
+            guard case .file(let file, let count) = body else {
+                return session.uploadTask(with: request, from: Data(try body.bytes()))
+            }
             let url = URL(filePath: file.path)
             let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
             guard file.offset == 0, size == count else {
                 return session.uploadTask(with: request, from: Data(try body.bytes()))
             }
-            _ = try file.part(count)
             return session.uploadTask(with: request, fromFile: url)
         }
     #endif

@@ -109,7 +109,8 @@ private struct Redecision {
     private mutating func appendNext() throws {
         let commit = capsule.commits[next]
         next += 1
-        let transfers = try TransferComparison(comparison).compare(commit, in: journal)
+        let transfers = try TransferComparison(comparison, adapter).compare(
+            commit, in: journal)
         if let divergence = transfers.divergence { throw divergence }
         report.acts += transfers.acts
         try journal.append(commit, bodies: bodies)

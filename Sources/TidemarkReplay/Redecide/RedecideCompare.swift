@@ -11,6 +11,8 @@ import TidemarkViews
 struct CommitComparison: Sendable {
     /// Every event of the capsule, by its position.
     let events: [Position: Event]
+    /// Whether texts in it are others than those that the log had.
+    let isRedacted: Bool
     private let positions: [Position]
 
     init(_ capsule: Capsule) {
@@ -19,6 +21,7 @@ struct CommitComparison: Sendable {
             events[entry.position] = entry.event
         }
         self.events = events
+        isRedacted = capsule.provenance.isRedacted
         positions = capsule.commits.flatMap(\.entries).map(\.position)
     }
 

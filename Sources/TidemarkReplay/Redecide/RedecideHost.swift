@@ -174,7 +174,8 @@ final class RedecideHost: SyncHost {
             guard index < capsule.commits.count else { break }
             let commit = capsule.commits[index]
             guard commit.last <= limit, !run.commits.contains(index) else { break }
-            let transfers = try TransferComparison(comparison).compare(commit, in: journal)
+            let transfers = try TransferComparison(comparison, adapter).compare(
+                commit, in: journal)
             if let divergence = transfers.divergence { throw stop(divergence) }
             try journal.append(commit, bodies: bodies)
             state.withLock { state in

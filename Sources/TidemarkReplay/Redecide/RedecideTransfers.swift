@@ -13,8 +13,12 @@ import TidemarkViews
 /// Compares the recorded events about fetching and sending files with what today's rules decide.
 struct TransferComparison {
     let comparison: CommitComparison
+    let adapter: any ServerAdapter
 
-    init(_ comparison: CommitComparison) { self.comparison = comparison }
+    init(_ comparison: CommitComparison, _ adapter: any ServerAdapter) {
+        self.comparison = comparison
+        self.adapter = adapter
+    }
 
     /// The first difference of a commit that is not in the store yet, and how many of its events
     /// were compared.
@@ -45,8 +49,9 @@ struct TransferComparison {
                 let next = try views.nextSendEvent(at: now, after: last)?.event
                 return next?.sent(to: request.path)
             }
-            return try views.nextTransferEvent(
-                at: now, after: last, isGone: { _, _ in request.file.isPartGone })?.event
+            let next = try views.nextTransferEvent(
+                at: now, after: last, adapter, isGone: { _, _ in request.file.isPartGone })?.event
+            return comparison.isRedacted ? next?.sent(to: request.path) : next
         }
         guard let next else { return comparison.missing(entry) }
         return different(entry, next)
@@ -61,7 +66,9 @@ struct TransferComparison {
         else { return nil }
         guard request.file.sentDigest == nil else {
             let judged = try journal.read { views in
-                try views.sendPlan(of: call, request).map { try views.judged(answer, as: $0) }
+                try views.sendPlan(of: call, request).map {
+                    try views.judged(answer, as: $0, by: adapter)
+                }
             }
             guard let judged else { return nil }
             var event = entry.event

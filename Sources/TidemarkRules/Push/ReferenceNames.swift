@@ -31,6 +31,8 @@ package struct ReferenceNames {
     private let id: (EntityKey) throws -> String
     /// What leads to files that are sent, by the field of the document that it begins with.
     private let files: [(field: ExactString, steps: ArraySlice<String>)]
+    /// The lists with files of which a change may name elements.
+    private let keyed: [KeyedList]
     /// By what the server names a file of the user's; nil for not at all.
     private let fileName: (String) throws -> String?
 
@@ -45,8 +47,9 @@ package struct ReferenceNames {
         fileName: @escaping (String) throws -> String?
     ) {
         files = collection.contents.filter { $0.upload != nil }.map {
-            (ExactString($0.topField), $0.steps.dropFirst())
+            (ExactString($0.topField), collection.stepsToRename($0))
         }
+        keyed = files.isEmpty ? [] : collection.keyed
         self.fileName = fileName
         references = collection.references.map {
             Naming($0, isNumber: model[$0.collection]?.ids == .serverNumber)
@@ -63,7 +66,7 @@ package struct ReferenceNames {
     ) {
         references = collection.references.map { Naming($0, isNumber: false) }
         id = { try key($0).id }
-        (files, fileName) = ([], { _ in nil })
+        (files, keyed, fileName) = ([], [], { _ in nil })
     }
 
     /// The fields that may be written otherwise, each once.
@@ -163,6 +166,7 @@ package struct ReferenceNames {
 
     /// The new text of a field's value; nil where it stays as it is.
     private func named(_ raw: ArraySlice<UInt8>, _ field: String) throws -> [UInt8]? {
+        if let (list, _) = keyed.element(field) { return try named(element: raw, of: list) }
         let exact = ExactString(field)
         let isReference = references.contains { $0.field == exact }
         guard isReference || files.contains(where: { $0.field == exact }),
@@ -174,6 +178,16 @@ package struct ReferenceNames {
         }
         for file in files where file.field == exact {
             result = try CollectionModel.renaming(result, file.steps, fileName)
+        }
+        return result == value ? nil : result.encoded()
+    }
+
+    /// The new text of an element of a list, with the server's names of files.
+    private func named(element raw: ArraySlice<UInt8>, of list: KeyedList) throws -> [UInt8]? {
+        guard let value = try? JSONValue(parsing: raw) else { return nil }
+        var result = value
+        for file in files where file.field == ExactString(list.field) {
+            result = try CollectionModel.renaming(result, file.steps.dropFirst(), fileName)
         }
         return result == value ? nil : result.encoded()
     }

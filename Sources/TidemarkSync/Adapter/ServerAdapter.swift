@@ -228,6 +228,23 @@ public protocol ServerAdapter: Sendable {
         asked: (EntityKey, String) -> [String: String]?
     ) -> ServerRemedy?
 
+    /// In which form a file of the user's is POSTed, where it isn't sent as it is; nil by default.
+    ///
+    /// - Parameters:
+    ///   - sha256: the file's hash, in hexadecimal digits.
+    ///   - head: its first bytes, which may tell of what type it is; none where only the way of
+    ///     naming is asked for.
+    func form(ofFile sha256: String, head: [UInt8]) -> FileForm?
+
+    /// Where a file lies that a record names: a path from the remote's root on, or a whole address;
+    /// nil for nowhere. By default the name is that.
+    ///
+    /// - Parameters:
+    ///   - name: as it stands in the record.
+    ///   - field: the field that names it, as in ``CollectionModel/contents``.
+    ///   - entity: the record, by the server's id; nil where none names it any more.
+    func address(ofFile name: String, in field: String, of entity: EntityKey?) -> String?
+
     /// What the answer to a call means; an answer that is not understood is a failure `malformed`.
     ///
     /// An answer of another call's kind, as a page to a write, counts as `malformed`, too.
@@ -288,6 +305,14 @@ extension ServerAdapter {
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
+
+    /// Files are sent as they are.
+    public func form(ofFile sha256: String, head: [UInt8]) -> FileForm? { nil }
+
+    /// The name of a file says where it lies.
+    public func address(
+        ofFile name: String, in field: String, of entity: EntityKey?
+    ) -> String? { name }
 
     /// Nothing is done about what a server did not take.
     public func remedy(

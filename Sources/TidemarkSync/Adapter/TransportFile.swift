@@ -9,6 +9,8 @@ public enum TransportBody: Sendable, Hashable {
     case bytes([UInt8])
     /// A part of a file, read while it is sent.
     case file(TransportFile, count: Int)
+    /// The same, with bytes before it and after it, as in a form.
+    case framed(before: [UInt8], TransportFile, count: Int, after: [UInt8])
 }
 
 /// A place in a file of the caller's, where a body begins.
@@ -76,6 +78,7 @@ extension TransportBody {
         switch self {
         case .bytes(let bytes): bytes.count
         case .file(_, let count): count
+        case .framed(let before, _, let count, let after): before.count + count + after.count
         }
     }
 
@@ -85,23 +88,47 @@ extension TransportBody {
     package func bytes() throws(TransportError) -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
-        case .file(let file, let count):
-            var part = try file.part(count)
-            do throws(StoreError) { return try part.next(count) } catch {
-                throw TransportError(error)
-            }
+        case .file(let file, let count): return try file.part(count).bytes()
+        case .framed(let before, let file, let count, let after):
+            return try file.part(count, before: before, after: after).bytes()
+        }
+    }
+
+    /// What it reads from a file, to be read while it is sent; nil for bytes in memory.
+    ///
+    /// - Throws: ``TransportError``: `file` where the file can't be read or is too short.
+    package func part() throws(TransportError) -> PartReader? {
+        switch self {
+        case .bytes: nil
+        case .file(let file, let count): try file.part(count)
+        case .framed(let before, let file, let count, let after):
+            try file.part(count, before: before, after: after)
         }
     }
 }
 
 extension TransportFile {
-    /// The part of the file that begins here, to be read.
+    /// The part of the file that begins here, to be read, between what stands around it.
     ///
     /// - Throws: ``TransportError``: `file` where the file can't be read or is too short.
-    package func part(_ count: Int) throws(TransportError) -> PartReader {
+    package func part(
+        _ count: Int, before: [UInt8] = [], after: [UInt8] = []
+    ) throws(TransportError) -> PartReader {
         do throws(StoreError) {
-            return try PartReader(path, offset: offset, count: count)
+            return try PartReader(
+                path, offset: offset, count: count, before: before, after: after)
         } catch { throw TransportError(error) }
+    }
+}
+
+extension PartReader {
+    /// All of it, in memory.
+    fileprivate func bytes() throws(TransportError) -> [UInt8] {
+        var (reader, bytes) = (self, [UInt8]())
+        do throws(StoreError) {
+            while reader.left > 0 { bytes += try reader.next(reader.left) }
+        } catch { throw TransportError(error) }
+        return bytes
     }
 }
 

@@ -31,15 +31,24 @@ package enum FetchAnswer: Sendable {
 
     /// An answer to a file that was sent.
     ///
-    /// - Parameter mask: a name that holds credentials is none.
-    init(_ response: HTTPResponse, to plan: SendPlan, _ mask: CredentialMask) {
+    /// - Parameters:
+    ///   - form: that in which it was sent; nil where it was sent as it is.
+    ///   - mask: a name that holds credentials is none.
+    init(
+        _ answer: TransportTransfer, to plan: SendPlan, _ form: FileForm?, _ mask: CredentialMask
+    ) {
+        let response = answer.response
         var answered = RequestAnswered(status: response.status.code)
         let head = response.headerFields
         answered.date = head[.date]
         if let type = head[.contentType], !mask.holds(type) {
             answered.fields.append(Named(HTTPField.Name.contentType.rawName, type))
         }
-        if plan.method == "POST", let place = head[.location], !mask.holds(place) {
+        if let form {
+            if let name = form.name(in: answer.body), !mask.holds(name) {
+                answered.file.name = name
+            }
+        } else if plan.isPosted, let place = head[.location], !mask.holds(place) {
             answered.fields.append(Named(HTTPField.Name.location.rawName, place))
         }
         answered.retryAfter = RetryAfter.seconds(head)
@@ -137,11 +146,15 @@ extension RequestAnswered {
 extension RowReading {
     /// An answer with what it means for the file that was sent, by what it says of itself.
     ///
-    /// A name that is another file's is none: a record would show that one.
+    /// A name that is another file's is none: a record would show that one. One that the body told
+    /// stands in the answer before.
     package func judged(
-        _ answer: RequestAnswered, as plan: SendPlan
+        _ answer: RequestAnswered, as plan: SendPlan, by adapter: any ServerAdapter
     ) throws -> RequestAnswered {
-        var name = answer.name(of: plan, on: try registration()?.remote?.origin ?? "")
+        var name =
+            plan.isNamedInBody(by: adapter)
+            ? answer.file.name
+            : answer.name(of: plan, on: try registration()?.remote?.origin ?? "")
         if let some = name {
             let source = ContentSource(plan.collection, some)
             let digest = try contentName(source)?.digest ?? ""
@@ -165,7 +178,7 @@ extension RequestAnswered {
     /// What was PUT has the name that it was PUT under. `Location` is read as RFC 9110, 10.2.2,
     /// says, and named as records name files: from the remote's root on, or whole.
     fileprivate func name(of plan: SendPlan, on origin: String) -> String? {
-        guard plan.method == "POST" else { return plan.path }
+        guard plan.isPosted else { return plan.path }
         guard let place = fields.first(where: { $0.name == "Location" })?.value,
             !place.isEmpty, !place.hasPrefix("//"),
             place.utf8.count <= ContentName.bytesMax

@@ -45,9 +45,9 @@ extension RowReading {
 }
 
 extension SendRequest {
-    private func head(_ proof: Credentials) -> HTTPRequest {
+    private func head(_ proof: Credentials, _ form: FileForm?) -> HTTPRequest {
         var fields = HTTPFields()
-        fields[.contentType] = "application/octet-stream"
+        fields[.contentType] = form?.contentType ?? "application/octet-stream"
         for field in proof.headers { fields[field.name] = field.value }
         return HTTPRequest(
             method: plan.method == "PUT" ? .put : .post, url: address.origin, path: address.path,
@@ -56,12 +56,37 @@ extension SendRequest {
 
     /// What is sent, and for how long it may take.
     func exchange(
-        _ proof: Credentials, _ usual: TransportLimits
+        _ proof: Credentials, _ form: FileForm?, _ usual: TransportLimits
     ) -> (head: HTTPRequest, limits: TransportLimits) {
         var limits = usual
         let seconds = plan.bytes / TransferRequest.bytesPerSecondMin
         limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
-        return (head(proof), limits)
+        return (head(proof, form), limits)
+    }
+
+    /// The bytes that are sent: the file at a path, in its form.
+    func body(_ path: String, _ form: FileForm?) -> TransportBody {
+        let (file, count) = (TransportFile(path), Int(clamping: plan.bytes))
+        guard let form else { return .file(file, count: count) }
+        return .framed(before: form.before, file, count: count, after: form.after)
+    }
+
+    /// The form that an adapter gives the file at a path; nil where it is sent as it is.
+    func form(_ path: String, by adapter: any ServerAdapter) throws(TransportError) -> FileForm? {
+        guard plan.isPosted else { return nil }
+        let count = min(plan.bytes, UInt64(FileForm.headBytes))
+        let head = try TransportBody.file(TransportFile(path), count: Int(count)).bytes()
+        return adapter.form(ofFile: plan.digest, head: head)
+    }
+}
+
+extension SendPlan {
+    /// Whether the answer says the file's name.
+    package var isPosted: Bool { method == "POST" }
+
+    /// Whether the answer's body says the file's name, and not its head.
+    package func isNamedInBody(by adapter: any ServerAdapter) -> Bool {
+        isPosted && adapter.form(ofFile: digest, head: []) != nil
     }
 }
 
@@ -111,7 +136,7 @@ extension TransferDriver {
         answer = try await journal.write(at: now) { draft in
             var answer = came
             if case .answered(let answered) = came {
-                answer = .answered(try draft.fold.judged(answered, as: plan))
+                answer = .answered(try draft.fold.judged(answered, as: plan, by: adapter))
             }
             try draft.append(answer.event(of: request.call, plan.key, plan.collection, now))
             return answer
@@ -136,13 +161,12 @@ extension TransferDriver {
     ) async -> FetchAnswer {
         let path: String
         do { path = try files.path(of: request.plan.digest) } catch { return Self.failed(error) }
-        let (head, limits) = request.exchange(proof, limits)
         do throws(TransportError) {
+            let form = try request.form(path, by: adapter)
+            let (head, limits) = request.exchange(proof, form, limits)
             let answer = try await transport.transfer(
-                head,
-                body: .file(TransportFile(path), count: Int(clamping: request.plan.bytes)),
-                into: nil, limits: limits)
-            return FetchAnswer(answer.response, to: request.plan, proof.mask)
+                head, body: request.body(path, form), into: nil, limits: limits)
+            return FetchAnswer(answer, to: request.plan, form, proof.mask)
         } catch {
             return Self.failed(error, proof)
         }

@@ -18,6 +18,7 @@ package import TidemarkViews
 /// Fetches and sends the files of one replica.
 package struct TransferDriver: Sendable {
     let journal: Journal
+    let adapter: any ServerAdapter
     let transport: any Transport
     let limits: TransportLimits
     let dependencies: Dependencies
@@ -26,12 +27,14 @@ package struct TransferDriver: Sendable {
     let hasSent: @Sendable () -> Void
 
     package init(
-        journal: Journal, transport: any Transport, limits: TransportLimits,
+        journal: Journal, adapter: any ServerAdapter, transport: any Transport,
+        limits: TransportLimits,
         dependencies: Dependencies,
         credentials: @escaping @Sendable () async throws -> Credentials,
         hasSent: @escaping @Sendable () -> Void = {}
     ) {
         self.journal = journal
+        self.adapter = adapter
         self.transport = transport
         self.limits = limits
         self.dependencies = dependencies
@@ -161,7 +164,9 @@ package struct TransferDriver: Sendable {
             let use = journal.shared.contents
             let request = try await journal.write(at: now) { draft -> TransferRequest? in
                 let last = Position(draft.nextPosition.rawValue - 1)
-                let found = try draft.fold.nextTransferEvent(at: now, after: last) { part, bytes in
+                let found = try draft.fold.nextTransferEvent(
+                    at: now, after: last, adapter
+                ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
                 guard let found, mayAskRemote || found.address?.isOwn != true else { return nil }

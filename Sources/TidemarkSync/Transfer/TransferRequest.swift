@@ -22,9 +22,10 @@ extension RowReading {
     /// - Parameters:
     ///   - now: by the device's clock.
     ///   - last: the log's last position before it.
+    ///   - adapter: says where the file lies.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransferEvent(
-        at now: Timestamp, after last: Position,
+        at now: Timestamp, after last: Position, _ adapter: any ServerAdapter,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> (event: Event, plan: TransferPlan, address: FileAddress?)? {
         var isPartGone = false
@@ -33,7 +34,13 @@ extension RowReading {
             return isPartGone
         }
         guard let plan = next else { return nil }
-        let address = FileAddress(of: plan.source.text, try registration()?.remote)
+        let entity = try plan.key.map { key in
+            EntityKey(key.collection, try serverID(of: key))
+        }
+        let place = adapter.address(
+            ofFile: plan.source.text, in: plan.rule.field, of: entity)
+        let remote = try registration()?.remote
+        let address = place.flatMap { FileAddress(of: $0, remote) }
         var request = RequestSent()
         request.method = "GET"
         request.path = address?.logged

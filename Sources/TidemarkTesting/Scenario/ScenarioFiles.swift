@@ -7,7 +7,7 @@ import TidemarkEvents
 /// A file of the user's that an entity is to name.
 struct ScenarioAttachment: Sendable {
     var key: EntityKey
-    /// A top-level field that names files.
+    /// A field that names files, or a path to a member of a keyed list's element.
     var field: String
     var text: String
 }
@@ -26,10 +26,14 @@ extension ScenarioReader {
         let key = try key(members, "attach")
         let field = try members.neededText("field")
         let fields = model[key.collection]?.contents.map(\.field) ?? []
-        guard fields.contains(field), !field.hasPrefix("/") else {
+        let lists = model[key.collection]?.keyed ?? []
+        guard fields.contains(field),
+            !FieldPath.isPath(field) || ScenarioAttachment.element(field, lists) != nil
+        else {
             throw ScenarioError(
                 members.path("field"),
-                "a field is needed that names files by the model's contents, and no path into one")
+                "a field is needed that names files by the model's contents, and no path but to a "
+                    + "member of an element that is told by its key")
         }
         guard let text = try members.needed("text").stringValue else {
             throw ScenarioError(members.path("text"), "a text is needed")
@@ -45,15 +49,46 @@ extension ScenarioReader {
     }
 }
 
+extension ScenarioAttachment {
+    /// The element of a keyed list that a path leads to, and the member of it.
+    fileprivate static func element(
+        _ path: String, _ lists: [KeyedList]
+    ) -> (list: KeyedList, key: String, member: String)? {
+        let steps = FieldPath(path).steps
+        guard FieldPath.isPath(path), steps.count == 3, steps[1] != "*",
+            let list = lists.list(in: steps[0])
+        else { return nil }
+        return (list, steps[1], steps[2])
+    }
+
+    /// The change that has the entity's document name a file.
+    fileprivate func patch(
+        _ name: ContentName, _ document: JSONValue?, _ lists: [KeyedList]
+    ) -> Patch {
+        guard let (list, key, member) = Self.element(field, lists) else {
+            return Patch(set: [Patch.Field(field, name.json.encoded())])
+        }
+        let elements = document?[list.field]?.array ?? []
+        let known = elements.first { $0[list.key].flatMap(KeyedList.key) == key }
+        var element = known?.object ?? [list.key: .string(key)]
+        element[member] = name.json
+        return Patch(set: [Patch.Field(list.name(of: key), JSONValue.object(element).encoded())])
+    }
+}
+
 extension Replica {
     /// Takes a file in, and lets an entity name it.
-    func attach(_ attachment: ScenarioAttachment) async throws {
+    func attach(
+        _ attachment: ScenarioAttachment, _ lists: [KeyedList]
+    ) async throws {
         let path = directory + ".attached"
         try Data(attachment.text.utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let name = try importFile(at: path)
-        let patch = Patch(set: [Patch.Field(attachment.field, name.json.encoded())])
-        try await write { tx in _ = try tx.patch(attachment.key, patch) }
+        try await write { tx in
+            let document = try tx.document(attachment.key).map { try JSONValue(parsing: $0) }
+            _ = try tx.patch(attachment.key, attachment.patch(name, document, lists))
+        }
     }
 
     func want(_ wish: ScenarioWish) async throws {

@@ -176,7 +176,9 @@ actor ScenarioRun {
         case .server(let edit): server.apply(edit)
         case .serverFile(let path, let bytes): wire.serve(path, bytes)
         case .serverTakesFiles(let path): wire.takeFiles(below: path)
-        case .attach(let attachment): try await replica.attach(attachment)
+        case .attach(let attachment):
+            let lists = scenario.model[attachment.key.collection]?.keyed ?? []
+            try await replica.attach(attachment, lists)
         case .want(let wish): try await replica.want(wish)
         case .take(let take): try await replica.take(take)
         case .relay(let key, let channel, true): try await replica.confirmed(key, via: channel)

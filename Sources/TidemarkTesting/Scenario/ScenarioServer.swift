@@ -68,12 +68,18 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
 /// The interface of a server in memory that a scenario needs.
 protocol ScenarioServer: Sendable {
     var transport: any Transport { get }
+    /// Whether it gives files, beside those that are put at an address.
+    var givesFiles: Bool { get }
     /// Makes an edit of another client.
     func apply(_ edit: ScenarioServerEdit)
     /// An entity as the server has it; nil when it has none.
     func record(_ key: EntityKey) -> JSONValue?
     /// An error answer in the form of this server.
     func failure(status: Int) -> TransportResponse
+}
+
+extension ScenarioServer {
+    var givesFiles: Bool { false }
 }
 
 /// A server that speaks Kinto's protocol.
@@ -160,6 +166,7 @@ struct Dhis2ScenarioServer: ScenarioServer {
     }
 
     var transport: any Transport { server }
+    var givesFiles: Bool { true }
 
     func apply(_ edit: ScenarioServerEdit) {
         switch edit {

@@ -32,7 +32,7 @@ final class ScenarioWire: Sendable {
 
     init(_ server: any ScenarioServer, _ clock: ManualClock) {
         self.server = server
-        files = InMemoryFiles(beside: server.transport)
+        files = InMemoryFiles(beside: server.transport, givesAll: !server.givesFiles)
         self.clock = clock
     }
 

@@ -41,9 +41,16 @@ public final class InMemoryFiles: Transport, Sendable {
     }
     private let state = Mutex(State())
     private let others: any Transport
+    private let givesAll: Bool
 
     /// Files beside what `others` answers.
-    public init(beside others: any Transport) { self.others = others }
+    ///
+    /// - Parameter givesAll: whether there are no other files; else `others` are asked for what is
+    ///   not here.
+    public init(beside others: any Transport, givesAll: Bool = true) {
+        self.others = others
+        self.givesAll = givesAll
+    }
 
     /// The file at a whole address, as `http://host/path`; nil for none.
     public subscript(_ address: String) -> File? {
@@ -93,7 +100,9 @@ extension InMemoryFiles {
     /// Only a file is asked for as it is.
     private func isAboutFile(_ request: HTTPRequest) -> Bool {
         switch request.method {
-        case .get: request.headerFields[.acceptEncoding] == "identity"
+        case .get:
+            request.headerFields[.acceptEncoding] == "identity"
+                && (givesAll || self[request.address] != nil)
         case .put, .post: state.withLock { $0.place(of: request) != nil }
         default: false
         }

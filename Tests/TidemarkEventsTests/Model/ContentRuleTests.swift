@@ -48,6 +48,25 @@ private func model(_ contents: String) throws -> CollectionModel {
         #expect(error?.path == path)
     }
 
+    @Test func `is that of one element where a list tells its elements by keys`() throws {
+        var collection = CollectionModel("events")
+        collection.keyed = [CollectionModel.KeyedList("values", by: "of")]
+        collection.contents = [ContentRule("/values/a/value", sha256: "sum")]
+        let document = Array(
+            #"""
+            {"values":[{"of":"b","value":"plain"},{"of":"a","value":"f1","sum":"AB"},{"of":"a~"}]}
+            """#.utf8)
+
+        let names = collection.contentNames(in: document).map { "\($0.field) \($0.name.text)" }
+
+        #expect(names == ["/values/a/value f1"])
+        #expect(collection.contentDigest(of: "f1", collection.contents[0], in: document) == "ab")
+        collection.contents = [ContentRule("/values/*/value")]
+        #expect(collection.contentNames(in: document).map(\.name.text) == ["plain", "f1"])
+        collection.contents = [ContentRule("/values/c/value")]
+        #expect(collection.contentNames(in: document).isEmpty)
+    }
+
     private func names(_ contents: String, _ document: String) throws -> [String] {
         try model(contents).contentNames(in: Array(document.utf8)).map {
             "\($0.field) \($0.name.text)\($0.name.isFile ? " file" : "")"

@@ -212,6 +212,28 @@ import TidemarkSync
         }
     }
 
+    @Test(arguments: [0, 1, 2_000_000])
+    func `a file is sent between what stands around it`(_ count: Int) async throws {
+        let source = TransportFile(try folder.file(numbered(count + 5)), offset: 5)
+        let (before, after) = (Array("--a\r\n\r\n".utf8), Array("\r\n--a--\r\n".utf8))
+        let body = TransportBody.framed(before: before, source, count: count, after: after)
+        let server = try RawServer.answering { _ in answer("202 Accepted", body: "made") }
+        try await withServer(server) { server in
+            let answer = try await transport.transfer(
+                server.request(.post, "/a", [.contentType: "multipart/form-data; boundary=a"]),
+                body: body)
+
+            let seen = try #require(server.requests.first)
+            let whole = before + numbered(count + 5)[5...] + after
+            #expect(answer.response.status == .accepted)
+            #expect(seen.values("Content-Length") == ["\(whole.count)"])
+            #expect(seen.values("Transfer-Encoding") == [])
+            #expect(seen.values("Content-Type") == ["multipart/form-data; boundary=a"])
+            #expect(seen.body == whole)
+            #expect(try body.bytes() == whole && body.count == whole.count)
+        }
+    }
+
     @Test func `a file that becomes shorter while it is sent is said`() async throws {
         let count = 64 << 20
         let path = try folder.file([])

@@ -276,7 +276,7 @@ extension Dhis2ServerModel {
     ///
     /// A tracked entity is asked for in a program; without one it is there for whom its unit is,
     /// and so it is in the first answer of 2.42 to whom it refuses the program.
-    private func checkAccess(
+    func checkAccess(
         _ record: Dhis2Record, _ call: Dhis2Call
     ) throws(Dhis2Rejection) {
         switch record.kind {

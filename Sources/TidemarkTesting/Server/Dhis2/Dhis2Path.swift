@@ -22,6 +22,13 @@ enum Dhis2Path: Sendable, Hashable {
     case reserve(attribute: String)
     case dataValueSets
     case registrations
+    case fileResources
+    case fileResource(id: String)
+    /// The bytes of a file by its own id, which values' files are not given by.
+    case fileData(id: String)
+    /// The file of a value; the old API's address of an event's names both as parameters.
+    case file(Dhis2Kind, Dhis2Generation, id: String, element: String)
+    case eventFile
     case unknown
 
     /// Reads a path without its query.
@@ -53,6 +60,9 @@ enum Dhis2Path: Sendable, Hashable {
         case 2 where parts == ["ownership", "transfer"]: return .transfer
         default:
             guard let kind = Dhis2Kind(rawValue: parts[0]) else { return .unknown }
+            if parts.count == 5, parts[2] == kind.valuesMember, parts[4] == "file" {
+                return .file(kind, .new, id: parts[1], element: parts[3])
+            }
             if parts.count == 1 { return .list(kind, .new) }
             return parts.count == 2 ? .object(kind, .new, id: parts[1]) : .unknown
         }
@@ -65,6 +75,12 @@ enum Dhis2Path: Sendable, Hashable {
         case ("me", 1): return .me
         case ("dataValueSets", 1): return .dataValueSets
         case ("completeDataSetRegistrations", 1): return .registrations
+        case ("fileResources", 1): return .fileResources
+        case ("fileResources", 2): return .fileResource(id: parts[1])
+        case ("fileResources", 3) where parts[2] == "data": return .fileData(id: parts[1])
+        case ("events", 2) where parts[1] == "files": return .eventFile
+        case ("trackedEntityInstances", 4) where parts[3] == "file":
+            return .file(.trackedEntities, .old, id: parts[1], element: parts[2])
         case ("trackedEntityAttributes", 3): return attribute(parts[1], parts[2])
         case (_, 1...2): break
         default: return .unknown

@@ -11,6 +11,7 @@ struct Dhis2Call: Sendable {
     var body: [UInt8]
     var now: Timestamp
     var user: Dhis2User
+    var contentType: String?
 }
 
 /// Parameters; where the two APIs differ in a name, both are asked for.

@@ -33,10 +33,17 @@ extension Dhis2ServerModel {
         case (.registrations, .get): return try registrationList(call)
         case (.registrations, .post): return try register(call)
         case (.registrations, .delete): return try unregister(call)
+        case (.fileResources, .post): return try take(call)
+        case (.fileResource(let id), .get): return try fileResource(id)
+        case (.fileData(let id), .get): return try fileData(id)
+        case (.file(let kind, _, let id, let element), .get):
+            return try file(of: kind, id, element, call)
+        case (.eventFile, .get): return try eventFile(call)
         case (.systemInfo, _), (.me, _), (.metadata, _), (.metadatum, _), (.list, _),
             (.object, _), (.tracker, _), (.job, _), (.jobReport, _), (.override, _),
             (.transfer, _), (.requiredValues, _), (.generate, _), (.reserve, _),
-            (.dataValueSets, _), (.registrations, _):
+            (.dataValueSets, _), (.registrations, _), (.fileResources, _), (.fileResource, _),
+            (.fileData, _), (.file, _), (.eventFile, _):
             throw Dhis2Rejection(
                 405, "Request method '\(call.method.rawValue)' is not supported")
         }
@@ -47,12 +54,15 @@ extension Dhis2ServerModel {
     /// Ownership is the same in all versions.
     private func checkVersion(_ path: Dhis2Path) throws(Dhis2Rejection) {
         switch path {
-        case .list(_, .old), .object(_, .old, _):
+        case .list(_, .old), .object(_, .old, _), .file(_, .old, _, _), .eventFile:
             if !version.hasOldTracker { throw .noAddress }
         case .list(_, .new), .object(_, .new, _), .tracker, .job, .jobReport:
             if !version.hasNewTracker { throw .noAddress }
+        case .file(_, .new, _, _):
+            if version < .v42 { throw .noAddress }
         case .systemInfo, .me, .metadata, .metadatum, .override, .transfer, .requiredValues,
-            .generate, .reserve, .dataValueSets, .registrations, .unknown:
+            .generate, .reserve, .dataValueSets, .registrations, .fileResources, .fileResource,
+            .fileData, .unknown:
             break
         }
     }

@@ -2,7 +2,7 @@
 //
 // It is made from the published documentation of DHIS2's web API, from its list of validation
 // codes, and from recorded answers. Where nothing is known, the file that decides says so with
-// "not known". Not modelled: files, text messages, analytics, sharing by user groups, programs'
+// "not known". Not modelled: text messages, analytics, sharing by user groups, programs'
 // rules other than those that are given, and imports of metadata.
 
 public import HTTPTypes
@@ -47,6 +47,7 @@ public struct Dhis2ServerModel: Sendable {
     var jobs: [Dhis2Job] = []
     var reservations = Dhis2Reservations()
     var dataValues: [Dhis2DataValue.Key: Dhis2DataValue] = [:]
+    var files: [String: Dhis2File] = [:]
     var registrations: [Dhis2Registration.Key: Dhis2Registration] = [:]
 
     /// A server with users.
@@ -90,7 +91,7 @@ public struct Dhis2ServerModel: Sendable {
                 Dhis2Call(
                     method: request.method, path: Dhis2Path(halves[0]),
                     query: Dhis2Query(halves.count > 1 ? halves[1] : ""), body: body ?? [],
-                    now: now, user: user))
+                    now: now, user: user, contentType: request.headerFields[.contentType]))
         } catch {
             answer = error.answer
         }

@@ -212,6 +212,11 @@ extension Dhis2ServerModel {
                 "Error validating attribute value type: `\(type.name)`; Error: `\(words)`.",
                 "Attribute.value", "\(words) for attribute \(element.id)")
         }
+        if type.isFile, files[value] == nil {
+            return .conflict(
+                "E1084", "File resource: `\(value)`, reference could not be found.", element.id,
+                "File resource with uid '\(value)' could not be found")
+        }
         guard let set = element.reference("optionSet"), !isOption(value, of: set) else {
             return nil
         }

@@ -33,10 +33,17 @@ struct Dhis2ValueType: Sendable, Hashable {
         case "DATETIME":
             time.parse(value) != nil
                 ? nil : .init("value_not_valid_datetime", "is not a valid datetime")
+        case "FILE_RESOURCE", "IMAGE":
+            Dhis2ID.isValid(value)
+                ? nil
+                : .init("value_not_valid_file_resource_uid", "is not a valid file resource uid")
         case "NUMBER", "UNIT_INTERVAL", "PERCENTAGE": number(value)
         default: name.hasPrefix("INTEGER") ? integer(value) : nil
         }
     }
+
+    /// Whether its values are ids of files.
+    var isFile: Bool { name == "FILE_RESOURCE" || name == "IMAGE" }
 
     private func isDay(_ value: String, _ time: Dhis2Time) -> Bool {
         value.utf8.count >= 10 && time.parse(value) != nil
