@@ -10,8 +10,7 @@ extension Dhis2Adapter {
         segments: [
             "api", "tracker", "trackedEntities", "trackedEntityInstances", "enrollments", "events",
             "trackedEntityAttributes", "generateAndReserve", "dataValueSets", "ownership",
-            "override",
-            "transfer",
+            "override", "transfer", "fileResources", "files", "file", "attributes", "dataValues",
         ],
         parameters: [
             "page": .count, "pageSize": .count, "includeDeleted": .flag,

@@ -143,14 +143,19 @@ extension Fold {
     }
 
     /// Has the files that an entity names sent again at once, also those that were refused.
+    ///
+    /// Where the server names files, it may have thrown away one that no record came to name.
     func resend(from key: EntityKey) throws {
         guard try model()[key.collection]?.sendsFiles == true else { return }
         let names = try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0).names }
         for named in names ?? [] where named.isToBeSent {
             let source = ContentSource(key.collection, named.text)
-            guard var row = try send(source), row.call == nil, row.failures > 0 else { continue }
+            guard var row = try send(source), row.call == nil else { continue }
+            let before = row
             row.forgetFailures()
-            put(.send(source), row.encoded)
+            let isPosted = ContentRule.sending(source.text, to: row.place).method == "POST"
+            if isPosted { row.name = nil }
+            if row != before { put(.send(source), row.encoded) }
         }
     }
 
