@@ -114,6 +114,29 @@ extension WriteContext {
             .invalidDocument, "\(key) can't lie in itself, nor in what lies in it", key: key)
     }
 
+    /// Refuses to give up what took an entity out of one that was deleted since: it would be in it
+    /// again, and go with it.
+    func checkDiscard(_ key: EntityKey) throws {
+        guard let collection = try draft.fold.known(key.collection)?.model,
+            let reference = collection.treeReference, var reader = TreeReader(collection)
+        else { return }
+        let row = try draft.fold.entity(key)
+        guard !row.isOrphan,
+            let id = try row.baseValue(in: collection).document?.ids(in: reference.field).first
+        else { return }
+        let parent = try draft.fold.resolve(EntityKey(collection.name, id)).id
+        for id in try reader.above(parent, draft.fold) {
+            let folder = EntityKey(collection.name, id)
+            let other = try draft.fold.entity(folder)
+            guard other.baseState == .live, other.pending.last?.kind == .delete else { continue }
+            throw TidemarkError(
+                .pendingChanges,
+                "\(key) would be in \(folder) again, which was deleted since, and go with it; "
+                    + "discard the deletion of \(folder) first, or move or delete \(key)",
+                key: key)
+        }
+    }
+
     /// What goes with an entity of a tree that the server does not have, when it is deleted: what
     /// lies in it and was never sent either, the innermost first.
     func cascadeOfUnsent(_ key: EntityKey) throws -> [EntityKey] {

@@ -172,12 +172,16 @@ public final class WriteContext {
     /// version.
     ///
     /// This also works for a collection that the model no longer has.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where it
+    ///   took the entity out of one of its tree that was deleted since.
     public func discard(_ key: EntityKey) throws {
         let known = try draft.fold.resolve(key)
         let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
         guard try !draft.fold.entity(key).pending.isEmpty else {
             throw TidemarkError(.notFound, "nothing is pending on \(key)")
         }
+        try checkDiscard(key)
         try append(.localDiscarded, key, nil)
     }
 

@@ -19,8 +19,8 @@ public struct Dhis2SystemInfo: Sendable, Hashable {
 
     /// Reads the answer of a server.
     ///
-    /// - Throws: ``SyncFailure/malformed(_:)`` where it tells no version, and
-    ///   ``SyncFailure/client(status:_:)`` for one that is none of DHIS2, or too old.
+    /// - Throws: `SyncFailure.malformed` where it tells no version, and
+    ///   `SyncFailure.client` for one that is none of DHIS2, or too old.
     public init(parsing body: [UInt8]) throws(SyncFailure) {
         guard let info = (try? JSONValue(parsing: body))?.object else {
             throw .malformed("system/info is no JSON object")
@@ -43,7 +43,7 @@ public struct Dhis2SystemInfo: Sendable, Hashable {
     ///   - origin: the address before `/api`.
     ///   - transport: how it is asked.
     ///   - credentials: whoever may sign in may ask.
-    /// - Throws: ``SyncFailure``, as a sync run would tell it.
+    /// - Throws: `SyncFailure`, as a sync run would tell it.
     public static func ask(
         origin: String, transport: any Transport = .urlSession, credentials: Credentials
     ) async throws(SyncFailure) -> Dhis2SystemInfo {
