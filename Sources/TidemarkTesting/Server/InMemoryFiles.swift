@@ -47,7 +47,8 @@ public final class InMemoryFiles: Transport, Sendable {
     ///
     /// - Parameters:
     ///   - others: answers what is no file.
-    ///   - givesAll: whether there are no other files; else `others` are asked for what is not here.
+    ///   - givesAll: whether there are no other files; else `others` are asked for what is not
+    ///     here.
     public init(beside others: any Transport, givesAll: Bool = true) {
         self.others = others
         self.givesAll = givesAll

@@ -76,6 +76,9 @@ struct Bench {
         if options.wants("P13") { try run.memory() }
         if options.wants("P15") { try await run.idleCycle() }
         if options.wants("soak") { try run.soak() }
+        if options.wants("P16") { try await run.trees() }
+        if options.wants("P17") || options.wants("P19") { try await run.leaves() }
+        if options.wants("P18") { try await run.reports() }
         if options.wants("P20") { try await run.feed() }
         if options.wants("P21") { try run.sweep() }
         if options.wants("P22") { try await run.transfers() }
