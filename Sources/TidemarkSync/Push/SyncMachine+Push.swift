@@ -36,10 +36,9 @@ extension SyncMachine {
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
         case .look(let candidate):
-            let key = candidate.key
+            let isRetried = remedies.retried.contains(candidate.key)
             return look(
-                remedies.retried.contains(key)
-                    ? .retried(key) : .pending(key, through: candidate.through))
+                .pending(candidate.key, through: candidate.through, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
         case .send(let items): return perform(.push(items))
         case .ask(let key, let call):

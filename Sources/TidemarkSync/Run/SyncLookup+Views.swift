@@ -33,9 +33,9 @@ extension ViewReader {
             try outbox(
                 queue
                     ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
-        case .pending(let key, let last):
-            .pending(try pendingWrite(key, through: last, model, adapter))
-        case .retried(let key): .pending(try pendingWrite(key, model, adapter, isRetried: true))
+        case .pending(let key, let last, let isRetried):
+            .pending(
+                try pendingWrite(key, through: last, model, adapter, isRetried: isRetried))
         case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })

@@ -260,8 +260,7 @@ package struct SyncMachine: Sendable {
         case (.tickets, .tickets(let open)):
             if !take(open) { state = .refilling }
             return next()
-        case (.pending(let key, _), .pending(let write)), (.retried(let key), .pending(let write)):
-            return take(write, key) ?? next()
+        case (.pending(let key, _, _), .pending(let write)): return take(write, key) ?? next()
         case (.remedies, .remedies(let found)):
             take(found)
             return next()

@@ -3,28 +3,41 @@
 package import TidemarkEvents
 import TidemarkRules
 
+/// In which entity of a tree one lies, and under which name.
+struct TreeSpot: Sendable, Hashable {
+    /// The id that it keeps for life; nil at the root.
+    var parent: String?
+    var name: String
+}
+
+extension RowReading {
+    /// Where a document says that its entity lies.
+    func treeSpot(
+        _ document: JSONDocument, in collection: CollectionName, _ tree: TreeRule
+    ) throws -> TreeSpot {
+        let parent = try document.ids(in: tree.parent).first.map {
+            try resolve(EntityKey(collection, $0)).id
+        }
+        return TreeSpot(parent: parent, name: document.value(tree.name)?.stringValue ?? "")
+    }
+}
+
 /// Where one entity of a tree lies, through what is pending on it.
 struct TreeSteps: Sendable {
-    /// In which entity, and under which name.
-    struct Spot: Sendable, Hashable {
-        var parent: String?
-        var name: String
-    }
-
     /// Where it is on the server; nil where it is not there.
-    var base: Spot?
+    var base: TreeSpot?
     /// Where it is, or was when it was there last.
-    var last: Spot?
+    var last: TreeSpot?
     /// Where each pending mutation leaves it, in order; nil where that deletes it.
-    var changes: [(position: Position, spot: Spot?)] = []
+    var changes: [(position: Position, spot: TreeSpot?)] = []
 
     /// Where it is after all mutations up to a position.
-    func spot(through position: Position) -> Spot? {
+    func spot(through position: Position) -> TreeSpot? {
         changes.last { $0.position <= position }.map(\.spot) ?? base
     }
 
     /// Where it is before a mutation.
-    func spot(before position: Position) -> Spot? {
+    func spot(before position: Position) -> TreeSpot? {
         changes.last { $0.position < position }.map(\.spot) ?? base
     }
 }
@@ -118,24 +131,23 @@ package struct TreeReader: Sendable {
     }
 
     private func steps(of row: EntityRow, _ rows: some RowReading) throws -> TreeSteps {
+        func spot(_ document: JSONDocument) throws -> TreeSpot {
+            try rows.treeSpot(document, in: collection.name, tree)
+        }
         var steps = TreeSteps()
         let base = try row.baseValue(in: collection)
-        steps.last = try base.lastDocument.map {
-            TreeSteps.Spot(parent: try parent($0, rows), name: name($0))
-        }
+        steps.last = try base.lastDocument.map(spot)
         steps.base = base.isLive ? steps.last : nil
         var current = steps.base
         for change in try row.changes(in: collection) {
             switch change.change {
-            case .create(let document):
-                current = TreeSteps.Spot(parent: try parent(document, rows), name: name(document))
+            case .create(let document): current = try spot(document)
             case .update(let patch):
                 if patch.removes(tree.parent) { current?.parent = nil }
                 guard let fields = patch.setDocument else { break }
-                if fields.rawValue(tree.parent) != nil {
-                    current?.parent = try parent(fields, rows)
-                }
-                if fields.rawValue(tree.name) != nil { current?.name = name(fields) }
+                let new = try spot(fields)
+                if fields.rawValue(tree.parent) != nil { current?.parent = new.parent }
+                if fields.rawValue(tree.name) != nil { current?.name = new.name }
             case .delete: current = nil
             case .carried: continue
             }
@@ -143,16 +155,6 @@ package struct TreeReader: Sendable {
             steps.last = current ?? steps.last
         }
         return steps
-    }
-
-    /// The entity in which a document says that one lies, by the id that it keeps for life.
-    private func parent(_ document: JSONDocument, _ rows: some RowReading) throws -> String? {
-        guard let id = document.ids(in: tree.parent).first else { return nil }
-        return try rows.resolve(EntityKey(collection.name, id)).id
-    }
-
-    private func name(_ document: JSONDocument) -> String {
-        document.value(tree.name)?.stringValue ?? ""
     }
 }
 

@@ -8,8 +8,13 @@ import TidemarkRules
 final class TreeNames: FoldMemory {
     struct Place: Hashable {
         var collection: CollectionName
-        var parent: EntityKey?
+        var parent: String?
         var name: ExactString
+
+        init(collection: CollectionName, _ spot: TreeSpot) {
+            (self.collection, parent) = (collection, spot.parent)
+            name = ExactString(spot.name)
+        }
     }
 
     var keys: [Place: Set<EntityKey>] = [:]
@@ -35,12 +40,9 @@ extension Fold {
     }
 
     /// Notes where an entity lies, of those that a commit writes.
-    func noteName(
-        _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ tree: TreeRule
-    ) throws {
-        guard remembersRows, let spot = try spot(of: row, in: collection, tree) else { return }
-        let place = TreeNames.Place(
-            collection: collection.name, parent: spot.parent, name: ExactString(spot.name))
+    func noteName(_ spot: TreeSpot, _ key: EntityKey) {
+        guard remembersRows else { return }
+        let place = TreeNames.Place(collection: key.collection, spot)
         memory(TreeNames.self).keys[place, default: []].insert(key)
     }
 
@@ -51,11 +53,13 @@ extension Fold {
     ) throws -> EntityKey? {
         guard let tree = collection.tree else { return nil }
         let place = TreeNames.Place(
-            collection: collection.name, parent: parent, name: ExactString(name))
+            collection: collection.name, TreeSpot(parent: parent?.id, name: name))
         var least: EntityKey?
         func look(_ key: EntityKey, _ row: EntityRow) throws {
-            guard row.document != nil, let spot = try spot(of: row, in: collection, tree),
-                spot.parent == parent, ExactString(spot.name) == place.name
+            guard row.document != nil, let document = row.treeDocument(in: collection),
+                try TreeNames.Place(
+                    collection: collection.name, treeSpot(document, in: collection.name, tree))
+                    == place
             else { return }
             least = min(key, least ?? key)
         }
@@ -73,18 +77,5 @@ extension Fold {
             }
         }
         return least
-    }
-
-    private func spot(
-        of row: EntityRow, in collection: CollectionModel, _ tree: TreeRule
-    ) throws -> (parent: EntityKey?, name: String)? {
-        guard let content = row.content,
-            let document = try? collection.read(JSONDocument(parsing: content)),
-            let name = document.value(tree.name)?.stringValue
-        else { return nil }
-        let parent = try document.ids(in: tree.parent).first.map {
-            try resolve(EntityKey(collection.name, $0))
-        }
-        return (parent, name)
     }
 }

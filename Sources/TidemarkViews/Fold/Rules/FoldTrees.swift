@@ -18,19 +18,21 @@ struct FoldTrees: FoldRule {
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
         let (key, collection) = (entity.key, entity.collection)
+        guard let tree = collection.tree else { return }
         var row = entity.row
         guard !row.isEmpty else {
             // What it was is forgotten; a creation that is given up leaves what lay in it.
             if event.kind == .localDiscarded { try fold.orphan(below: key, collection, are: false) }
             return
         }
-        if let tree = collection.tree {
-            try fold.noteName(row, key, collection, tree)
-            try fold.noteEntrance(row, event, collection, tree)
-        }
-        let isOrphan = try fold.isOrphan(row, in: collection)
+        let document = row.treeDocument(in: collection)
+        let spot = try document.map { try fold.treeSpot($0, in: collection.name, tree) }
+        if let spot { fold.noteName(spot, key) }
+        let above = spot?.parent.map { EntityKey(collection.name, $0) }
+        if let above { try fold.noteEntrance(to: above, event, collection, tree) }
+        let isOrphan = try above.map { try fold.entity($0).hidesBelow } ?? false
         // What is deleted on the server is what it was.
-        let mayHold = row.mayHold(in: collection) ?? row.hasOrphans
+        let mayHold = row.mayHold(document, in: collection) ?? row.hasOrphans
         let hasOrphans = (row.isGone || isOrphan) && mayHold
         let isEntered = row.isEntered && row.baseState != .live
         guard
@@ -58,14 +60,12 @@ struct FoldTrees: FoldRule {
 extension Fold {
     /// Notes that an entity was moved into one that the server does not have.
     fileprivate func noteEntrance(
-        _ row: EntityRow, _ event: Event, _ collection: CollectionModel, _ tree: TreeRule
+        to above: EntityKey, _ event: Event, _ collection: CollectionModel, _ tree: TreeRule
     ) throws {
         guard event.kind == .localUpdated,
-            try Patch(parsing: event.payload).set.contains(where: {
-                ExactString($0.name) == ExactString(tree.parent)
-            })
+            try Patch(parsing: event.payload).value(of: tree.parent) != nil
         else { return }
-        var next = try parent(of: row, in: collection)
+        var next: EntityKey? = above
         while let above = next {
             var other = try entity(above)
             guard other.baseState != .live, !other.pending.isEmpty, !other.isEntered else { return }
@@ -75,22 +75,14 @@ extension Fold {
         }
     }
 
-    /// Whether an entity lies in one that is deleted, or is an orphan.
-    fileprivate func isOrphan(_ row: EntityRow, in collection: CollectionModel) throws -> Bool {
-        guard row.content != nil, let above = try parent(of: row, in: collection) else {
-            return false
-        }
-        let other = try entity(above)
-        return other.isGone || other.isOrphan
-    }
-
     /// The entity in which one lies; nil at the root.
     private func parent(of row: EntityRow, in collection: CollectionModel) throws -> EntityKey? {
-        guard let reference = collection.treeReference, let content = row.content,
-            let document = try? collection.read(JSONDocument(parsing: content)),
-            let id = document.ids(in: reference.field).first
-        else { return nil }
-        return try resolve(EntityKey(collection.name, id))
+        guard let tree = collection.tree, let document = row.treeDocument(in: collection) else {
+            return nil
+        }
+        return try treeSpot(document, in: collection.name, tree).parent.map {
+            EntityKey(collection.name, $0)
+        }
     }
 
     /// Makes all that lies in an entity orphans, or no orphans any more.
@@ -98,25 +90,23 @@ extension Fold {
         below key: EntityKey, _ collection: CollectionModel, are areOrphans: Bool
     ) throws {
         // Orphans are in no index, and while all is folded again there is none.
-        let hasIndex = try areOrphans && findsReferrers(of: collection)
-        let known = hasIndex ? nil : try childrenOfAll(in: collection)
+        let isIndexed = try collection.treeReference.map {
+            try areOrphans && hasIndex(of: $0, in: collection.name)
+        }
+        let known = isIndexed == true ? nil : try childrenOfAll(in: collection)
         var waiting = [key]
         while let next = waiting.popLast() {
             let children = try known.map { $0[next] ?? [] } ?? children(of: next, in: collection)
             for child in children where child != key {
                 var row = try entity(child)
                 guard row.content != nil, row.isOrphan != areOrphans else { continue }
-                row.isOrphan = areOrphans
-                row.hasOrphans = areOrphans && row.mayHold(in: collection) ?? false
+                let mayHold =
+                    row.mayHold(row.treeDocument(in: collection), in: collection) ?? false
+                (row.isOrphan, row.hasOrphans) = (areOrphans, areOrphans && mayHold)
                 try put(row, child)
-                if row.mayHold(in: collection) ?? false { waiting.append(child) }
+                if mayHold { waiting.append(child) }
             }
         }
-    }
-
-    private func findsReferrers(of collection: CollectionModel) throws -> Bool {
-        guard let reference = collection.treeReference else { return false }
-        return try hasIndex(of: reference, in: collection.name)
     }
 
     /// The entities that lie in one and are no orphans.
@@ -164,7 +154,9 @@ extension Fold {
         }
         try forEachEntity(in: collection.name) { key, row in
             let isOrphan = orphans.contains(key)
-            let mayHold = collection.treeReference != nil && row.mayHold(in: collection) ?? true
+            let document = row.treeDocument(in: collection)
+            let mayHold =
+                collection.treeReference != nil && row.mayHold(document, in: collection) ?? true
             let hasOrphans = (row.isGone || isOrphan) && mayHold
             guard row.isOrphan != isOrphan || row.hasOrphans != hasOrphans else { return true }
             var row = row
@@ -177,17 +169,28 @@ extension Fold {
 }
 
 extension EntityRow {
+    /// The document that says where it lies in a tree, with everything pending; nil where there is
+    /// none.
+    func treeDocument(in collection: CollectionModel) -> JSONDocument? {
+        content.flatMap { try? collection.read(JSONDocument(parsing: $0)) }
+    }
+
+    /// Whether what lies in it is not seen.
+    fileprivate var hidesBelow: Bool { isGone || isOrphan }
+
     /// Whether it was deleted, here or on the server: not one of which only little is kept.
     fileprivate var isGone: Bool {
         content == nil && (baseState == .deleted || !pending.isEmpty)
     }
 
     /// Whether others may lie in it; nil where it is not known any more what it was.
-    fileprivate func mayHold(in collection: CollectionModel) -> Bool? {
+    ///
+    /// - Parameter document: as it is now; of one that is deleted, that of the server counts.
+    fileprivate func mayHold(_ document: JSONDocument?, in collection: CollectionModel) -> Bool? {
         guard let tree = collection.tree, tree.kind != nil else { return true }
-        guard let bytes = content ?? (base.isEmpty ? nil : base),
-            let document = try? collection.read(JSONDocument(parsing: bytes))
-        else { return nil }
-        return tree.isFolder(document)
+        let known =
+            document
+            ?? (base.isEmpty ? nil : try? collection.read(JSONDocument(parsing: base)))
+        return known.map(tree.isFolder)
     }
 }
