@@ -12,8 +12,16 @@ package struct ExactString: Hashable, Sendable {
 
     /// Whether both have the same bytes.
     package static func == (left: Self, right: Self) -> Bool {
-        left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
+        guard left.text == right.text else { return false }
+        // Equal texts of ASCII alone are the same bytes; comparing those one by one takes long.
+        return left.isASCII && right.isASCII || left.text.utf8.elementsEqual(right.text.utf8)
     }
+
+    /// Whether it is of ASCII alone.
+    ///
+    /// Any other character takes more bytes of UTF-8 than units of UTF-16, and a string knows how
+    /// many it has of both.
+    private var isASCII: Bool { text.utf8.count == text.utf16.count }
 
     package func hash(into hasher: inout Hasher) {
         // Equal bytes hash equally; equivalent texts may collide, which is fine.

@@ -135,7 +135,7 @@ package struct PushQueue: Sendable {
         let rows = try openMutations(of: &stage, upTo: count, views)
         unread = max(0, unread - rows.count)
         var found: [PushCandidate] = []
-        for candidate in try candidates(rows, of: &stage, views) {
+        func put(_ candidate: PushCandidate) {
             if candidate.failed != nil || candidate.attempts >= Self.attemptsMax {
                 last.append(candidate)
             } else if candidate.attempts > 0 {
@@ -143,6 +143,11 @@ package struct PushQueue: Sendable {
             } else {
                 found.append(candidate)
             }
+        }
+        if stage.tree != nil {
+            try stage.tree?.take(rows.map(candidate), views).forEach(put)
+        } else {
+            for row in rows where seen.insert(row.key).inserted { put(candidate(row)) }
         }
         if stage.positions.isEmpty {
             seen = []
@@ -153,20 +158,11 @@ package struct PushQueue: Sendable {
         return found
     }
 
-    /// The entities of which some mutations are the first.
-    private mutating func candidates(
-        _ rows: [OpenMutation], of stage: inout Stage, _ views: ViewReader
-    ) throws -> [PushCandidate] {
-        func candidate(_ row: OpenMutation) -> PushCandidate {
-            PushCandidate(
-                key: row.key, first: Position(row.position),
-                isDeletion: deletions[row.key, default: false], attempts: row.attempts,
-                failed: failing[row.key])
-        }
-        guard stage.tree == nil else {
-            return try stage.tree?.take(rows.map(candidate), views) ?? []
-        }
-        return rows.filter { seen.insert($0.key).inserted }.map(candidate)
+    private func candidate(_ row: OpenMutation) -> PushCandidate {
+        PushCandidate(
+            key: row.key, first: Position(row.position),
+            isDeletion: deletions[row.key, default: false], attempts: row.attempts,
+            failed: failing[row.key])
     }
 
     /// The next mutations of a stage in order, at least so many if there are; moves on behind them.
