@@ -106,6 +106,46 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "tree.name", other: "tree.parent",
             text: #""references":{"in":"entries"},"tree":{"parent":"in","name":"in"}"#),
         .init(
+            member: "tree.serverID", other: "tree.isByPath",
+            text: #"""
+                "references":{"in":"entries"},"tree":{"parent":"in","name":"n","serverID":"i"}
+                """#),
+        .init(
+            member: "tree.isByPath", other: "tree.kind",
+            text: #"""
+                "references":{"in":"entries"},"tree":{"parent":"in","name":"n","isByPath":true}
+                """#),
+        .init(
+            member: "ids", other: "tree.isByPath",
+            text: #"""
+                "ids":"serverText","references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
+                """#),
+        .init(
+            member: "since", other: "tree.isByPath",
+            text: #"""
+                "lastChangeField":"at","since":{"ageMax":"P2M"},"references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
+                """#),
+        .init(
+            member: "window", other: "tree.isByPath",
+            text: #"""
+                "absence":"keeps","window":{"back":"P2M"},"references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
+                """#),
+        .init(
+            member: "feed", other: "tree.isByPath",
+            text: #"""
+                "feed":{"order":"a","change":"b"},"references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
+                """#),
+        .init(
+            member: "lists", other: "tree.isByPath",
+            text: #"""
+                "lists":[{"limit":5}],"references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
+                """#),
+        .init(
             member: "choices", other: "idField",
             text: #""choices":{"id":{"collection":"places","missing":"none"}}"#),
         .init(

@@ -412,7 +412,7 @@ extension CollectionModel: ModelObject {
             var used = indexes.flatMap { $0.fields.map { FieldPath($0.name).top } }
             used += references.map(\.topField)
             used += [idField] + [lastChangeField].compactMap(\.self)
-            used += [tree?.parent, tree?.name, tree?.kind].compactMap(\.self)
+            used += [tree?.parent, tree?.name, tree?.kind, tree?.serverID].compactMap(\.self)
             if used.contains(name) {
                 return ModelProblem(
                     "migrations[\(index)]", "\"\(name)\" is gone, but the model still names it")

@@ -47,7 +47,9 @@ package enum PushWrite: Sendable, Hashable {
         if let field = collection.lastChangeField, document.rawValue(field) != nil {
             patch.unset = [field]
         }
-        if isUpdate || collection.ids == .client {
+        if collection.tree?.isByPath == true {
+            // The ids are those of this store.
+        } else if isUpdate || collection.ids == .client {
             let name = collection.ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
             let value = name ?? .string(id)
             if document.value(collection.idField) != value {

@@ -12,6 +12,15 @@ extension ServerAdapter {
         try checkPools(registration.model, name)
         for (index, collection) in registration.model.collections.enumerated() {
             try checkLists(collection, at: "collections[\(index)].lists", name)
+            guard (collection.tree?.isByPath ?? false) == traits.hasPaths else {
+                throw ModelError(
+                    "collections[\(index)].tree",
+                    traits.hasPaths
+                        ? "\(name) knows only paths; describe \(collection.name) as a tree with "
+                            + "\"isByPath\": true"
+                        : "\(name) knows no paths; leave isByPath out, or sync it with a server "
+                            + "that does")
+            }
             guard collection.listLimit == nil || traits.numberedPages != nil else {
                 throw ModelError(
                     "collections[\(index)].listLimit",

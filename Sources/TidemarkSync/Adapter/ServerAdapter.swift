@@ -73,6 +73,11 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// A model with pools is refused where it does not, and where it makes no request for a key.
     public var reservesValues: Bool
+    /// Whether the server knows entities by their paths alone, as a file server does.
+    ///
+    /// Every collection of the model has to say so then: ``CollectionModel/TreeRule/isByPath``. A
+    /// model that says so is refused where it does not.
+    public var hasPaths = false
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.

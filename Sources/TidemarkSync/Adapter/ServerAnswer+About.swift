@@ -47,6 +47,9 @@ extension ServerAnswer {
         case (.list, .page), (.list, .unchanged), (.list, .cursorExpired): true
         case (.listWindow, .page), (.listWindow, .unchanged), (.listWindow, .cursorExpired): true
         case (.listPart, .page), (.listPart, .unchanged), (.listPart, .cursorExpired): true
+        case (.list(let collection, _, let page), .absent):
+            // A folder that is gone; without a root nothing is known.
+            collection.tree?.isByPath == true && page != nil
         case (.feed, .page): true
         case (.fetch, .records), (.refetch, .records): true
         case (.reserve, .reserved): true

@@ -247,6 +247,11 @@ public struct ListPage: Sendable, Hashable {
     public var cursor: Revision?
     /// Whether the cursor is the end of this page, so that the last page's counts.
     public var movesCursor: Bool
+    /// Of a folder's list: whether it may leave out what is there, so that nothing follows from
+    /// what it does not name.
+    public var isPartial = false
+    /// Entities of which it says nothing, not even that they are gone.
+    package var unspoken: [String] = []
 
     public init(
         records: [ServerRecord], references: [ServerReference] = [],

@@ -10,6 +10,11 @@ public enum ServerCall: Sendable, Hashable {
     case describe([CollectionModel])
     /// The entities of a collection that changed since a cursor, or all of them; `page` is the
     /// ``ListPage/next`` of an earlier page.
+    ///
+    /// Of a tree that the server knows by paths, ``CollectionModel/TreeRule/isByPath``, `page` is
+    /// the path of a folder, nil for the root. The answer names what lies in it directly, by paths;
+    /// that there is no such folder is ``ServerAnswer/absent``. The ids of all other calls are
+    /// paths as well.
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)

@@ -77,9 +77,9 @@ package struct ListEnd {
     var isWorthNoting: Bool {
         get throws {
             if try list.movesCursor || list.isOfIDs || endsSomething { return true }
-            guard list.collection.since != nil else { return false }
+            guard list.collection.since != nil || list.walk != nil else { return false }
             guard let mark = try news.fold.watermark(list.target) else { return true }
-            return isNews(after: mark)
+            return list.walk == nil && isNews(after: mark)
         }
     }
 

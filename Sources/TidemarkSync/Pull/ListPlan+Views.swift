@@ -40,6 +40,7 @@ extension ViewReader {
     package func contents(of plan: ListPlan) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
+        contents.walk = try walk(plan.collection)
         if plan.comparesKnown || plan.aheadSince != nil {
             try forEachEntity(in: name) { key, row in
                 guard try plan.target.holds(row, in: plan.collection) else { return true }
@@ -61,6 +62,28 @@ extension ViewReader {
         }
         contents.wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
         return contents
+    }
+}
+
+extension ViewReader {
+    /// What is known of the places of a tree before it is listed; nil where the server does not
+    /// know it by paths.
+    private func walk(_ collection: CollectionModel) throws -> TreeWalk? {
+        guard let tree = collection.tree, tree.isByPath else { return nil }
+        var walk = TreeWalk(tree)
+        try forEachEntity(in: collection.name) { key, row in
+            let base = try row.baseValue(in: collection)
+            if base.isLive {
+                guard let document = base.document else { return true }
+                walk.know(
+                    key.id, try treeSpot(document, in: collection.name, tree), document)
+            } else if !row.pending.isEmpty, let document = row.treeDocument(in: collection) {
+                walk.expect(
+                    key.id, try treeSpot(document, in: collection.name, tree), document)
+            }
+            return true
+        }
+        return walk
     }
 }
 

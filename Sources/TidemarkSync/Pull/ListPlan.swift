@@ -66,6 +66,8 @@ package struct ListContents: Sendable {
     package var ahead: [String]
     /// References of the unfinished list that were not fetched yet.
     package var wanted: [ServerReference]
+    /// What is known of the places of a tree, where the server knows it by paths.
+    package var walk: TreeWalk?
 
     package init(
         known: Set<ExactString> = [], ahead: [String] = [], wanted: [ServerReference] = []
@@ -81,7 +83,7 @@ extension Listing {
         self.init(
             plan.collection, after: plan.after, epoch: plan.epoch, known: contents.known,
             knownCount: plan.cut?.state.knownCount, ahead: contents.ahead, window: plan.window,
-            asOf: plan.asOf)
+            walk: contents.walk, asOf: plan.asOf)
         target = plan.target
         serverTime = plan.serverTime
         settles = plan.settles

@@ -46,6 +46,7 @@ extension Listing {
     /// Whether it goes on behind a page that failed: not where its pages have no numbers, the model
     /// says otherwise, or too many failed.
     func goesOn(after failure: SyncFailure) -> Bool {
+        if walk != nil { return next != nil && !failure.stopsRun }
         guard numberedPages != nil, collection.failedPage == .next, window == nil,
             failedPages + 1 < Self.failedPagesMax
         else { return false }

@@ -44,6 +44,8 @@ package struct Listing: Sendable, Hashable {
     package private(set) var unnamed: Set<ExactString>
     /// Entities with a newer answer than the cursor that it has not named.
     package private(set) var ahead: [String]
+    /// Its way through the folders, where the server knows a tree by paths: each is a page.
+    package private(set) var walk: TreeWalk?
     private let wasAhead: Bool
     /// How many local entities there were when it began.
     package let knownCount: Int
@@ -103,8 +105,10 @@ package struct Listing: Sendable, Hashable {
 
     package init(
         _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<ExactString>,
-        knownCount: Int? = nil, ahead: [String] = [], window: TimeSpan? = nil, asOf: Position
+        knownCount: Int? = nil, ahead: [String] = [], window: TimeSpan? = nil,
+        walk: TreeWalk? = nil, asOf: Position
     ) {
+        self.walk = walk
         self.window = after == nil ? window : nil
         spans = self.window.map { [$0] } ?? []
         self.collection = collection
@@ -171,7 +175,7 @@ package struct Listing: Sendable, Hashable {
 
     /// Whether a later list can begin at its end.
     package var goesOn: Bool {
-        cursor != nil || collection.since != nil || isOfIDs
+        cursor != nil || collection.since != nil || isOfIDs || walk != nil
     }
 
     /// Whether it lists the ids of a feed.
@@ -214,12 +218,14 @@ package struct Listing: Sendable, Hashable {
         unnamed.subtract(news.named)
         ahead.removeAll { news.named.contains(ExactString($0)) }
         wanted += news.wanted
+        if let step = news.step { walk?.took(step) }
     }
 
     /// The list without its entities, of which there may be very many: what ``turn(_:_:)`` changes.
     var withoutEntities: Listing {
         var list = self
         (list.unnamed, list.ahead, list.wanted) = ([], [], [])
+        list.walk = walk?.withoutEntities
         return list
     }
 
@@ -228,6 +234,7 @@ package struct Listing: Sendable, Hashable {
         swap(&unnamed, &before.unnamed)
         swap(&ahead, &before.ahead)
         swap(&wanted, &before.wanted)
+        swap(&walk, &before.walk)
     }
 
     /// Adds a page, but for the entities that it names.
@@ -250,14 +257,21 @@ package struct Listing: Sendable, Hashable {
         isPaging = page.next != nil
         guard let next = page.next else { return endSpan(page) }
         guard seen.insert(next).inserted else { return .malformed("the list goes in a circle") }
-        guard pages < collection.pagesMax else {
+        guard walk != nil || pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
         return nil
     }
 
-    /// Goes on behind a page that failed, where pages have numbers.
+    /// Goes on behind a page that failed, where pages have numbers or are folders.
     mutating func pass(_ reason: SyncFailure) {
+        if walk != nil {
+            failure = failure ?? reason
+            isAsked = true
+            next = walk?.skip()
+            isPaging = next != nil
+            return
+        }
         if failedPages == 0 { failedNext = next }
         failedPages += 1
         failure = failure ?? reason
@@ -389,7 +403,8 @@ extension Listing {
         guard isWhole, collection.isSwept, !ids.isEmpty else { return .none }
         if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
         let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
-        if !isMuch, ids.count <= Self.readBackMax, !isReadBack { return .asked }
+        // At the path of one that is gone there may be another.
+        if !isMuch, ids.count <= Self.readBackMax, !isReadBack, walk == nil { return .asked }
         return isMuch || isDoubtful ? .held : .deleted
     }
 }

@@ -62,10 +62,11 @@ package struct PageDecision {
         result.list = list
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
+        // A folder in which nothing is new is no event.
+        let isOfMany = list.walk == nil && (page.next != nil || list.number > 1)
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
-            || movesCursor || page.next != nil
-            || list.number > 1 || exchange.concern != nil || exchange.isClockNews
+            || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews
             || news.namesAbsent(result.named, list.target)
         progress = try result.isComplete ? nil : Self.progress(of: list, page, result, news)
         self.list = list
@@ -86,13 +87,14 @@ package struct PageDecision {
         for index in page.records.indices { try add(page.records[index].id) }
         for reference in page.references { try add(reference.id) }
         for id in page.unreadable.compactMap(\.id) { try add(id) }
+        for id in page.unspoken { try add(id) }
         return named
     }
 
     private static func progress(
         of list: Listing, _ page: ListPage, _ result: PageResult, _ news: ServerNews
     ) throws -> ListProgress? {
-        guard list.isWhole else { return nil }
+        guard list.isWhole, list.walk == nil else { return nil }
         let isWiped = try news.fold.isWiped(list.collection.name, after: list.asOf)
         let isKept = !isWiped && result.failure == nil && (page.next != nil || list.pages > 1)
         guard isKept, let state = list.state else {

@@ -18,6 +18,8 @@ package struct PageResult: Sendable, Hashable {
     package var isComplete = false
     /// The list after the page, without its entities; nil for a fetch.
     package var list: Listing?
+    /// What it adds to a list by folders.
+    package var step: TreeWalk.Step?
     /// The part of a feed after a block of it.
     package var feed: FeedListing?
     /// What came of a question for values of a pool.

@@ -59,7 +59,7 @@ package struct PendingWrite: Sendable, Hashable {
 extension ServerTraits {
     /// Whether a write is conditional on the entity's version.
     func isVersioned(_ collection: CollectionModel) -> Bool {
-        hasVersions && collection.ids == .client
+        hasVersions && collection.ids == .client && collection.tree?.isByPath != true
     }
 }
 
@@ -109,7 +109,7 @@ extension ViewReader {
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var pending = PendingWrite(
-            key, id: try serverID(of: key, row, idField: collection.idField) ?? key.id,
+            key, id: try wireID(of: key, row, collection),
             isLive: row.baseState == .live, revision: row.revision,
             covers: next.map(\.position))
         pending.wasRefused = row.status == .error

@@ -111,6 +111,7 @@ extension SyncDriver {
         let question = question(step, call, request, asOf: sent.call, in: run)
         var (answer, record) = try await host.ask(question, run.proof.credentials, limits)
             .answer()
+        answer = answer.naming(items)
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
@@ -225,11 +226,12 @@ extension SyncDriver {
         switch (step, answer) {
         case (.list, .page(let page)):
             guard let list = run.machine.list else { return PageResult() }
-            var page = list.bounded(page)
-            let below = try below(&page.records, list.collection, list.target.parameters)
-            return try await log(&recorder) { [exchange, page] in
-                try $0.page(page, below, list, exchange, $1)
-            }
+            return try await note(list.bounded(page), of: list, exchange, &recorder)
+        case (.list, .absent):
+            guard let list = run.machine.list else { return PageResult() }
+            // What lay in a folder that is gone is gone, too.
+            let page = ListPage(records: [], next: nil, cursor: nil)
+            return try await note(page, of: list, exchange, &recorder)
         case (.feed, .page(let page)):
             guard let feed = run.machine.feed else { return PageResult() }
             return try await log(&recorder) { [exchange] in try $0.block(page, feed, exchange, $1) }
@@ -252,7 +254,9 @@ extension SyncDriver {
             (.readBack(let key, _, let attempt), .deleted),
             (.readBack(let key, _, let attempt), .absent):
             var found: [ServerRecord] = []
-            if case .record(let record) = answer { found = [record] }
+            if case .record(let record) = answer {
+                found = try host.read(journal) { try $0.placed(record, of: key, model) }
+            }
             let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             var own = exchange
             own.key = key
@@ -300,6 +304,21 @@ extension SyncDriver {
 }
 
 extension SyncDriver {
+    /// Logs a page of a list.
+    private func note(
+        _ page: ListPage, of list: Listing, _ exchange: ReadExchange,
+        _ recorder: inout SyncRecorder
+    ) async throws -> PageResult {
+        var page = page
+        let step = list.walk?.placed(&page, asOf: list.asOf)
+        let below = try below(&page.records, list.collection, list.target.parameters)
+        var result = try await log(&recorder) { [page] in
+            try $0.page(page, below, list, exchange, $1)
+        }
+        result.step = step
+        return result
+    }
+
     /// Takes out of records what stands in them, and looks up what is here of the same entities;
     /// nil where the model embeds nothing in their collection.
     private func below(

@@ -100,7 +100,7 @@ extension SyncMachine {
         switch (step, result.answer) {
         case (.describe, .description(let list)):
             for described in list { epochs?[described.name] = described.epoch }
-        case (.list, .page): took(result.page)
+        case (.list, .page), (.list, .absent): took(result.page)
         case (.list, .cursorExpired): startAnew()
         case (.list, _): tookNothing()
         case (.feed, _): tookBlock(result.page)

@@ -4,15 +4,20 @@ package import TidemarkEvents
 import TidemarkRules
 
 /// In which entity of a tree one lies, and under which name.
-struct TreeSpot: Sendable, Hashable {
+package struct TreeSpot: Sendable, Hashable {
     /// The id that it keeps for life; nil at the root.
-    var parent: String?
-    var name: String
+    package var parent: String?
+    package var name: String
+
+    package init(parent: String?, name: String) {
+        self.parent = parent
+        self.name = name
+    }
 }
 
 extension RowReading {
     /// Where a document says that its entity lies.
-    func treeSpot(
+    package func treeSpot(
         _ document: JSONDocument, in collection: CollectionName, _ tree: TreeRule
     ) throws -> TreeSpot {
         let parent = try document.ids(in: tree.parent).first.map {
@@ -84,6 +89,12 @@ package struct TreeReader: Sendable {
             next = spot.parent
         }
         return names.reversed()
+    }
+
+    /// Where an entity lies on the server; of one that is not there, where it lies here.
+    mutating func serverSpot(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
+        let steps = try steps(of: id, rows)
+        return steps.base ?? steps.changes.last?.spot ?? steps.last
     }
 
     /// An entity and those in which it lies, the nearest first; in a circle each comes once.

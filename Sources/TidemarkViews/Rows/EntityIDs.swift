@@ -34,8 +34,19 @@ extension RowReading {
     /// The id that the server uses for an entity; of an id that names none, that one.
     package func serverID(of named: EntityKey) throws -> String {
         let key = try resolve(named)
-        let idField = try model()[key.collection]?.idField
-        return try serverID(of: key, entity(at: .entity(key)), idField: idField) ?? key.id
+        let collection = try model()[key.collection] ?? CollectionModel(key.collection)
+        return try wireID(of: key, entity(at: .entity(key)), collection)
+    }
+
+    /// The id by which calls name the entity of a row: the server's, or its path where the server
+    /// knows the tree by paths.
+    package func wireID(
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> String {
+        if collection.tree?.isByPath == true, let path = try serverPath(of: key, in: collection) {
+            return path
+        }
+        return try serverID(of: key, row, idField: collection.idField) ?? key.id
     }
 
     /// How references are written in what is sent.

@@ -16,18 +16,32 @@ extension CollectionModel {
         public var kind: String?
         /// What it says of an entity in which others may lie.
         public var folder: String
+        /// Whether the server knows entities by their paths, as a file server does.
+        ///
+        /// A path is the names from the root down, joined by `/`. The ids of entities are this
+        /// store's own then, and no server hears of them; ``parent`` and ``name`` of what the
+        /// server says follow from where it lies. It is listed folder by folder.
+        public var isByPath: Bool
+        /// The field in which a server that knows entities by their paths tells an id of its own,
+        /// which stays where the entity is moved.
+        ///
+        /// Without it, one that was moved on the server is deleted here and found again as another.
+        public var serverID: String?
 
         /// What ``folder`` is unless given.
         public static let usualFolder = "folder"
 
         /// A tree by the fields of its entities.
         public init(
-            parent: String, name: String, kind: String? = nil, folder: String = usualFolder
+            parent: String, name: String, kind: String? = nil, folder: String = usualFolder,
+            isByPath: Bool = false, serverID: String? = nil
         ) {
             self.parent = parent
             self.name = name
             self.kind = kind
             self.folder = folder
+            self.isByPath = isByPath
+            self.serverID = serverID
         }
     }
 
@@ -42,6 +56,33 @@ extension CollectionModel {
 package typealias TreeRule = CollectionModel.TreeRule
 
 extension TreeRule {
+    /// Where a write of a tree that the server knows by paths leaves its entity: the path.
+    ///
+    /// - Parameter body: the document of the write, whose ``parent`` is the path of the folder.
+    /// - Returns: nil where it has no name, or one that can't be part of a path.
+    public func path(in body: [UInt8]) -> String? {
+        guard let document = try? JSONDocument(parsing: body),
+            let name = document.value(name)?.stringValue, !name.isEmpty,
+            !name.utf8.contains(UInt8(ascii: "/"))
+        else { return nil }
+        guard let parent = document.ids(in: parent).first else { return name }
+        return "\(parent)/\(name)"
+    }
+
+    /// A document with where its entity lies.
+    ///
+    /// - Parameter parent: the id of the folder; nil for the root.
+    package func placing(
+        _ document: JSONDocument, in parent: String?, as name: String
+    ) -> JSONDocument {
+        var fields = [(key: self.name, value: JSONValue.string(name).encoded())]
+        if let parent {
+            fields.append((key: self.parent, value: JSONValue.string(parent).encoded()))
+        }
+        let bytes = document.applying(set: fields, unset: [self.parent])
+        return (try? JSONDocument(parsing: bytes)) ?? document
+    }
+
     /// Whether others may lie in an entity with that document.
     package func isFolder(_ document: JSONDocument) -> Bool {
         guard let kind else { return true }
@@ -68,22 +109,70 @@ extension TreeRule: ModelObject {
         ModelMember(
             "folder", \.folder, .text,
             "What the field kind says of an entity in which others may lie."),
+        ModelMember(
+            "isByPath", \.isByPath, .flag,
+            """
+            Whether the server knows entities by their paths and is listed folder by folder, as a \
+            file server is.
+            """),
+        ModelMember(
+            "serverID", \.serverID, .text,
+            """
+            The field in which such a server tells an id of its own, which stays where the entity \
+            is moved.
+            """),
     ]
 }
 
 extension Contradiction {
-    static let trees = [
-        Contradiction("tree.parent", "references") { collection, _ in
-            guard let tree = collection.tree, collection.treeReference == nil else { return nil }
-            return """
-                entities lie in entities of the same collection; add "\(tree.parent)": \
-                "\(collection.name)" to references
-                """
-        },
-        Contradiction("tree.name", "tree.parent") { collection, _ in
-            guard let tree = collection.tree, [tree.parent, tree.kind].contains(tree.name)
-            else { return nil }
-            return "one field can't say both; name one field for each of parent, name and kind"
-        },
+    static let trees =
+        [
+            Contradiction("tree.parent", "references") { collection, _ in
+                guard let tree = collection.tree, collection.treeReference == nil else {
+                    return nil
+                }
+                return """
+                    entities lie in entities of the same collection; add "\(tree.parent)": \
+                    "\(collection.name)" to references
+                    """
+            },
+            Contradiction("tree.name", "tree.parent") { collection, _ in
+                guard let tree = collection.tree, [tree.parent, tree.kind].contains(tree.name)
+                else { return nil }
+                return "one field can't say both; name one field for each of parent, name and kind"
+            },
+            Contradiction("tree.serverID", "tree.isByPath") { collection, _ in
+                guard let tree = collection.tree, tree.serverID != nil, !tree.isByPath else {
+                    return nil
+                }
+                return "other servers name entities by their ids; leave serverID out"
+            },
+            Contradiction("tree.isByPath", "tree.kind") { collection, _ in
+                guard let tree = collection.tree, tree.isByPath, tree.kind == nil else {
+                    return nil
+                }
+                return "a server lists folders; name the field that tells them from files"
+            },
+            Contradiction("ids", "tree.isByPath") { collection, _ in
+                guard let tree = collection.tree, tree.isByPath, collection.ids != .client else {
+                    return nil
+                }
+                return "what is known by its path has ids of this store alone; leave ids out"
+            },
+        ] + listsByPath
+
+    /// What is listed folder by folder is listed in no other way.
+    private static let listsByPath = [
+        byPath("since") { $0.since != nil }, byPath("window") { $0.window != nil },
+        byPath("feed") { $0.feed != nil }, byPath("lists") { $0.lists != nil },
     ]
+
+    private static func byPath(
+        _ member: String, _ isThere: @escaping @Sendable (CollectionModel) -> Bool
+    ) -> Contradiction {
+        Contradiction(member, "tree.isByPath") { collection, _ in
+            guard collection.tree?.isByPath == true, isThere(collection) else { return nil }
+            return "it is listed folder by folder, always all of it; leave \(member) out"
+        }
+    }
 }

@@ -28,6 +28,35 @@ extension RowReading {
         else { return nil }
         return try reader.path(of: key.id, self)
     }
+
+    /// The path of an entity on the server, where it was before anything that is pending on it and
+    /// on those in which it lies; of one that is not there, where it is to be made.
+    package func serverPath(
+        of key: EntityKey, in collection: CollectionModel
+    ) throws -> String? {
+        guard var reader = TreeReader(collection) else { return nil }
+        var names: [String] = []
+        var seen: Set<String> = []
+        var next: String? = key.id
+        while let id = next {
+            guard seen.insert(id).inserted, let spot = try reader.serverSpot(of: id, self) else {
+                return nil
+            }
+            names.append(spot.name)
+            next = spot.parent
+        }
+        return names.reversed().joined(separator: "/")
+    }
+
+    /// What a server that knows a tree by paths says of an entity, with where it lies there.
+    package func placed(
+        _ document: JSONDocument, of key: EntityKey, in collection: CollectionModel
+    ) throws -> JSONDocument {
+        guard let tree = collection.tree, tree.isByPath, var reader = TreeReader(collection),
+            let spot = try reader.serverSpot(of: key.id, self)
+        else { return document }
+        return tree.placing(document, in: spot.parent, as: spot.name)
+    }
 }
 
 extension Fold {

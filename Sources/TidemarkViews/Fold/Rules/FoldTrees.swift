@@ -171,7 +171,7 @@ extension Fold {
 extension EntityRow {
     /// The document that says where it lies in a tree, with everything pending; nil where there is
     /// none.
-    func treeDocument(in collection: CollectionModel) -> JSONDocument? {
+    package func treeDocument(in collection: CollectionModel) -> JSONDocument? {
         content.flatMap { try? collection.read(JSONDocument(parsing: $0)) }
     }
 

@@ -1,0 +1,215 @@
+// TreeWalk.swift — the list of a tree that the server knows by paths: folder by folder, each with
+// what lies in it directly. It tells which entity a member of a folder is.
+//
+//   the server's own id of a file      the entity that has it, wherever it lay
+//   else its place                     the entity that the server had there, if it is of its kind
+//   else a folder made here            that one, where it was not sent yet
+//   else                               a new entity
+//
+// A path is an address of a time: nothing is remembered under it, so that a later file at the same
+// place is another entity.
+
+package import TidemarkEvents
+import TidemarkRules
+package import TidemarkViews
+
+/// A list of a tree by its folders.
+package struct TreeWalk: Sendable, Hashable {
+    /// A folder to list; without an id the root.
+    struct Folder: Sendable, Hashable {
+        var id: String?
+        /// The names from the root down, joined by `/`.
+        var path = ""
+    }
+
+    /// A name in a folder.
+    struct Place: Sendable, Hashable {
+        var folder: String?
+        var name: ExactString
+    }
+
+    /// An entity that the server has at a place.
+    struct Member: Sendable, Hashable {
+        var id: String
+        var isFolder: Bool
+        /// The server's own id of it, which it keeps where it is moved.
+        var mark: ExactString?
+    }
+
+    /// What a folder's list adds to the walk.
+    package struct Step: Sendable, Hashable {
+        fileprivate struct Found: Sendable, Hashable {
+            var place: Place
+            var member: Member
+            var isNew: Bool
+        }
+
+        fileprivate var found: [Found] = []
+        /// Folders in it, the first one last.
+        fileprivate var folders: [Folder] = []
+    }
+
+    private let tree: TreeRule
+    /// The folder that is listed next, or now.
+    private(set) var folder = Folder()
+    /// Those that come after it, the next one last.
+    private var waiting: [Folder] = []
+    /// What the server has in each folder, as far as is known.
+    private var members: [String?: [ExactString: Member]] = [:]
+    private var places: [ExactString: Place] = [:]
+    private var marked: [ExactString: String] = [:]
+    /// Folders that were made here and that the server does not have.
+    private var unsent: [Place: String] = [:]
+    /// How many entities it found that were not known.
+    private var foundCount = 0
+
+    package init(_ tree: TreeRule) { self.tree = tree }
+
+    // MARK: What is known before
+
+    /// Notes an entity that the server has.
+    package mutating func know(_ id: String, _ spot: TreeSpot, _ document: JSONDocument) {
+        note(
+            Member(id: id, isFolder: tree.isFolder(document), mark: mark(in: document)),
+            at: Place(folder: spot.parent, name: ExactString(spot.name)))
+    }
+
+    /// Notes an entity that was made here and that the server does not have.
+    package mutating func expect(_ id: String, _ spot: TreeSpot, _ document: JSONDocument) {
+        guard tree.isFolder(document) else { return }
+        let place = Place(folder: spot.parent, name: ExactString(spot.name))
+        unsent[place] = min(id, unsent[place] ?? id)
+    }
+
+    private mutating func note(_ member: Member, at place: Place) {
+        // It lies at one place only.
+        if let old = places.updateValue(place, forKey: ExactString(member.id)), old != place,
+            members[old.folder]?[old.name]?.id == member.id
+        {
+            members[old.folder]?[old.name] = nil
+        }
+        members[place.folder, default: [:]][place.name] = member
+        if let mark = member.mark { marked[mark] = member.id }
+    }
+
+    private func mark(in document: JSONDocument) -> ExactString? {
+        tree.serverID.flatMap { document.value($0)?.idText }.map { ExactString($0) }
+    }
+
+    // MARK: A folder's list
+
+    /// Makes a folder's list one of entities: with ids for paths, the folder's among their fields,
+    /// and the path of the folder that is listed next.
+    ///
+    /// - Parameter asOf: the log's last position when the walk began; new ids are made of it.
+    package func placed(_ page: inout ListPage, asOf: Position) -> Step {
+        var step = Step()
+        var count = foundCount
+        var records: [ServerRecord] = []
+        for record in page.records {
+            guard let name = name(of: record.id), let bytes = record.document,
+                let document = try? JSONDocument(parsing: bytes)
+            else {
+                page.unreadable.append(
+                    UnreadableRecord(
+                        id: record.id, bytes: record.document ?? [],
+                        problem: "it does not lie in \"\(folder.path)\""))
+                continue
+            }
+            let place = Place(folder: folder.id, name: ExactString(name))
+            let isFolder = tree.isFolder(document)
+            let mark = mark(in: document)
+            let known = id(at: place, isFolder: isFolder, mark)
+            if known == nil { count += 1 }
+            let id = known ?? "@\(asOf.rawValue).\(count)"
+            step.found.append(
+                Step.Found(
+                    place: place, member: Member(id: id, isFolder: isFolder, mark: mark),
+                    isNew: known == nil))
+            if isFolder { step.folders.append(Folder(id: id, path: record.id)) }
+            records.append(
+                ServerRecord(
+                    id: id, revision: record.revision, serverTime: record.serverTime,
+                    parsed: tree.placing(
+                        document, in: place.folder, as: place.name.text)))
+        }
+        page.records = records
+        // What can't be read says nothing of the entity there, nor of what lies in it.
+        for record in page.unreadable {
+            guard let path = record.id, let name = name(of: path),
+                let there = members[folder.id]?[ExactString(name)]
+            else { continue }
+            page.unspoken += [there.id] + below(there.id)
+        }
+        if page.isPartial, let id = folder.id { page.unspoken += below(id) }
+        if page.isPartial, folder.id == nil { page.unspoken += places.keys.map(\.text).sorted() }
+        step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
+        page.next = (step.folders.last ?? waiting.last)?.path
+        page.cursor = nil
+        return step
+    }
+
+    /// Goes on behind a folder's list.
+    package mutating func took(_ step: Step) {
+        for found in step.found {
+            if found.isNew { foundCount += 1 }
+            unsent[found.place] = nil
+            note(found.member, at: found.place)
+        }
+        waiting += step.folders
+        if let next = waiting.popLast() { folder = next }
+    }
+
+    /// Goes on behind a folder that could not be listed.
+    ///
+    /// - Returns: the path of the folder that is listed next; nil where none is left.
+    mutating func skip() -> String? {
+        guard let next = waiting.popLast() else { return nil }
+        folder = next
+        return next.path
+    }
+
+    /// The walk without what is known of the tree, which may be very much.
+    var withoutEntities: TreeWalk {
+        var walk = TreeWalk(tree)
+        walk.folder = folder
+        return walk
+    }
+
+    /// The name of a member by its path; nil where it is not in the folder.
+    private func name(of path: String) -> String? {
+        guard !folder.path.isEmpty else {
+            return path.utf8.contains(UInt8(ascii: "/")) || path.isEmpty ? nil : path
+        }
+        let prefix = folder.path.utf8.count + 1
+        guard path.utf8.count > prefix, path.utf8.starts(with: (folder.path + "/").utf8),
+            let name = String(path.utf8.dropFirst(prefix)), !name.utf8.contains(UInt8(ascii: "/"))
+        else { return nil }
+        return name
+    }
+
+    private func id(at place: Place, isFolder: Bool, _ mark: ExactString?) -> String? {
+        if let mark, let id = marked[mark] { return id }
+        if let there = members[place.folder]?[place.name], there.isFolder == isFolder,
+            mark == nil || there.mark == nil
+        {
+            return there.id
+        }
+        return isFolder ? unsent[place] : nil
+    }
+
+    /// What the server has in a folder, near and far.
+    private func below(_ id: String) -> [String] {
+        var found: [String] = []
+        var waiting = [id]
+        var seen: Set<String> = [id]
+        while let next = waiting.popLast() {
+            let ids = (members[next] ?? [:]).values.map(\.id).sorted()
+            for id in ids where seen.insert(id).inserted {
+                found.append(id)
+                waiting.append(id)
+            }
+        }
+        return found
+    }
+}
