@@ -130,7 +130,7 @@ let package = Package(
             "TidemarkTesting",
             [
                 "TidemarkReplay", "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkSync",
-                "TidemarkViews", "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
+                "TidemarkViews", "TidemarkEvents", httpTypes, flyingFox, flyingSocks, crypto,
             ]),
         // The commands of the tool, for apps that make a tool with adapters of their own, …
         .target(

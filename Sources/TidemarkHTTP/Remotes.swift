@@ -28,7 +28,8 @@ private struct KnownAdapter: Sendable {
     private static let home = [
         (
             name: "home",
-            line: "The path in which the collections lie, percent-encoded, as in \"/user/\"."
+            line: "The path in which the collections lie, of webdav the root of the tree, "
+                + "percent-encoded, as in \"/user/\"."
         )
     ]
 
@@ -44,6 +45,9 @@ private struct KnownAdapter: Sendable {
         KnownAdapter(
             name: "carddav", parameters: home, words: CalDAVAdapter.words,
             make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .contacts) }),
+        KnownAdapter(
+            name: "webdav", parameters: home, words: WebDAVAdapter.words,
+            make: { WebDAVAdapter(origin: $0.origin, home: $1[0]) }),
         KnownAdapter(
             name: "toggl",
             options: [
@@ -97,6 +101,11 @@ extension Remote {
     /// The address books below a path of a CardDAV server.
     public static func carddav(origin: String, home: String) -> Remote {
         Remote(origin: origin, adapter: "carddav", parameters: ["home": home]).withAdapterDefaults
+    }
+
+    /// The files and folders below a path of a WebDAV server, such as `/dav/files/user/`.
+    public static func webdav(origin: String, home: String) -> Remote {
+        Remote(origin: origin, adapter: "webdav", parameters: ["home": home]).withAdapterDefaults
     }
 
     /// Toggl, or a server that speaks as Toggl does.

@@ -38,7 +38,7 @@ package struct PlainHTTP: Sendable {
         let socket = try Self.connect(authority)
         defer { close(socket) }
         try Self.write(Array((head + "\r\n").utf8) + (body ?? []), to: socket)
-        try parse(try Self.read(socket))
+        try parse(try Self.read(socket), hasBody: method != "HEAD")
     }
 
     private static func connect(_ authority: String) throws -> Int32 {
@@ -101,7 +101,7 @@ package struct PlainHTTP: Sendable {
         }
     }
 
-    private mutating func parse(_ bytes: [UInt8]) throws {
+    private mutating func parse(_ bytes: [UInt8], hasBody: Bool) throws {
         let blank = Array("\r\n\r\n".utf8)
         guard let end = bytes.firstRange(of: blank) else {
             throw Failure(description: "no answer but \(bytes.count) bytes")
@@ -120,7 +120,8 @@ package struct PlainHTTP: Sendable {
         }
         body = Array(bytes[end.upperBound...])
         let length = fields.first { $0.name.lowercased() == "content-length" }
-        if let length, let count = Int(length.value), body.count != count, status != 304 {
+        guard hasBody, status != 304 else { return }
+        if let length, let count = Int(length.value), body.count != count {
             throw Failure(description: "\(body.count) bytes of \(count)")
         }
     }

@@ -206,14 +206,3 @@ extension CalDAVAdapter {
         return .refused(ServerRefusal(status: status, message: error.words))
     }
 }
-
-/// ETags as versions.
-enum ETag {
-    /// The ETag as it is, with its quotes; nil when there is none that a precondition can use.
-    static func strong(_ text: String?) -> Revision? {
-        guard let text, !text.isEmpty, !text.hasPrefix("W/"), text.utf8.count <= 1024,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
-        return Revision(text)
-    }
-}

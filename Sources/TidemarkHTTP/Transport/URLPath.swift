@@ -1,9 +1,9 @@
 // URLPath.swift — percent-encoding (RFC 3986) and the parts of addresses.
 
 /// Percent-encoding, and the parts of addresses.
-enum URLPath {
+package enum URLPath {
     /// Escapes everything but what RFC 3986 calls unreserved.
-    static func escape(_ bytes: some Sequence<UInt8>) -> String {
+    package static func escape(_ bytes: some Sequence<UInt8>) -> String {
         var escaped = ""
         for byte in bytes {
             switch byte {
@@ -20,7 +20,7 @@ enum URLPath {
     }
 
     /// The bytes of a percent-encoded text; a `%` without two hexadecimal digits stays.
-    static func unescape(_ text: some StringProtocol) -> [UInt8] {
+    package static func unescape(_ text: some StringProtocol) -> [UInt8] {
         let encoded = Array(text.utf8)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(encoded.count)
@@ -50,7 +50,7 @@ enum URLPath {
     }
 
     /// Scheme, host and port of an address.
-    static func authority(of origin: String) -> String {
+    package static func authority(of origin: String) -> String {
         guard let scheme = origin.firstRange(of: "://") else { return origin }
         let rest = origin[scheme.upperBound...]
         return String(origin[..<(rest.firstIndex(of: "/") ?? origin.endIndex)])

@@ -1,9 +1,9 @@
 // ServerAnswer+Paths.swift — answers of a server that knows a tree by paths, with the ids that its
 // entities have here. A list's answer is taken apart in TreeWalk.swift.
 
-package import TidemarkEvents
+import TidemarkEvents
 import TidemarkRules
-package import TidemarkViews
+import TidemarkViews
 
 extension ServerAnswer {
     /// The answer to writes, about the entities that were written.
@@ -39,28 +39,40 @@ extension ServerAnswer {
     }
 }
 
+/// What lies at the path by which an entity was asked for.
+enum PlacedRecord: Sendable {
+    /// The entity.
+    case own(ServerRecord)
+    /// Another one.
+    case other
+    /// Another one, where this one was to be made.
+    case taken
+}
+
 extension ViewReader {
-    /// What a server says of an entity that was asked for by its path: nothing where it is another
-    /// one that lies there by now.
-    package func placed(
+    /// What a server says of an entity that was asked for by its path.
+    func placed(
         _ record: ServerRecord, of key: EntityKey, _ model: SyncModel
-    ) throws -> [ServerRecord] {
+    ) throws -> PlacedRecord {
         guard let collection = model[key.collection], let tree = collection.tree, tree.isByPath,
             let bytes = record.document
-        else { return [record] }
+        else { return .own(record) }
         let document = try JSONDocument(parsing: bytes)
-        let row = try entity(key)
-        if let known = try row?.baseValue(in: collection).document {
-            let mark = tree.serverID.flatMap { document.value($0)?.idText }
-            let had = tree.serverID.flatMap { known.value($0)?.idText }
-            let isOther =
-                mark != nil && had != nil && mark.map(ExactString.init) != had.map(ExactString.init)
-            if isOther || tree.isFolder(document) != tree.isFolder(known) { return [] }
+        let row = try entity(key) ?? EntityRow()
+        let isMade = row.baseState == .live
+        let known =
+            try isMade ? row.baseValue(in: collection).document : row.treeDocument(in: collection)
+        if let known {
+            let mark = tree.serverID.flatMap { document.value($0)?.idText }.map(ExactString.init)
+            let had = tree.serverID.flatMap { known.value($0)?.idText }.map(ExactString.init)
+            let isOther = mark != nil && had != nil && mark != had
+            if isOther || tree.isFolder(document) != tree.isFolder(known) {
+                return isMade ? .other : .taken
+            }
         }
-        return [
+        return .own(
             ServerRecord(
                 id: key.id, revision: record.revision, serverTime: record.serverTime,
-                parsed: try placed(document, of: key, in: collection))
-        ]
+                parsed: try placed(document, of: key, in: collection)))
     }
 }

@@ -239,6 +239,21 @@ extension SyncRecorder {
                 mutation: item.covers.last, call: call, revision: revision, json: payload))
     }
 
+    /// Logs that an entity can't be made, as another one lies at its path.
+    mutating func taken(_ key: EntityKey, _ exchange: ReadExchange, _ draft: Draft) throws {
+        let row = try draft.fold.entity(key)
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        let covers = row.attempt?.covers ?? row.next.last?.position
+        guard let covers, row.pending.contains(where: { $0.position <= covers }) else { return }
+        let rejected = PushRejected(
+            status: 0, message: "there is another one of this name: give it another name")
+        try draft.append(
+            Event(
+                .pushRejected, recordedAt: draft.now, key: key, cause: call, sync: start,
+                mutation: covers, json: rejected.encoded))
+    }
+
     /// Logs that a write is refused without being sent.
     ///
     /// - Returns: false when its entity is no longer as it was when the write was decided: then

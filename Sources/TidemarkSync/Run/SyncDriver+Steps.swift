@@ -253,14 +253,20 @@ extension SyncDriver {
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .deleted),
             (.readBack(let key, _, let attempt), .absent):
-            var found: [ServerRecord] = []
-            if case .record(let record) = answer {
-                found = try host.read(journal) { try $0.placed(record, of: key, model) }
-            }
-            let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             var own = exchange
             own.key = key
             own.settles = attempt?.call
+            var found: [ServerRecord] = []
+            if case .record(let record) = answer {
+                switch try host.read(journal, { try $0.placed(record, of: key, model) }) {
+                case .own(let record): found = [record]
+                case .other: break
+                case .taken:
+                    try await log(&recorder) { [own] in try $0.taken(key, own, $1) }
+                    return PageResult()
+                }
+            }
+            let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             try await log(&recorder) { [own, found] in
                 try $0.readBack(key, own, found.first, below, $1)
             }

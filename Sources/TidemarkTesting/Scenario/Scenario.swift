@@ -77,6 +77,7 @@ public struct Scenario: Sendable {
 /// What the server holds when the scenario begins.
 struct ScenarioSetup: Sendable {
     static let members = ["kind", "rows", "nextID", "limit", "quotas"] + Dhis2Setup.members
+        + WebDAVSetup.members
 
     var rows: [(key: EntityKey, document: JSONValue)] = []
     /// The first id that the server assigns, to whatever; it counts up from there.
@@ -87,12 +88,15 @@ struct ScenarioSetup: Sendable {
     var quotas: TogglQuotaLimits?
     /// Which DHIS2 it is.
     var dhis2: Dhis2Setup
+    /// What kind of file server it is.
+    var webdav: WebDAVSetup
 
     init(
         _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel,
         _ dhis2: Dhis2Setup
     ) throws(ScenarioError) {
         self.dhis2 = dhis2
+        webdav = try WebDAVSetup(server, kind)
         for (name, path, list) in try server.members("rows") {
             guard let collection = model[CollectionName(name)] else {
                 throw ScenarioError(path, "the model has no such collection")

@@ -196,12 +196,12 @@ struct ScenarioReader {
         let path = members.path("server")
         let edit = try ScenarioMembers(
             try members.needed("server"), at: path,
-            ["put", "document", "delete", "forget", "archive"])
-        let names = ["put", "delete", "forget", "archive"].filter { edit[$0] != nil }
+            ["put", "document", "delete", "forget", "archive", "move", "to"])
+        let names = ["put", "delete", "forget", "archive", "move"].filter { edit[$0] != nil }
         guard let name = names.first, names.count == 1 else {
             throw ScenarioError(
                 path,
-                "one of put, delete, forget and archive is needed, or file or takeFiles")
+                "one of put, delete, forget, archive and move is needed, or file or takeFiles")
         }
         let key = try key(edit, name)
         if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }
@@ -220,6 +220,7 @@ struct ScenarioReader {
         guard name != "archive" || key.collection == "projects" else {
             throw ScenarioError(edit.path(name), "only projects can be archived")
         }
+        if name == "move" { return .move(key, to: try edit.neededText("to")) }
         return name == "delete" ? .delete(key) : name == "forget" ? .forget(key) : .archive(key)
     }
 

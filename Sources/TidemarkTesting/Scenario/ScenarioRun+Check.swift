@@ -86,7 +86,7 @@ extension ScenarioRun {
         let model = try store.views.model()
         for (key, wanted) in expected.rows {
             let path = "\(expected.path).rows.\(key)"
-            let row = try store.views.entity(key)
+            let row = try store.views.entity(store.named(key))
             let actual = try row.flatMap { try Self.json($0, key, model, store) }
             if wanted == .null {
                 if let actual { note(path, "(no such entity)", actual.description) }
@@ -127,10 +127,12 @@ extension ScenarioRun {
         for (name, ids) in expected.collections {
             var actual: [String] = []
             try store.forEachDocument(in: name) { key, _, _ in
-                actual.append(key.id)
+                actual.append(try store.name(of: key))
                 return true
             }
-            let wanted = try ids.map { try store.views.resolve(EntityKey(name, $0)).id }
+            let wanted = try ids.map {
+                try store.name(of: store.named(store.views.resolve(EntityKey(name, $0))))
+            }
             guard wanted.sorted() != actual.sorted() else { continue }
             func text(_ ids: [String]) -> String {
                 ids.isEmpty ? "(none)" : ids.sorted().joined(separator: "\n")

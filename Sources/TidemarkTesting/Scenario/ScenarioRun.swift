@@ -162,16 +162,26 @@ actor ScenarioRun {
     private func act(_ step: ScenarioStep, _ inFlight: Bool) async throws -> Bool {
         switch step.action {
         case .create(let key, let document):
-            try await replica.write { tx in _ = try tx.create(key, document) }
-        case .edit(let key, let patch):
-            try await replica.write { tx in _ = try tx.patch(key, patch) }
-        case .delete(let key): try await replica.write { tx in _ = try tx.delete(key) }
+            let own = try replica.read { try $0.placed(document, in: key.collection) }
+            try await replica.write { tx in _ = try tx.create(key, own) }
+        case .edit(let named, let patch):
+            let (key, own) = try replica.read {
+                (try $0.named(named), try $0.placed(patch, in: named.collection))
+            }
+            try await replica.write { tx in _ = try tx.patch(key, own) }
+        case .delete(let named):
+            let key = try replica.read { try $0.named(named) }
+            try await replica.write { tx in _ = try tx.delete(key) }
         case .request(let key, let action, let parameters):
             try await replica.write { tx in
                 _ = try tx.request(action, of: key, parameters: parameters)
             }
-        case .retry(let key): try await replica.write { tx in try tx.retry(key) }
-        case .discard(let key): try await replica.write { tx in try tx.discard(key) }
+        case .retry(let named):
+            let key = try replica.read { try $0.named(named) }
+            try await replica.write { tx in try tx.retry(key) }
+        case .discard(let named):
+            let key = try replica.read { try $0.named(named) }
+            try await replica.write { tx in try tx.discard(key) }
         case .answer(let name, let answer): try self.answer(name, answer)
         case .server(let edit): server.apply(edit)
         case .serverFile(let path, let bytes): wire.serve(path, bytes)

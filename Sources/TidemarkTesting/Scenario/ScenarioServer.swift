@@ -10,6 +10,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     case kinto
     case toggl
     case dhis2
+    case webdav
 
     static let origin = "http://server.test"
 
@@ -19,6 +20,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         case .kinto: .kinto(origin: Self.origin, bucket: KintoScenarioServer.bucket)
         case .toggl: .toggl(origin: Self.origin)
         case .dhis2: .dhis2(origin: Self.origin, version: version.text)
+        case .webdav: .webdav(origin: Self.origin, home: "/")
         }
     }
 
@@ -27,6 +29,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         switch self {
         case .kinto, .dhis2: ["delete", "forget"]
         case .toggl: ["delete", "forget", "archive"]
+        case .webdav: ["delete", "move"]
         }
     }
 
@@ -61,6 +64,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         case .kinto: KintoScenarioServer(model, clock)
         case .toggl: TogglScenarioServer(setup, clock)
         case .dhis2: Dhis2ScenarioServer(setup.dhis2, clock)
+        case .webdav: WebDAVScenarioServer(setup.webdav, clock)
         }
     }
 }
@@ -96,7 +100,8 @@ struct KintoScenarioServer: ScenarioServer {
     func apply(_ edit: ScenarioServerEdit) {
         switch edit {
         case .put(let key, let document): server.put(key.description, document.description)
-        case .delete(let key), .archive(let key): server.delete(key.description)
+        case .delete(let key), .archive(let key), .move(let key, _):
+            server.delete(key.description)
         case .forget(let key):
             server.delete(key.description)
             server.withModel { $0.purgeTombstones() }
@@ -134,7 +139,7 @@ struct TogglScenarioServer: ScenarioServer {
         case .put(let key, let document): server.put(key.description, document.description)
         case .delete(let key): server.delete(key.description)
         case .forget(let key): server.forget(key.description)
-        case .archive(let key): server.archive(key.description)
+        case .archive(let key), .move(let key, _): server.archive(key.description)
         }
     }
 
@@ -171,7 +176,8 @@ struct Dhis2ScenarioServer: ScenarioServer {
     func apply(_ edit: ScenarioServerEdit) {
         switch edit {
         case .put(let key, let document): server.put(key.description, document.description)
-        case .delete(let key), .archive(let key): server.delete(key.description)
+        case .delete(let key), .archive(let key), .move(let key, _):
+            server.delete(key.description)
         case .forget(let key): server.forget(key.description)
         }
     }

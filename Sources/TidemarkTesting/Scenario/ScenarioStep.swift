@@ -64,6 +64,8 @@ enum ScenarioServerEdit: Sendable {
     /// The row is removed without a trace.
     case forget(EntityKey)
     case archive(EntityKey)
+    /// What has a path gets another one.
+    case move(EntityKey, to: String)
 }
 
 /// A fault of requests.

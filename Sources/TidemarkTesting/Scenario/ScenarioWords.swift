@@ -78,7 +78,10 @@ struct ScenarioWords: Sendable {
     func checkRequest(_ pattern: String, at path: String) throws(ScenarioError) {
         let parts = pattern.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         if parts[0].contains("*") { return }
-        let isSent = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"].contains(parts[0])
+        let isSent = [
+            "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "PROPFIND", "MKCOL", "MOVE",
+            "PROPPATCH",
+        ].contains(parts[0])
         guard isSent, parts.count == 2, ["/", "*"].contains(parts[1].first) else {
             throw ScenarioError(path, "a request is needed, as in \"GET /v1/*\"")
         }

@@ -92,6 +92,11 @@ public enum FaultAction: Sendable {
     case dropBeforeHandling
     /// The request is applied and its answer is lost.
     case dropAfterHandling
+    /// The connection breaks after so many bytes of the request's body.
+    ///
+    /// It is not applied, unless the server writes what comes in place
+    /// (``WebDAVOptions/uploadsInPlace``): then what came is what it has.
+    case cutOff(afterBytes: Int)
 
     /// 429 with `Retry-After` in seconds.
     public static func tooManyRequests(retryAfterSeconds: Int) -> FaultAction {

@@ -55,6 +55,18 @@ public final class LoopbackServer: Sendable {
         try await start(port) { server.core.exchange($0, body: $1) }
     }
 
+    /// Starts to listen and returns when connections are accepted.
+    ///
+    /// - Parameters:
+    ///   - server: what answers.
+    ///   - port: where to listen; 0 for a free port.
+    /// - Throws: an error of the socket layer when it can't listen.
+    public static func start(
+        _ server: WebDAVServer, port: UInt16 = 0
+    ) async throws -> LoopbackServer {
+        try await start(port) { server.core.exchange($0, body: $1) }
+    }
+
     private static func start(
         _ port: UInt16,
         _ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) -> ServerOutcome

@@ -13,8 +13,16 @@ protocol ServerModel: Sendable {
         _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
     ) -> TransportResponse
 
+    /// Handles a request of which only a part of the body came.
+    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64)
+
     /// An error in the form of this kind of server, without a date.
     static func error(_ status: Int) -> TransportResponse
+}
+
+extension ServerModel {
+    /// Nothing is done until the whole body is there.
+    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64) {}
 }
 
 /// What a client receives: an answer, or nothing because the connection broke.
@@ -90,6 +98,10 @@ final class ServerCore<Model: ServerModel>: Sendable {
             case .dropAfterHandling:
                 _ = state.model.handle(request, body: body, nowMilliseconds: now)
                 outcome = .dropped(isApplied: true)
+            case .cutOff(let bytes):
+                state.model.handle(
+                    request, bodyPart: Array((body ?? []).prefix(bytes)), nowMilliseconds: now)
+                outcome = .dropped(isApplied: false)
             case .answer(let status, let fields, let body):
                 var answer = Model.error(status)
                 answer.response.headerFields[.date] = HTTPDate.text(Timestamp(milliseconds: now))

@@ -127,7 +127,10 @@ extension Fold {
             // Until the server's own words follow, its entity is what we sent.
             if case .document(let bytes) = try Current(changes, on: base) {
                 row.baseState = .live
-                row.base = try referenceNames(collection).named(bytes)
+                // A server that knows paths has no ids that could stand in it.
+                row.base =
+                    try collection.tree?.isByPath == true
+                    ? bytes : referenceNames(collection).named(bytes)
                 row.revision = event.revision
             } else {
                 row.baseState = .deleted

@@ -20,6 +20,8 @@ struct Multistatus {
         var status: Int?
         /// The properties that were found.
         var properties: XMLTree?
+        /// The status of each group of properties.
+        var partStatuses: [Int] = []
 
         /// Whether the resource does not exist; a missing property alone does not say so.
         var isGone: Bool { properties == nil && (status == 404 || status == 410) }
@@ -44,6 +46,7 @@ struct Multistatus {
                 guard let status = try part.first("status", in: dav).map(Self.status) else {
                     throw .malformed("properties without a status")
                 }
+                found.partStatuses.append(status)
                 if status == 200 { found.properties = part.first("prop", in: dav) }
             }
             let addresses = response.all("href", in: dav)
@@ -71,9 +74,12 @@ struct DAVError {
     var conditions: [String] = []
     /// The server's message, in about a line.
     var words: String
+    /// Whether it is an error of WebDAV.
+    var isOfDAV = false
 
     init(_ body: [UInt8]) {
         if let root = try? XMLReader.read(body), root.is("error", in: dav) {
+            isOfDAV = true
             // Some servers add elements of their own.
             let known = [dav, "urn:ietf:params:xml:ns:caldav", "urn:ietf:params:xml:ns:carddav"]
             conditions = root.children.filter { known.contains($0.namespace) }.map(\.name)
@@ -89,7 +95,7 @@ struct DAVError {
 
 extension String {
     /// Without white space at both ends.
-    fileprivate var trimmed: String {
+    var trimmed: String {
         String(
             drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }

@@ -7,10 +7,10 @@
 // UTF-8, accepts a document that is cut off, and needs a system library that newer systems don't
 // have.
 
-import TidemarkSync
+package import TidemarkSync
 
 /// Reads a document in one pass, without recursion.
-struct XMLReader {
+package struct XMLReader {
     /// How deep elements may be nested.
     static let depthMax = 64
     /// How many elements a document may have, and how many attributes an element.
@@ -39,7 +39,7 @@ struct XMLReader {
     /// Reads a document.
     ///
     /// - Throws: `malformed`, with the problem and the byte at which it is.
-    static func read(_ bytes: [UInt8]) throws(SyncFailure) -> XMLTree {
+    package static func read(_ bytes: [UInt8]) throws(SyncFailure) -> XMLTree {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw .malformed("XML that is not UTF-8")
         }

@@ -1,0 +1,192 @@
+// WebDAVAdapter.swift — calls of servers of files that speak WebDAV, class 1 (RFC 4918).
+//
+//   list    PROPFIND  HOME/PATH/   Depth: 1: a folder, and what lies in it
+//   read    PROPFIND  HOME/PATH    Depth: 0
+//   create  MKCOL     HOME/PATH/   a folder
+//           PUT       HOME/PATH    a file, empty; If-None-Match: *
+//   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F
+//           PROPPATCH HOME/PATH    the time of the last change, and nothing else
+//   delete  DELETE    HOME/PATH    If-Match: ETAG for a file; never for a folder, since servers
+//                                  delete half of it and answer 412
+//
+// The id of an entity is its path: WebDAVPlaces. A version is an ETag: WebDAVVersion. The server
+// has no cursors.
+
+import HTTPTypes
+import Tidemark
+import TidemarkEvents
+public import TidemarkSync
+
+/// Speaks to a server of files by WebDAV.
+///
+/// An entity is a folder or a file, `{"kind":"folder","modified":…,"fileId":…}` or
+/// `{"kind":"file","size":…,"modified":…,"type":…,"fileId":…}` without the members that the server
+/// does not tell. Its id is its path from the root down, not encoded. Contents are no part of it.
+public struct WebDAVAdapter: ServerAdapter {
+    let places: WebDAVPlaces
+
+    /// An adapter for the tree below one path.
+    ///
+    /// - Parameters:
+    ///   - origin: the server's address: scheme, host and port, and a base path if it has one.
+    ///   - home: the path below it that is the root of the tree, percent-encoded:
+    ///     `/remote.php/dav/files/user/`.
+    public init(origin: String, home: String) {
+        places = WebDAVPlaces(origin: origin, home: home)
+    }
+
+    /// Entries are read and written one by one, and only the time of their last change is written.
+    public var traits: ServerTraits {
+        var traits = ServerTraits(sendsChanges: true)
+        traits.hasPaths = true
+        return traits
+    }
+
+    /// The request for a call; see the table at the top of the file.
+    public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        switch call {
+        case .list(_, _, let path): return try find(path ?? "", depth: "1", isFolder: true)
+        case .read(_, let id): return try find(id, depth: "0")
+        case .fetch(_, let ids): return try find(ids.first ?? "", depth: "0")
+        case .create(let collection, let id, let body):
+            if collection.isFolder(body) {
+                return ServerRequest(
+                    method: try Self.method("MKCOL"), path: places.path(id, isFolder: true))
+            }
+            return ServerRequest(
+                method: .put, path: places.path(id, isFolder: false),
+                headers: [.ifNoneMatch: "*", .contentType: "application/octet-stream"], body: [])
+        case .update(let collection, let id, let body, let changes, let revision):
+            if let target = collection.target(of: body, at: id) {
+                return try move(id, to: target, revision)
+            }
+            guard case .success(let time) = WebDAVPatch.time(of: changes, in: collection) else {
+                throw .client(status: 0, WebDAVPatch.onlyTimes)
+            }
+            let version = WebDAVVersion(revision)
+            return ServerRequest(
+                method: try Self.method("PROPPATCH"),
+                path: places.path(id, isFolder: version?.isFolder ?? false),
+                headers: Self.xml + Self.condition(version), body: WebDAVPatch.body(time))
+        case .delete(_, let id, let revision):
+            let version = WebDAVVersion(revision)
+            return ServerRequest(
+                method: .delete, path: places.path(id, isFolder: version?.isFolder ?? false),
+                headers: Self.condition(version))
+        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .perform, .batch, .poll,
+            .reserve:
+            throw .client(status: 0, "WebDAV has no such call")
+        }
+    }
+
+    /// Refuses names that no address can have, and writes that would go without a version although
+    /// one is known.
+    public func refusal(of call: ServerCall) -> ServerRefusal? {
+        switch call {
+        case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
+            if id.isEmpty || !WebDAVPlaces.canAddress(id) {
+                return ServerRefusal(status: 0, message: "no address can have this name")
+            }
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
+            .perform, .batch, .poll, .reserve:
+            return nil
+        }
+        if case .update(let collection, let id, let body, let changes, _) = call {
+            if let target = collection.target(of: body, at: id) {
+                guard WebDAVPlaces.canAddress(target) else {
+                    return ServerRefusal(status: 0, message: "no address can have this name")
+                }
+                // The version of what is moved does not matter.
+                return WebDAVPatch.refusalBesideMove(changes, in: collection)
+            }
+            if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
+                return ServerRefusal(status: 0, message: problem.description)
+            }
+        }
+        guard let revision = call.revision, let version = WebDAVVersion(revision),
+            !version.isFolder, version.condition == nil
+        else { return nil }
+        return ServerRefusal(
+            status: 0,
+            message: "its version is a weak ETag, which no write can ask for; it is sent again "
+                + "once the server tells a strong one")
+    }
+}
+
+// MARK: Requests
+
+extension WebDAVAdapter {
+    /// A move that overwrites nothing, whatever the version of what is moved: its content stays.
+    ///
+    /// - Parameter revision: the version of what is moved; empty for none.
+    private func move(
+        _ path: String, to target: String, _ revision: Revision
+    ) throws(SyncFailure) -> ServerRequest {
+        let isFolder = WebDAVVersion(revision)?.isFolder ?? false
+        var headers = HTTPFields()
+        headers[try Self.field("Destination")] = places.address(target, isFolder: isFolder)
+        headers[try Self.field("Overwrite")] = "F"
+        return ServerRequest(
+            method: try Self.method("MOVE"), path: places.path(path, isFolder: isFolder),
+            headers: headers)
+    }
+
+    private func find(
+        _ path: String, depth: String, isFolder: Bool = false
+    ) throws(SyncFailure) -> ServerRequest {
+        var headers = Self.xml
+        headers[try Self.field("Depth")] = depth
+        return ServerRequest(
+            method: try Self.method("PROPFIND"), path: places.path(path, isFolder: isFolder),
+            headers: headers, body: Self.asked)
+    }
+
+    private static let asked = Array(
+        (#"<?xml version="1.0" encoding="utf-8"?>"#
+            + #"<D:propfind xmlns:D="DAV:" xmlns:O="\#(WebDAVResource.ownCloud)"><D:prop>"#
+            + "<D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getcontenttype/>"
+            + "<D:getetag/><O:id/><O:fileid/></D:prop></D:propfind>").utf8)
+
+    private static let xml: HTTPFields = [.contentType: "application/xml; charset=utf-8"]
+
+    private static func condition(_ version: WebDAVVersion?) -> HTTPFields {
+        guard let condition = version?.condition else { return [:] }
+        return [.ifMatch: condition]
+    }
+
+    private static func method(_ name: String) throws(SyncFailure) -> HTTPRequest.Method {
+        guard let method = HTTPRequest.Method(name) else {
+            throw .client(status: 0, "\(name) is no method")
+        }
+        return method
+    }
+
+    private static func field(_ name: String) throws(SyncFailure) -> HTTPField.Name {
+        guard let field = HTTPField.Name(name) else {
+            throw .client(status: 0, "\(name) is no field")
+        }
+        return field
+    }
+}
+
+extension CollectionModel {
+    /// Whether a document is that of a folder, by the words of the model's tree.
+    func isFolder(_ document: [UInt8]) -> Bool {
+        guard let document = try? JSONDocument(parsing: document) else { return false }
+        return document.value(kindField)?.stringValue == folderWord
+    }
+
+    /// The path to which an update moves an entity; nil where it stays.
+    func target(of body: [UInt8], at path: String) -> String? {
+        guard let target = tree?.path(in: body), ExactString(target) != ExactString(path) else {
+            return nil
+        }
+        return target
+    }
+
+    /// The member that says what an entity is.
+    var kindField: String { tree?.kind ?? "kind" }
+
+    /// What it says of a folder.
+    var folderWord: String { tree?.folder ?? TreeRule.usualFolder }
+}

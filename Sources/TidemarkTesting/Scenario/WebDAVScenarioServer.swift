@@ -1,0 +1,81 @@
+// WebDAVScenarioServer.swift — a server of files in a scenario: what is said of it, and its folders
+// and files as records, each by its path.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkSync
+
+/// What kind of WebDAV server a scenario's server is.
+struct WebDAVSetup: Sendable {
+    static let members = ["fileIDs", "folderVersions", "failing", "refusals"]
+
+    var options = WebDAVOptions()
+
+    /// - Throws: for members that another kind of server does not have.
+    init(_ server: ScenarioMembers, _ kind: ScenarioServerKind) throws(ScenarioError) {
+        if kind != .webdav, let name = Self.members.first(where: { server[$0] != nil }) {
+            throw ScenarioError(server.path(name), "such a server has no \(name)")
+        }
+        options.hasFileIDs = try server.flag("fileIDs") ?? false
+        switch try server.text("folderVersions") {
+        case nil, "none": break
+        case "ownMembers": options.folderVersions = .ownMembers
+        case "allBelow": options.folderVersions = .allBelow
+        default:
+            throw ScenarioError(
+                server.path("folderVersions"), "one of none, ownMembers, allBelow is needed")
+        }
+        options.failingMembers = try Self.statuses("failing", server)
+        options.refusals = try Self.statuses("refusals", server)
+    }
+
+    private static func statuses(
+        _ name: String, _ server: ScenarioMembers
+    ) throws(ScenarioError) -> [String: Int] {
+        var statuses: [String: Int] = [:]
+        for (path, place, value) in try server.members(name) {
+            guard let status = value.int64Value, (400..<600).contains(status) else {
+                throw ScenarioError(place, "a status of 400 or more is needed")
+            }
+            statuses[path] = Int(status)
+        }
+        return statuses
+    }
+}
+
+/// A server of files. A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is
+/// its path.
+struct WebDAVScenarioServer: ScenarioServer {
+    private let server: WebDAVServer
+
+    init(_ setup: WebDAVSetup, _ clock: ManualClock) {
+        server = WebDAVServer(WebDAVServerModel(setup.options), clock: clock)
+    }
+
+    var transport: any Transport { server }
+    var givesFiles: Bool { true }
+
+    func apply(_ edit: ScenarioServerEdit) {
+        switch edit {
+        case .put(let key, let document):
+            if document["kind"] == "folder" {
+                server.makeFolder(key.id)
+            } else {
+                server.put(key.id, document["text"]?.stringValue ?? "")
+            }
+        case .move(let key, let path): server.move(key.id, to: path)
+        case .delete(let key), .forget(let key), .archive(let key): server.delete(key.id)
+        }
+    }
+
+    func record(_ key: EntityKey) -> JSONValue? {
+        server.entry(key.id).map { entry in
+            entry.isFolder
+                ? ["kind": "folder"] : ["kind": "file", "text": .string(entry.text)]
+        }
+    }
+
+    func failure(status: Int) -> TransportResponse {
+        TransportResponse(response: HTTPResponse(status: .init(code: status)), body: [])
+    }
+}

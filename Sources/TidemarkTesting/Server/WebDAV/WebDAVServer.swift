@@ -1,0 +1,57 @@
+// WebDAVServer.swift — a server of WebDAV, used without a socket.
+
+public import HTTPTypes
+import TidemarkEvents
+public import TidemarkSync
+
+/// A server of WebDAV in this process: a `Transport` that answers itself.
+///
+/// Requests are handled one after the other, each at once. It may be shared by several clients.
+public final class WebDAVServer: Transport, Sendable {
+    let core: ServerCore<WebDAVServerModel>
+
+    /// A server with a clock of its own.
+    ///
+    /// - Parameters:
+    ///   - model: what it holds at the start.
+    ///   - faults: which requests fail, and how.
+    ///   - now: the server's clock, in milliseconds since 1970.
+    public init(
+        _ model: WebDAVServerModel = WebDAVServerModel(), faults: FaultPlan = FaultPlan(),
+        now: @escaping @Sendable () -> Int64
+    ) {
+        core = ServerCore(model, faults: faults, now: now)
+    }
+
+    /// A server on a test's clock.
+    public convenience init(
+        _ model: WebDAVServerModel = WebDAVServerModel(), faults: FaultPlan = FaultPlan(),
+        clock: ManualClock
+    ) {
+        self.init(model, faults: faults, now: { clock.now.milliseconds })
+    }
+
+    /// The faults that are injected; setting them resets the counts.
+    public var faults: FaultPlan {
+        get { core.faults }
+        set { core.faults = newValue }
+    }
+
+    /// The requests of clients so far, in order.
+    public var requestLog: [LoggedRequest] { core.log }
+
+    /// Empties ``requestLog``.
+    public func clearRequestLog() { core.clearLog() }
+
+    /// Reads or changes the model directly, for example its options.
+    public func withModel<R: Sendable>(_ body: (inout WebDAVServerModel) -> R) -> R {
+        core.withModel(body)
+    }
+
+    /// Sends a request; faults apply.
+    public func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        try core.send(request, body: body, limits: limits)
+    }
+}

@@ -1,0 +1,114 @@
+// WebDAVRequestTests.swift — what is asked of a WebDAV server.
+
+import HTTPTypes
+import Testing
+import TidemarkEvents
+import TidemarkSync
+
+@testable import TidemarkHTTP
+
+@Suite struct `requests to a WebDAV server` {
+    private let dav = WebDAVCase()
+
+    private func line(_ request: ServerRequest) -> String {
+        let known = ["Depth", "Destination", "Overwrite", "If-Match", "If-None-Match"]
+        let fields = request.headers.filter { known.contains($0.name.rawName) }
+            .map { " \($0.name.rawName)=\($0.value)" }
+        return "\(request.method.rawValue) \(request.path)\(fields.joined())"
+    }
+
+    @Test func `paths are encoded name by name below the home`() throws {
+        let line = line(try dav.request(.read(dav.files, id: "a b/50%/#?&+;é/e\u{301}")))
+        #expect(line == "PROPFIND /dav/r%20c/a%20b/50%25/%23%3F%26%2B%3B%C3%A9/e%CC%81 Depth=0")
+        #expect(
+            self.line(try dav.request(.read(dav.files, id: ""))) == "PROPFIND /dav/r%20c/ Depth=0")
+        let root = WebDAVAdapter(origin: "https://dav.test", home: "/")
+        #expect(self.line(try root.listFolder("")) == "PROPFIND / Depth=1")
+    }
+
+    @Test func `lists ask for what documents and versions are made of`() throws {
+        let folder = try dav.adapter.listFolder("a/b")
+        let tree = try dav.request(.list(dav.files, after: nil, page: nil))
+
+        #expect(line(folder) == "PROPFIND /dav/r%20c/a/b/ Depth=1")
+        #expect(line(tree) == "PROPFIND /dav/r%20c/ Depth=infinity")
+        let body = try XMLReader.read(folder.body ?? [])
+        #expect(
+            body.first("prop", in: "DAV:")?.children.map(\.name) == [
+                "resourcetype", "getcontentlength", "getlastmodified", "getcontenttype", "getetag",
+                "id", "fileid",
+            ])
+    }
+
+    @Test func `a folder is made, and a file only where there is nothing`() throws {
+        #expect(line(try dav.request(dav.create("folder"))) == "MKCOL /dav/r%20c/a/b/")
+        #expect(
+            line(try dav.request(dav.create("file"))) == "PUT /dav/r%20c/a/b If-None-Match=*")
+        var other = dav
+        other.files.tree = CollectionModel.TreeRule(
+            parent: "in", name: "title", kind: "type", folder: "dir")
+        let call = ServerCall.create(other.files, id: "a", body: Array(#"{"type":"dir"}"#.utf8))
+        #expect(line(try other.request(call)) == "MKCOL /dav/r%20c/a/")
+    }
+
+    @Test func `a move names its target as a whole address, and overwrites nothing`() throws {
+        let file = try dav.adapter.move("a/b", to: "c d/é", Revision("\"e\""))
+        let folder = try dav.adapter.move("a", to: "c", Revision("/\"e\""))
+        let unknown = try dav.adapter.move("a", to: "c", Revision(""))
+
+        #expect(
+            line(file)
+                == "MOVE /dav/r%20c/a/b If-Match=\"e\" "
+                + "Destination=https://dav.test:8443/base/dav/r%20c/c%20d/%C3%A9 Overwrite=F")
+        #expect(
+            line(folder)
+                == "MOVE /dav/r%20c/a/ Destination=https://dav.test:8443/base/dav/r%20c/c/ "
+                + "Overwrite=F")
+        #expect(line(unknown).contains("MOVE /dav/r%20c/a Destination"))
+    }
+
+    @Test func `a deletion names the version of a file, and of a folder never`() throws {
+        #expect(line(try dav.request(dav.delete())) == "DELETE /dav/r%20c/a/b If-Match=\"e\"")
+        #expect(line(try dav.request(dav.delete("/\"e\""))) == "DELETE /dav/r%20c/a/b/")
+        #expect(line(try dav.request(dav.delete("/"))) == "DELETE /dav/r%20c/a/b/")
+        #expect(line(try dav.request(dav.delete(""))) == "DELETE /dav/r%20c/a/b")
+    }
+
+    @Test func `only the time of the last change is written`() throws {
+        let call = dav.update(#"{"modified":"2026-11-26T19:45:45.7+01:00"}"#)
+        let request = try dav.request(call)
+
+        #expect(dav.adapter.refusal(of: call) == nil)
+        #expect(line(request) == "PROPPATCH /dav/r%20c/a/b If-Match=\"e\"")
+        let patch = try XMLReader.read(request.body ?? [])
+        let property = patch.children.first?.children.first?.children.first
+        #expect(property?.is("lastmodified", in: "DAV:") == true)
+        #expect(property?.text == "1795718745")
+        for changes in [
+            "", "{}", #"{"modified":null}"#, #"{"modified":"soon"}"#, #"{"size":1}"#,
+            #"{"modified":"2026-11-26T18:45:45Z","name":"b"}"#,
+        ] {
+            #expect(dav.adapter.refusal(of: dav.update(changes)) != nil, "\(changes)")
+            #expect(throws: SyncFailure.self, "\(changes)") {
+                try dav.request(dav.update(changes))
+            }
+        }
+    }
+
+    @Test func `what is known only by a weak ETag is not written`() {
+        #expect(dav.adapter.refusal(of: dav.delete("W/\"e\""))?.message.contains("weak") == true)
+        #expect(dav.adapter.refusal(of: dav.delete("\"é\""))?.message.contains("weak") == true)
+        for revision in ["\"e\"", "/W/\"e\"", "/\"e\"", "/", ""] {
+            #expect(dav.adapter.refusal(of: dav.delete(revision)) == nil, "\(revision)")
+        }
+    }
+
+    @Test func `names that no address can have are refused`() {
+        for id in ["", ".", "..", "a/..", "a//b", "/a", "a/", "a\u{0}b"] {
+            #expect(dav.adapter.refusal(of: dav.create("file", id)) != nil, "\(id)")
+        }
+        for id in ["...", "a/.b", "%2F", "~", " ", "a\\b"] {
+            #expect(dav.adapter.refusal(of: dav.create("file", id)) == nil, "\(id)")
+        }
+    }
+}
