@@ -19,7 +19,7 @@ import Testing
             "Fold/Rules", "Payloads/Assets", "Payloads/Members", "Payloads/Pools", "Model/Pools",
             "Model/Trees",
             "Payloads/Push",
-            "Server/Toggl", "Server/Dhis2", "Server/Dhis2/Imports",
+            "Server/Toggl", "Server/Dhis2", "Server/Dhis2/Imports", "Server/WebDAV",
         ]
         for path in paths where !inModules.contains(path) {
             let isThere = ["Sources/", ""].contains { folder in

@@ -3,6 +3,8 @@
 // For tests that send thousands of requests to a server on this machine: cheaper than URLSession,
 // and none of the code under test.
 
+import Dispatch
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -39,6 +41,22 @@ package struct PlainHTTP: Sendable {
         defer { close(socket) }
         try Self.write(Array((head + "\r\n").utf8) + (body ?? []), to: socket)
         try parse(try Self.read(socket), hasBody: method != "HEAD")
+    }
+
+    /// The same without blocking the thread of the calling task: for a server in this process.
+    package static func sending(
+        _ method: String, authority: String, path: String, fields: [(name: String, value: String)],
+        body: [UInt8]?
+    ) async throws -> PlainHTTP {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        try PlainHTTP(
+                            method, authority: authority, path: path, fields: fields, body: body)
+                    })
+            }
+        }
     }
 
     private static func connect(_ authority: String) throws -> Int32 {

@@ -108,7 +108,7 @@ public struct WebDAVAdapter: ServerAdapter {
         else { return nil }
         return ServerRefusal(
             status: 0,
-            message: "its version is a weak ETag, which no write can ask for; it is sent again "
+            message: "its version is a weak ETag, which no write can ask for; send it again "
                 + "once the server tells a strong one")
     }
 }

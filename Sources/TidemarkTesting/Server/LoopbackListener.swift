@@ -24,6 +24,9 @@ final class LoopbackListener: Sendable {
             address: try .inet(ip4: "127.0.0.1", port: port),
             pool: PromptSocketPool(pool: HTTPServer.defaultPool()), logger: .disabled,
             handler: LoopbackHandler(handle: handle))
+        // Of itself it hands on the methods of HTTP alone.
+        let others = HTTPRoute(methods: methodsOfWebDAV.map { HTTPMethod($0) }, path: "*")
+        await server.appendRoute(others, to: LoopbackHandler(handle: handle))
         let running = Task { try await server.run() }
         try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port) = await server.listeningAddress else {
@@ -38,6 +41,11 @@ final class LoopbackListener: Sendable {
         _ = await running.result
     }
 }
+
+/// Methods that HTTP itself does not have.
+private let methodsOfWebDAV = [
+    "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT",
+]
 
 private struct LoopbackHandler: HTTPHandler {
     let handle: @Sendable (LoopbackRequest) -> LoopbackAnswer?

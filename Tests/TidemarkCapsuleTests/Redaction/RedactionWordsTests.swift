@@ -130,7 +130,7 @@ import TidemarkSync
     @Test func `are told by what a capsule's server speaks`() throws {
         #expect(try capsule().remote()?.adapter == "harbour")
         #expect(try capsule().remote()?.words == ServerWords())
-        for adapter in ["kinto", "caldav", "carddav", "toggl"] {
+        for adapter in ["kinto", "caldav", "carddav", "webdav", "toggl"] {
             #expect(Remote(origin: "https://x.test", adapter: adapter).words != ServerWords())
         }
     }

@@ -23,15 +23,13 @@ import TidemarkSync
         #expect(
             self.line(try dav.request(.read(dav.files, id: ""))) == "PROPFIND /dav/r%20c/ Depth=0")
         let root = WebDAVAdapter(origin: "https://dav.test", home: "/")
-        #expect(self.line(try root.listFolder("")) == "PROPFIND / Depth=1")
+        #expect(self.line(try root.request(for: dav.list(""))) == "PROPFIND / Depth=1")
     }
 
     @Test func `lists ask for what documents and versions are made of`() throws {
-        let folder = try dav.adapter.listFolder("a/b")
-        let tree = try dav.request(.list(dav.files, after: nil, page: nil))
+        let folder = try dav.request(dav.list("a/b"))
 
         #expect(line(folder) == "PROPFIND /dav/r%20c/a/b/ Depth=1")
-        #expect(line(tree) == "PROPFIND /dav/r%20c/ Depth=infinity")
         let body = try XMLReader.read(folder.body ?? [])
         #expect(
             body.first("prop", in: "DAV:")?.children.map(\.name) == [
@@ -46,25 +44,35 @@ import TidemarkSync
             line(try dav.request(dav.create("file"))) == "PUT /dav/r%20c/a/b If-None-Match=*")
         var other = dav
         other.files.tree = CollectionModel.TreeRule(
-            parent: "in", name: "title", kind: "type", folder: "dir")
+            parent: "in", name: "title", kind: "type", folder: "dir", isByPath: true)
         let call = ServerCall.create(other.files, id: "a", body: Array(#"{"type":"dir"}"#.utf8))
         #expect(line(try other.request(call)) == "MKCOL /dav/r%20c/a/")
     }
 
     @Test func `a move names its target as a whole address, and overwrites nothing`() throws {
-        let file = try dav.adapter.move("a/b", to: "c d/é", Revision("\"e\""))
-        let folder = try dav.adapter.move("a", to: "c", Revision("/\"e\""))
-        let unknown = try dav.adapter.move("a", to: "c", Revision(""))
+        let file = try dav.request(dav.move(to: "c d", "é"))
+        let folder = try dav.request(dav.move(to: nil, "c", "/\"e\""))
+        let unknown = try dav.request(dav.move(to: "a", "c", ""))
 
         #expect(
             line(file)
-                == "MOVE /dav/r%20c/a/b If-Match=\"e\" "
+                == "MOVE /dav/r%20c/a/b "
                 + "Destination=https://dav.test:8443/base/dav/r%20c/c%20d/%C3%A9 Overwrite=F")
         #expect(
             line(folder)
-                == "MOVE /dav/r%20c/a/ Destination=https://dav.test:8443/base/dav/r%20c/c/ "
+                == "MOVE /dav/r%20c/a/b/ Destination=https://dav.test:8443/base/dav/r%20c/c/ "
                 + "Overwrite=F")
-        #expect(line(unknown).contains("MOVE /dav/r%20c/a Destination"))
+        #expect(line(unknown).hasPrefix("MOVE /dav/r%20c/a/b Destination"))
+    }
+
+    @Test func `what is moved is not changed otherwise by the same request`() {
+        let both = dav.move(to: "c", "d", also: #","modified":"2026-11-26T18:45:45Z""#)
+
+        #expect(dav.adapter.refusal(of: both)?.message.contains("modified, not both") == true)
+        #expect(dav.adapter.refusal(of: dav.move(to: "c", "d")) == nil)
+        for (folder, name) in [("c", ".."), ("c/..", "d"), ("c", "d\u{0}")] {
+            #expect(dav.adapter.refusal(of: dav.move(to: folder, name)) != nil, "\(name)")
+        }
     }
 
     @Test func `a deletion names the version of a file, and of a folder never`() throws {
@@ -85,8 +93,8 @@ import TidemarkSync
         #expect(property?.is("lastmodified", in: "DAV:") == true)
         #expect(property?.text == "1795718745")
         for changes in [
-            "", "{}", #"{"modified":null}"#, #"{"modified":"soon"}"#, #"{"size":1}"#,
-            #"{"modified":"2026-11-26T18:45:45Z","name":"b"}"#,
+            "", "{}", "[]", #"{"modified":null}"#, #"{"modified":"soon"}"#, #"{"size":1}"#,
+            #"{"modified":"2026-11-26T18:45:45Z","size":1}"#,
         ] {
             #expect(dav.adapter.refusal(of: dav.update(changes)) != nil, "\(changes)")
             #expect(throws: SyncFailure.self, "\(changes)") {

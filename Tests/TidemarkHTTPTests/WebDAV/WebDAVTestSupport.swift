@@ -9,23 +9,33 @@ import TidemarkSync
 /// One adapter and one tree.
 struct WebDAVCase: AdapterCase {
     var adapter = WebDAVAdapter(origin: "https://dav.test:8443/base", home: "/dav/r%20c/")
-    var files = CollectionModel("files")
+    var files = CollectionModel(
+        "files", references: [Reference("parent", to: "files")],
+        tree: CollectionModel.TreeRule(
+            parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
 
     func request(_ call: ServerCall) throws -> ServerRequest { try adapter.request(for: call) }
 
+    func list(_ path: String) -> ServerCall {
+        .list(files, after: nil, page: path.isEmpty ? nil : path)
+    }
+
     /// What the answer to a list of a folder is taken for; nil where it is no page.
     func page(_ path: String, _ body: String, _ status: Int = 207) -> ListPage? {
-        guard case .page(let page)? = try? listed(path, body, status) else { return nil }
+        guard case .page(let page) = answer(to: list(path), status, body) else { return nil }
         return page
     }
 
-    func listed(_ path: String, _ body: String, _ status: Int = 207) throws -> ServerAnswer {
-        try adapter.listed(
-            path, files, HTTPResponse(status: .init(code: status)), Array(body.utf8))
-    }
-
-    func moved(_ status: Int, _ body: String = "") throws -> ServerAnswer {
-        try adapter.moved("a", HTTPResponse(status: .init(code: status)), Array(body.utf8))
+    /// A move of `a/b` into another folder.
+    func move(
+        to folder: String?, _ name: String, _ revision: String = "\"e\"", also: String = ""
+    ) -> ServerCall {
+        let parent = folder.map { "\"\($0)\"" } ?? "null"
+        return .update(
+            files, id: "a/b",
+            body: Array(#"{"kind":"file","parent":\#(parent),"name":"\#(name)"}"#.utf8),
+            changes: Array(#"{"parent":\#(parent),"name":"\#(name)"\#(also)}"#.utf8),
+            revision: Revision(revision))
     }
 
     func create(_ kind: String, _ id: String = "a/b") -> ServerCall {
@@ -38,8 +48,8 @@ struct WebDAVCase: AdapterCase {
 
     func update(_ changes: String, _ revision: String = "\"e\"") -> ServerCall {
         .update(
-            files, id: "a/b", body: [], changes: Array(changes.utf8),
-            revision: Revision(revision))
+            files, id: "a/b", body: Array(#"{"parent":"a","name":"b"}"#.utf8),
+            changes: Array(changes.utf8), revision: Revision(revision))
     }
 
     /// What an answer is taken for, and what it proves.
@@ -47,6 +57,90 @@ struct WebDAVCase: AdapterCase {
         let response = HTTPResponse(status: .init(code: status))
         return adapter.effect(of: answer(to: call, status, body), to: call, response)
     }
+}
+
+/// Bodies of Apache 2.4.71 as they came, only with another base path.
+enum Apache {
+    static let root = """
+        <?xml version="1.0" encoding="utf-8"?>
+        <D:multistatus xmlns:D="DAV:" xmlns:ns1="http://owncloud.org/ns" xmlns:ns0="DAV:">
+        <D:response xmlns:lp1="DAV:" xmlns:lp2="http://apache.org/dav/props/" xmlns:g0="DAV:" \
+        xmlns:g1="http://owncloud.org/ns">
+        <D:href>/base/dav/r%20c/</D:href>
+        <D:propstat>
+        <D:prop>
+        <lp1:resourcetype><D:collection/></lp1:resourcetype>
+        <lp1:getlastmodified>Thu, 26 Nov 2026 19:11:12 GMT</lp1:getlastmodified>
+        <D:getcontenttype>httpd/unix-directory</D:getcontenttype>
+        <lp1:getetag>W/"1000-66132b4f90a53"</lp1:getetag>
+        </D:prop>
+        <D:status>HTTP/1.1 200 OK</D:status>
+        </D:propstat>
+        <D:propstat>
+        <D:prop>
+        <g0:getcontentlength/>
+        <g1:id/>
+        <g1:fileid/>
+        </D:prop>
+        <D:status>HTTP/1.1 404 Not Found</D:status>
+        </D:propstat>
+        </D:response>
+        <D:response xmlns:lp1="DAV:" xmlns:lp2="http://apache.org/dav/props/" xmlns:g0="DAV:" \
+        xmlns:g1="http://owncloud.org/ns">
+        <D:href>/base/dav/r%20c/a%20b&amp;%c3%a9/</D:href>
+        <D:propstat>
+        <D:prop>
+        <lp1:resourcetype><D:collection/></lp1:resourcetype>
+        <lp1:getlastmodified>Thu, 26 Nov 2026 19:11:12 GMT</lp1:getlastmodified>
+        <D:getcontenttype>httpd/unix-directory</D:getcontenttype>
+        <lp1:getetag>W/"1000-66132b4f79353"</lp1:getetag>
+        </D:prop>
+        <D:status>HTTP/1.1 200 OK</D:status>
+        </D:propstat>
+        <D:propstat>
+        <D:prop>
+        <g0:getcontentlength/>
+        <g1:id/>
+        <g1:fileid/>
+        </D:prop>
+        <D:status>HTTP/1.1 404 Not Found</D:status>
+        </D:propstat>
+        </D:response>
+        <D:response xmlns:lp1="DAV:" xmlns:lp2="http://apache.org/dav/props/" \
+        xmlns:g0="http://owncloud.org/ns">
+        <D:href>/base/dav/r%20c/n%3c1%3e.txt</D:href>
+        <D:propstat>
+        <D:prop>
+        <lp1:resourcetype/>
+        <lp1:getcontentlength>3</lp1:getcontentlength>
+        <lp1:getlastmodified>Thu, 26 Nov 2026 19:11:12 GMT</lp1:getlastmodified>
+        <D:getcontenttype>text/plain</D:getcontenttype>
+        <lp1:getetag>W/"3-66132b4f90a53"</lp1:getetag>
+        </D:prop>
+        <D:status>HTTP/1.1 200 OK</D:status>
+        </D:propstat>
+        <D:propstat>
+        <D:prop>
+        <g0:id/>
+        <g0:fileid/>
+        </D:prop>
+        <D:status>HTTP/1.1 404 Not Found</D:status>
+        </D:propstat>
+        </D:response>
+        </D:multistatus>
+
+        """
+
+    static let moved = """
+        <!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">
+        <html>
+        <head>
+        <title>201 Created</title>
+        </head><body>
+        <h1>Created</h1>
+        <p>Destination /x has been created.</p>
+        </body></html>
+        """
 }
 
 /// Bodies as they came, only with another base path.

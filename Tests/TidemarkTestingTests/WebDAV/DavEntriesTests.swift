@@ -60,22 +60,25 @@ import TidemarkTesting
         let world = DavWorld()
         let loopback = try await LoopbackServer.start(world.server)
         let authority = String(loopback.origin.dropFirst("http://".count))
-        func send(_ method: String, _ path: String, _ body: String? = nil) throws -> PlainHTTP {
-            try PlainHTTP(
+        func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> PlainHTTP
+        {
+            try await PlainHTTP.sending(
                 method, authority: authority, path: "/dav/\(path)",
                 fields: [
-                    ("Depth", "1"), ("Destination", "\(loopback.origin)/dav/e"),
-                ], body: body.map { Array($0.utf8) })
+                    method == "PROPFIND"
+                        ? ("Depth", "1") : ("Destination", "\(loopback.origin)/dav/e")
+                ],
+                body: body.map { Array($0.utf8) })
         }
 
-        #expect(try send("MKCOL", "d").status == 201)
-        #expect(try send("PUT", "d/%C3%A9", "text").status == 201)
-        #expect(try send("MOVE", "d").status == 201)
-        let list = try send("PROPFIND", "e/")
+        #expect(try await send("MKCOL", "d").status == 201)
+        #expect(try await send("PUT", "d/%C3%A9", "text").status == 201)
+        #expect(try await send("MOVE", "d").status == 201)
+        let list = try await send("PROPFIND", "e/")
         #expect(list.status == 207)
         #expect(String(decoding: list.body, as: UTF8.self).contains("/dav/e/%C3%A9</d:href>"))
-        #expect(try send("HEAD", "e/%C3%A9").status == 200)
-        #expect(try send("DELETE", "e/%C3%A9").status == 204)
+        #expect(try await send("HEAD", "e/%C3%A9").status == 200)
+        #expect(try await send("DELETE", "e/%C3%A9").status == 204)
         await loopback.stop()
         #expect(world.paths == ["e/"])
     }

@@ -14,13 +14,13 @@ struct `with a real WebDAV server` {
         let name = "script-\(UUID().uuidString)"
         let mine = WebDAVRun(address: "\(loopback.origin)/dav/\(name)")
         let theirs = WebDAVRun(address: "\(Wsgidav.url ?? "")/\(name)")
-        _ = try mine.send("MKCOL", "")
-        _ = try theirs.send("MKCOL", "")
+        _ = try await mine.send("MKCOL", "")
+        _ = try await theirs.send("MKCOL", "")
 
         var told: [String: (mine: [String], theirs: [String])] = [:]
         for step in WebDAVStep.all {
-            let answer = try mine.send(step)
-            let real = try theirs.send(step)
+            let answer = try await mine.send(step)
+            let real = try await theirs.send(step)
             #expect(answer.status == step.status, "\(step)")
             #expect(real.status == step.realStatus, "\(step), wsgidav")
             if step.status != step.realStatus { continue }
@@ -34,7 +34,7 @@ struct `with a real WebDAV server` {
 
         #expect(told.count > 8)
         for (step, lists) in told { #expect(lists.mine == lists.theirs, "\(step)") }
-        _ = try theirs.send("DELETE", "")
+        _ = try await theirs.send("DELETE", "")
         await loopback.stop()
     }
 }
@@ -59,15 +59,15 @@ private struct WebDAVRun {
         String(address.dropFirst("http://".count).drop { $0 != "/" })
     }
 
-    func send(_ step: WebDAVStep) throws -> PlainHTTP {
-        try send(step.method, step.path, step.fields(below: address), step.body)
+    func send(_ step: WebDAVStep) async throws -> PlainHTTP {
+        try await send(step.method, step.path, step.fields(below: address), step.body)
     }
 
     func send(
         _ method: String, _ place: String, _ fields: [(name: String, value: String)] = [],
         _ body: String? = nil
-    ) throws -> PlainHTTP {
-        try PlainHTTP(
+    ) async throws -> PlainHTTP {
+        try await PlainHTTP.sending(
             method, authority: authority, path: "\(path)/\(place)", fields: fields,
             body: body.map { Array($0.utf8) })
     }

@@ -50,9 +50,10 @@ struct DavWorld {
     /// The ETag that a list has of an entry; nil for none.
     func tag(_ path: String) async throws -> String? {
         let answer = try await found(path, "d:getetag")
-        return answer.split(separator: "<d:getetag>").dropFirst().first.map { part in
+        let tag = answer.split(separator: "<d:getetag>").dropFirst().first.map { part in
             String(part.prefix { $0 != "<" }).replacing("&quot;", with: "\"")
         }
+        return tag?.isEmpty == false ? tag : nil
     }
 
     /// The paths of all entries, those of folders with a slash at the end.

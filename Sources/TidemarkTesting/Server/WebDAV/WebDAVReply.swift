@@ -55,8 +55,13 @@ enum WebDAVReply {
         "<d:response><d:href>\(href)</d:href>\(line(status))</d:response>"
     }
 
+    private static let phrases = [
+        200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden",
+        404: "Not Found", 409: "Conflict", 412: "Precondition Failed", 423: "Locked",
+        424: "Failed Dependency", 500: "Internal Server Error", 507: "Insufficient Storage",
+    ]
+
     static func line(_ status: Int) -> String {
-        let phrase = HTTPResponse.Status(code: status).reasonPhrase
-        return "<d:status>HTTP/1.1 \(status) \(phrase)</d:status>"
+        "<d:status>HTTP/1.1 \(status) \(phrases[status] ?? "Error")</d:status>"
     }
 }
