@@ -58,7 +58,8 @@ struct `a tool with an adapter of the app` {
         #expect(ended.code == 2)
         #expect(
             ended.complaints.contains(
-                #""yours" is not known; "kinto", "caldav", "carddav", "webdav", "toggl", "dhis2", "mine" are"#
+                #""yours" is not known; "kinto", "caldav", "carddav", "webdav", "toggl", "#
+                    + #""dhis2", "mine" are"#
             ))
     }
 }

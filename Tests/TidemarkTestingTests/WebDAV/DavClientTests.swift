@@ -13,8 +13,7 @@ import TidemarkTesting
         _ body: (WebDAVServer, String, URL) async throws -> Void
     ) async throws {
         let server = WebDAVServer(
-            WebDAVServerModel(options, home: "/dav"),
-            now: { Int64(Date().timeIntervalSince1970 * 1000) })
+            WebDAVServerModel(options, home: "/dav"), clock: ManualClock())
         let loopback = try await LoopbackServer.start(server)
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-webdav-\(UUID().uuidString)")

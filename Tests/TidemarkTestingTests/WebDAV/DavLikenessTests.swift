@@ -8,8 +8,7 @@ import TidemarkTesting
 @Suite(.serialized, .enabled(if: Wsgidav.isThere, "\(Wsgidav.reason)"))
 struct `with a real WebDAV server` {
     @Test func `the server in memory answers as it does, but where the script says`() async throws {
-        let memory = WebDAVServer(
-            WebDAVServerModel(home: "/dav"), now: { Int64(Date().timeIntervalSince1970 * 1000) })
+        let memory = WebDAVServer(WebDAVServerModel(home: "/dav"), clock: ManualClock())
         let loopback = try await LoopbackServer.start(memory)
         let name = "script-\(UUID().uuidString)"
         let mine = WebDAVRun(address: "\(loopback.origin)/dav/\(name)")
