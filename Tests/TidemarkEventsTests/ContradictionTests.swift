@@ -62,6 +62,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             text: #""lists":[{"parameters":{"p":"1"}}],"access":{"hidesAbsent":true}"#),
         .init(member: "lists", other: "ids", text: #""lists":[],"ids":"serverText""#),
         .init(member: "lists", other: "listEvery", text: #""lists":[],"listEvery":"PT1H""#),
+        .init(
+            member: "lists", other: "from",
+            text: #""lists":[{"from":{"p":{"collection":"nowhere"}}}]"#),
         .init(member: "embeds", other: "references", text: #""embeds":{"a":"nowhere"}"#),
         .init(member: "embeds", other: "references", text: #""embeds":{"a":"entries"}"#),
         .init(member: "embeds", other: "references", text: #""embeds":{"a":"plain"}"#),

@@ -18,6 +18,7 @@ import Testing
             switch object.name {
             // The field, or the trigger, is the name of the member.
             case "reference", "choice", "content": #expect(["field"] + table == own)
+            case "listSource": #expect(["parameter"] + table == own)
             case "action", "gate", "pool": #expect(["name"] + table == own)
             case "remote": #expect(table + ["parameters"] == own)
             default: #expect(table == own, "\(object.name)")

@@ -214,68 +214,6 @@ extension PullWindow: ModelObject {
 }
 
 extension CollectionModel {
-    /// A part of a collection that has a list of its own, and a watermark.
-    public struct ListRule: Sendable, Hashable {
-        /// Of which entities the list is; what they mean the server's adapter says.
-        public var parameters: ListParameters
-        /// How many entities a list of everything asks for at most; nil for all.
-        ///
-        /// Of what such a list does not name nothing follows.
-        public var limit: Int?
-
-        /// The part with these parameters.
-        public init(_ parameters: ListParameters, limit: Int? = nil) {
-            self.parameters = parameters
-            self.limit = limit
-        }
-    }
-}
-
-package typealias ListRule = CollectionModel.ListRule
-
-extension ListRule: ModelObject {
-    static let blank = ListRule([:])
-
-    static let members: [ModelMember<ListRule>] = [
-        ModelMember(
-            "parameters", \.parameters, .parameters,
-            """
-            The parameters of its requests, by name. An entity is of the list where it has fields \
-            of these names and values: only such ones are deleted when the list leaves them out.
-            """),
-        ModelMember(
-            "limit", \.limit, .number(1...1_000_000),
-            """
-            How many entities a list of everything asks for at most; nothing follows from what it \
-            leaves out. All unless given.
-            """),
-    ]
-}
-
-extension ModelCodec where Value == ListParameters {
-    fileprivate static let parameters = ModelCodec(
-        schema: [
-            "type": "object", "additionalProperties": ["type": "string", "minLength": 1],
-            "propertyNames": ["minLength": 1],
-        ],
-        wanted: "an object of name to text is needed, as in {\"program\": \"P1\"}",
-        read: { (value, place) throws(ModelError) in
-            guard let parameters = ListParameters(value) else {
-                throw place.error(
-                    "an object of name to text is needed, as in {\"program\": \"P1\"}")
-            }
-            let count = parameters.scope.utf8.count
-            guard count <= ListParameters.bytesMax else {
-                throw place.error(
-                    "they are \(count) bytes as JSON, and \(ListParameters.bytesMax) are the most; "
-                        + "make several lists of it")
-            }
-            return parameters
-        },
-        write: { .object($0.json) })
-}
-
-extension CollectionModel {
     /// A member in which the server sends entities of another collection.
     public struct EmbedRule: Sendable, Hashable {
         /// The member, an array of objects.
@@ -305,32 +243,6 @@ extension ModelCodec where Value == [EmbedRule] {
             write: { name.write($0.collection) })
         return one.named(by: \.member, "an object of member to collection is needed")
     }()
-}
-
-extension CollectionModel {
-    /// Two lists of the same part.
-    func problemOfLists() -> ModelProblem? {
-        let lists = lists ?? []
-        for (index, rule) in lists.enumerated() {
-            let same = lists[..<index].firstIndex { $0.parameters == rule.parameters }
-            if let same {
-                return ModelProblem(
-                    "lists[\(index)].parameters",
-                    "lists[\(same)] has the same; leave one of them out")
-            }
-        }
-        if listLimit != nil, window != nil {
-            return ModelProblem(
-                "listLimit", "a collection with a window has no such limit; leave one of them out")
-        }
-        if let listLimit, limitOfShares == nil {
-            return ModelProblem(
-                "listLimit",
-                "\(listLimit) is no more than the limits of its lists together; leave it out, or "
-                    + "say how many all of them ask for")
-        }
-        return nil
-    }
 }
 
 extension CollectionModel {

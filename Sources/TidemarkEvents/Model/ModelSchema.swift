@@ -105,6 +105,7 @@ package enum ModelSchema {
         ("since", SinceRule.self, "When only what changed since a time is listed."),
         ("window", PullWindow.self, "The span around now that is listed."),
         ("list", ListRule.self, "A part of a collection with a list of its own."),
+        ("listSource", ListSource.self, "Where the values of a list's parameter stand."),
         ("feed", FeedRule.self, "How it is listed in blocks."),
         ("action", ActionRule.self, "Something that the server does when it is asked to."),
         ("choice", ChoiceRule.self, "A field that must name an entity."),

@@ -35,6 +35,17 @@ package struct PullTarget: Sendable {
         self.limit = limit
     }
 
+    /// The lists of a collection whose parameters are still to be read from documents.
+    package static func open(_ collection: CollectionName) -> PullTarget {
+        PullTarget(collection, scope: openScope)
+    }
+
+    /// The scope of ``open(_:)``, which no list has.
+    private static let openScope = "?"
+
+    /// Whether it stands for lists whose parameters are still to be read from documents.
+    package var isOpen: Bool { scope == Self.openScope }
+
     /// Whether its list may leave out entities that are there: others than its parameters name, or
     /// more than its limit.
     package var isPart: Bool { !parameters.isEmpty || limit != nil }
@@ -65,7 +76,10 @@ extension PullTarget: CustomStringConvertible {
 
 extension CollectionModel {
     /// What its lists are of, where it is no feed: all of it, or each part that it is listed in.
+    ///
+    /// Parts whose parameters come from documents are not among them.
     package var listTargets: [PullTarget] {
+        if hasListSources { return listTargets { $0.from.isEmpty ? [$0.parameters] : [] } }
         let shared = limitOfShares
         return (lists ?? [ListRule([:])]).map { rule in
             let isShared = shared != nil && rule.limit == nil
@@ -73,6 +87,29 @@ extension CollectionModel {
                 name, rule.parameters, limit: rule.limit ?? shared, isShared: isShared)
         }
     }
+
+    /// What its lists are of, each part once.
+    ///
+    /// - Parameter parts: the parameters of each list that a rule leads to.
+    package func listTargets(
+        _ parts: (ListRule) throws -> [ListParameters]
+    ) rethrows -> [PullTarget] {
+        var found: [(parameters: ListParameters, limit: Int?)] = []
+        for rule in lists ?? [ListRule([:])] {
+            found += try parts(rule).map { ($0, rule.limit) }
+        }
+        let shared = listLimit.map { all in max(0, found.reduce(all) { $0 - ($1.limit ?? 0) }) }
+        var seen: Set<PullTarget> = []
+        return found.compactMap { part in
+            let isShared = shared != nil && part.limit == nil
+            let target = PullTarget(
+                name, part.parameters, limit: part.limit ?? shared, isShared: isShared)
+            return seen.insert(target).inserted ? target : nil
+        }
+    }
+
+    /// Whether parameters of its lists come from documents.
+    package var hasListSources: Bool { lists?.contains { !$0.from.isEmpty } ?? false }
 
     /// How many entities the lists without a limit of their own ask for together; nil for all, and
     /// where the limits of the others leave none.

@@ -7,6 +7,7 @@
 //   a read      GET api/trackedEntityInstances/ID     GET api/tracker/trackedEntities/ID
 //   a fetch     GET api/events?event=ID;ID            GET api/tracker/events?events=ID,ID
 //   a stub      the same, without what the object holds
+//   the user    GET api/me
 //   metadata    GET api/programs, GET api/programs/ID, GET api/programs?filter=id:in:[ID,ID]
 //   values      see Dhis2Pools.swift
 //   actions     see Dhis2Ownership.swift
@@ -76,6 +77,7 @@ public struct Dhis2Adapter: ServerAdapter {
         case .read(let collection, let id):
             let kind = try known(collection)
             if kind == .dataValues { return get(try place(ofValues: [id], in: collection)) }
+            if kind == .user { return get(Self.placeOfUser) }
             let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
             return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
         case .reserve(let pool, let key, _, let count):
@@ -169,6 +171,7 @@ public struct Dhis2Adapter: ServerAdapter {
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
         let words = try dialect.words(parameters, of: kind)
+        if kind == .user { return get(Self.placeOfUser) }
         if kind == .dataValues {
             guard page == nil else { throw .client(status: 0, "data values have no pages") }
             return get(try place(ofValues: words, after: after))
@@ -199,12 +202,17 @@ public struct Dhis2Adapter: ServerAdapter {
         return get(dialect.place(of: kind) + "?" + query.joined(separator: "&"))
     }
 
+    /// The user who signs in, with the units where he writes, and where he searches.
+    private static let placeOfUser =
+        "me?fields=id,username,organisationUnits%5Bid%5D,teiSearchOrganisationUnits%5Bid%5D"
+
     /// Several objects by their ids, those that were deleted among them.
     private func fetch(
         _ collection: CollectionModel, _ ids: [String], fields: String = trackerFields
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
         if kind == .dataValues { return get(try place(ofValues: ids, in: collection)) }
+        if kind == .user { return get(Self.placeOfUser) }
         let mark = dialect.minor < 41 ? ";" : ","
         let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
         guard let name = dialect.idsParameter(of: kind) else {
@@ -221,6 +229,7 @@ public struct Dhis2Adapter: ServerAdapter {
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
         guard case .metadata = kind else {
+            if kind == .user { return get(Self.placeOfUser) }
             let held = dialect.children(of: kind).map { ",!\(dialect.listName(of: $0))" }
             return try fetch(collection, ids, fields: Self.trackerFields + held.joined())
         }

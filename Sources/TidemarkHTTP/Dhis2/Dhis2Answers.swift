@@ -45,6 +45,8 @@ extension Dhis2Adapter {
                 }
                 let record = try record(kind, body)
                 guard ExactString(record.id) == ExactString(id) else {
+                    // Another one has signed in.
+                    if kind == .user { return .absent }
                     throw .malformed("\(record.id) in answer to a call about \(id)")
                 }
                 return record.isDeleted ? .deleted(record) : .record(record)
@@ -117,6 +119,7 @@ extension Dhis2Adapter {
     ) throws(SyncFailure) -> ListPage {
         let kind = try known(collection)
         if kind == .dataValues { return try valuePage(after, body) }
+        if kind == .user { return try self.page(ofOne: collection, body) }
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
         var latest: String?
@@ -148,6 +151,9 @@ extension Dhis2Adapter {
         let kind = try known(collection)
         if kind == .dataValues { return try values(ids, body) }
         let asked = Set(ids.map { ExactString($0) })
+        if kind == .user {
+            return [try record(kind, body)].filter { asked.contains(ExactString($0.id)) }
+        }
         var records: [ServerRecord] = []
         for item in try items(kind, body) {
             let record = try record(kind, Array(body[item]))

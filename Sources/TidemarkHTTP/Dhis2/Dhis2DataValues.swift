@@ -1,6 +1,7 @@
 // Dhis2DataValues.swift — aggregate data values of DHIS2, each an entity of `dataValues`.
 //
-//   a list        GET api/dataValueSets?dataSet=…&orgUnit=…&period=…&lastUpdated=…
+//   a list        GET api/dataValueSets?dataSet=…&orgUnit=…&period=…&lastUpdated=…; of which
+//                 periods: Dhis2Periods.swift
 //   some values   GET api/dataValueSets, of the data sets that the model lists
 //   up to 2.38    POST api/dataValueSets {"dataValues":[…]}
 //   from 2.39 on  POST api/dataValueSets {"dataSet":…,"dataValues":[…]}, one for each data set
@@ -45,8 +46,8 @@ extension Dhis2Adapter {
         else {
             throw .client(
                 status: 0,
-                "dataValues are listed by dataSet, orgUnit and period, or startDate and endDate; "
-                    + "name them in lists")
+                "dataValues are listed by dataSet, orgUnit and period, or startDate and endDate, "
+                    + "or periods, \"usual\" or how many; name them in lists")
         }
         var query = words
         query.append(("includeDeleted", "true"))

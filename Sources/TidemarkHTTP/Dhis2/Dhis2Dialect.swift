@@ -12,6 +12,8 @@ enum Dhis2Kind: Sendable, Hashable {
     case relationships
     /// Aggregate data values.
     case dataValues
+    /// The user who signs in, with his units.
+    case user
     /// Programs, organisation units and the like, by the name of their list.
     case metadata(String)
 
@@ -22,6 +24,7 @@ enum Dhis2Kind: Sendable, Hashable {
         case "events": self = .events
         case "relationships": self = .relationships
         case "dataValues": self = .dataValues
+        case "me": self = .user
         default: self = .metadata(name.rawValue)
         }
     }
@@ -29,7 +32,7 @@ enum Dhis2Kind: Sendable, Hashable {
     var isTracker: Bool {
         switch self {
         case .trackedEntities, .enrollments, .events, .relationships: true
-        case .dataValues, .metadata: false
+        case .dataValues, .user, .metadata: false
         }
     }
 }
@@ -82,6 +85,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         switch kind {
         case .metadata(let name): URLPath.escape(name.utf8)
         case .dataValues: "dataValueSets"
+        case .user: "me"
         case .trackedEntities, .enrollments, .events, .relationships:
             generation == .old ? listName(of: kind) : "tracker/" + listName(of: kind)
         }
@@ -95,6 +99,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .events: "events"
         case .relationships: "relationships"
         case .dataValues: "dataValues"
+        case .user: "me"
         case .metadata(let name): name
         }
     }
@@ -111,7 +116,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .enrollments: "enrollment"
         case .events: "event"
         case .relationships: "relationship"
-        case .dataValues, .metadata: "id"
+        case .dataValues, .user, .metadata: "id"
         }
     }
 
@@ -127,7 +132,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .trackedEntities: [.enrollments, .relationships]
         case .enrollments: [.events, .relationships]
         case .events: [.relationships]
-        case .relationships, .dataValues, .metadata: []
+        case .relationships, .dataValues, .user, .metadata: []
         }
     }
 
@@ -149,8 +154,11 @@ struct Dhis2Dialect: Sendable, Hashable {
                 throw .client(
                     status: 0, "\"\(parameter.name)\" is no parameter of its lists; \(list) are")
             }
-            let name = kind.isTracker ? name(of: parameter.name) : parameter.name
-            words.append((name, parameter.value))
+            if kind.isTracker {
+                words.append((name(of: parameter.name), value(of: parameter)))
+            } else {
+                words.append((parameter.name, parameter.value))
+            }
         }
         return words
     }
@@ -162,10 +170,17 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .dataValues:
             [
                 "dataSet", "dataElementGroup", "orgUnit", "orgUnitGroup", "children", "period",
-                "startDate", "endDate", "attributeOptionCombo",
+                "startDate", "endDate", "periods", "attributeOptionCombo",
             ]
-        case .metadata: []
+        case .user, .metadata: []
         }
+    }
+
+    /// Several units stand behind each other with commas, and with semicolons up to 2.40.
+    private func value(of parameter: ListParameters.Parameter) -> String {
+        guard parameter.name == "orgUnit" else { return parameter.value }
+        return parameter.value.split(whereSeparator: { $0 == "," || $0 == ";" })
+            .joined(separator: minor < 41 ? ";" : ",")
     }
 
     private func name(of parameter: String) -> String {

@@ -343,6 +343,7 @@ extension Dhis2Kind {
         case .events: "EVENT"
         case .relationships: "RELATIONSHIP"
         case .dataValues: "DATA_VALUE"
+        case .user: "USER"
         case .metadata(let name): name
         }
     }

@@ -28,6 +28,16 @@ package struct PullGraph: Sendable, Hashable {
         end = nodes.count
     }
 
+    /// Adds lists that become known while others are made, in the order in which they are kept.
+    package mutating func add(_ targets: [PullTarget], _ model: SyncModel) {
+        let isEnded = end < nodes.count
+        let known = Set(nodes.map(\.target))
+        nodes += targets.filter { !known.contains($0) }.map {
+            Node(target: $0, after: model[$0.collection]?.listedAfter ?? [])
+        }
+        if !isEnded { end = nodes.count }
+    }
+
     /// The targets, in the order in which they are persisted.
     package var targets: [PullTarget] { nodes.map(\.target) }
 
@@ -49,6 +59,9 @@ package struct PullGraph: Sendable, Hashable {
         }
         return ready
     }
+
+    /// Whether it has the list of a target.
+    package func has(_ target: PullTarget) -> Bool { node(target) != nil }
 
     /// Whether a list was asked for and is not answered.
     package func isAsked(_ target: PullTarget) -> Bool { node(target)?.state == .asked }

@@ -70,7 +70,7 @@ extension ServerAdapter {
         _ collection: CollectionModel, at path: String, _ name: String
     ) throws(ModelError) {
         for (index, list) in (collection.lists ?? []).enumerated()
-        where !list.parameters.isEmpty {
+        where !list.parameters.isEmpty || !list.from.isEmpty {
             guard traits.hasListParameters else {
                 throw ModelError(
                     path,
@@ -78,8 +78,11 @@ extension ServerAdapter {
                         + "with a server that can")
             }
             do throws(SyncFailure) {
-                _ = try request(
-                    for: .listPart(collection, list.parameters, after: nil, page: nil))
+                // What documents have is not known yet: any text is as good.
+                let parameters = asked(
+                    list.with(list.from.map { ($0.parameter, "0") }), of: collection,
+                    at: Timestamp(rawValue: 0), { _ in nil })
+                _ = try request(for: .listPart(collection, parameters, after: nil, page: nil))
             } catch {
                 throw ModelError("\(path)[\(index)].parameters", error.detail)
             }

@@ -192,6 +192,20 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
 
+    /// The parameters with which a list is asked for: its own, as by default, or what follows from
+    /// them by what is here and the time.
+    ///
+    /// The list stays the part that its own parameters name, and so do its watermark and what
+    /// follows from absence.
+    ///
+    /// - Parameters:
+    ///   - now: the server's time, as far as it is known.
+    ///   - document: the document of any entity that is here, by its collection and id.
+    func asked(
+        _ parameters: ListParameters, of collection: CollectionModel, at now: Timestamp,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> ListParameters
+
     /// By what the server makes values of a pool now, as far as what is here tells; nil where it
     /// tells nothing, as by default.
     ///
@@ -297,6 +311,12 @@ extension ServerAdapter {
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool { true }
+
+    /// Lists are asked for with the parameters that they have.
+    public func asked(
+        _ parameters: ListParameters, of collection: CollectionModel, at now: Timestamp,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> ListParameters { parameters }
 
     /// Nothing tells of patterns.
     public func pattern(

@@ -36,11 +36,19 @@ extension ViewReader {
         return standing
     }
 
-    /// The local entities that a list is compared with.
-    package func contents(of plan: ListPlan) throws -> ListContents {
+    /// The local entities that a list is compared with, and what it is asked for with.
+    package func contents(
+        of plan: ListPlan, _ adapter: any ServerAdapter
+    ) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
         contents.walk = try walk(plan.collection)
+        if !plan.target.parameters.isEmpty {
+            let asked = adapter.asked(plan.target.parameters, of: plan.collection, at: plan.now) {
+                (try? document($0)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
+            }
+            contents.parameters = asked == plan.target.parameters ? nil : asked
+        }
         if plan.comparesKnown || plan.aheadSince != nil {
             try forEachEntity(in: name) { key, row in
                 guard try plan.target.holds(row, in: plan.collection) else { return true }

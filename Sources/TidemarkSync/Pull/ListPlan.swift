@@ -52,6 +52,8 @@ package struct ListPlan: Sendable {
     package var aheadSince: Position?
     package var settles = false
     package var serverTime: Timestamp?
+    /// The server's time, as far as it is known.
+    package var now: Timestamp
     /// How many entities it asks for at first; nil for all.
     package var limit: Int?
     /// How many entities a page usually has, where pages have numbers.
@@ -68,6 +70,8 @@ package struct ListContents: Sendable {
     package var wanted: [ServerReference]
     /// What is known of the places of a tree, where the server knows it by paths.
     package var walk: TreeWalk?
+    /// The parameters with which it is asked for; nil for the target's.
+    package var parameters: ListParameters?
 
     package init(
         known: Set<ExactString> = [], ahead: [String] = [], wanted: [ServerReference] = []
@@ -85,6 +89,7 @@ extension Listing {
             knownCount: plan.cut?.state.knownCount, ahead: contents.ahead, window: plan.window,
             walk: contents.walk, asOf: plan.asOf)
         target = plan.target
+        parameters = contents.parameters
         serverTime = plan.serverTime
         settles = plan.settles
         (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
@@ -100,7 +105,8 @@ extension SyncMachine {
         guard let collection = model[target.collection] else { return nil }
         let epoch = epochs?[collection.name]
         var plan = ListPlan(
-            collection: collection, target: target, epoch: epoch, asOf: standing.last)
+            collection: collection, target: target, epoch: epoch, asOf: standing.last,
+            now: windowTime)
         plan.settles = standing.hasUnanswered && !target.isPart
         plan.serverTime = sureTime
         plan.limit = target.isShared ? firstShare(of: target, collection) : target.limit

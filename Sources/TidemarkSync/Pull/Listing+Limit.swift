@@ -112,7 +112,8 @@ struct ListShares: Sendable {
 extension SyncMachine {
     /// How many entities a list asks for at first that shares a limit with others.
     func firstShare(of target: PullTarget, _ collection: CollectionModel) -> Int? {
-        let sharing = pulls.filter { $0.collection == collection.name && $0.isShared }
+        let all = opened[collection.name] ?? pulls
+        let sharing = all.filter { $0.collection == collection.name && $0.isShared }
         guard let all = target.limit, let index = sharing.firstIndex(of: target) else {
             return target.limit
         }

@@ -23,6 +23,8 @@ package struct Listing: Sendable, Hashable {
 
     package var collection: CollectionModel
     package var target: PullTarget
+    /// The parameters with which it is asked for; nil for the target's.
+    package internal(set) var parameters: ListParameters?
     /// The identity of the collection on the server, where it is known.
     package var epoch: Revision?
     /// Whether everything is listed, not only changes.
@@ -156,7 +158,7 @@ package struct Listing: Sendable, Hashable {
             }
             return target.parameters.isEmpty
                 ? .list(asked, after: after, page: page)
-                : .listPart(asked, target.parameters, after: after, page: page)
+                : .listPart(asked, parameters ?? target.parameters, after: after, page: page)
         }
         return .listWindow(collection, from: span.from, to: span.to, page: next)
     }

@@ -206,7 +206,8 @@ package struct ServerNews {
     private func isInDoubt(_ key: EntityKey, _ run: Position) throws -> Bool {
         if try fold.isUnreadable(key) { return true }
         let targets =
-            try fold.knownCollection(key.collection)?.listTargets ?? [PullTarget(key.collection)]
+            try fold.knownCollection(key.collection).map(fold.concludedTargets)
+            ?? [PullTarget(key.collection)]
         return try targets.contains { target in
             if try fold.held(target) != nil { return true }
             guard let listed = try fold.listed(target) else { return false }
@@ -218,7 +219,7 @@ package struct ServerNews {
     func isNew(_ descriptions: [CollectionDescription]) throws -> Bool {
         try descriptions.contains { described in
             let targets =
-                try fold.knownCollection(described.name)?.listTargets
+                try fold.knownCollection(described.name).map(fold.concludedTargets)
                 ?? [PullTarget(described.name)]
             let marks = try targets.compactMap { try fold.watermark($0) }
             return marks.isEmpty || marks.contains { $0.epoch != described.epoch }

@@ -100,6 +100,8 @@ extension SyncDriver {
     ) async throws -> Turn {
         if run.ahead?.round != run.machine.pullRound {
             if let turn = await beginRound(&run) { return turn }
+        } else if run.machine.hasOpened {
+            goOn(with: run.machine.unlisted, &run)
         }
         guard model.settings.parallel > 1 else { return .inLine }
         while let ahead = run.ahead {
@@ -148,9 +150,9 @@ extension SyncDriver {
             }
         }
         var ahead = ListsAhead(
-            graph: PullGraph(lists, model, parallel: model.settings.parallel),
+            graph: PullGraph([], model, parallel: model.settings.parallel),
             round: run.machine.pullRound)
-        for (target, group) in zip(lists, groups) { ahead.groups[target] = group }
+        add(lists, to: &ahead)
         // Answers of the round before are discarded.
         if let before = run.ahead {
             (ahead.open, ahead.proof) = (before.open, before.proof)
@@ -158,6 +160,23 @@ extension SyncDriver {
         }
         run.ahead = ahead
         return nil
+    }
+
+    /// Adds the lists that have become known since the round began, where there are any.
+    private func goOn(with lists: [PullTarget], _ run: inout SyncRun) {
+        guard var ahead = run.ahead, let first = lists.first, !ahead.graph.has(first) else {
+            return
+        }
+        add(lists, to: &ahead)
+        run.ahead = ahead
+    }
+
+    /// Adds lists, but for those behind one whose parameters are not known yet: what it comes after
+    /// is not known either.
+    private func add(_ lists: [PullTarget], to ahead: inout ListsAhead) {
+        let known = Array(lists.prefix { !$0.isOpen })
+        ahead.graph.add(known, model)
+        for (target, group) in zip(known, groups(of: known)) { ahead.groups[target] = group }
     }
 
     /// Leaves a list to a later run, as its group of requests has no room.
@@ -223,7 +242,7 @@ extension SyncDriver {
         guard let collection = model[target.collection],
             let plan = machine.planEarly(target, try views.standing(of: target, collection))
         else { return nil }
-        return machine.beginEarly(plan, try views.contents(of: plan))
+        return machine.beginEarly(plan, try views.contents(of: plan, adapter))
     }
 
     /// Waits for the next answer of any list.

@@ -8,13 +8,17 @@ import TidemarkViews
 extension SyncMachine {
     /// The targets of a run, in the order of the model: of each collection its lists, and of a feed
     /// its parts before it.
+    ///
+    /// Lists whose parameters come from documents are one target until these are read.
     static func targets(of scope: SyncScope, in model: SyncModel) -> [PullTarget] {
         scope.pulled(model).flatMap { collection in
             if case .select(let parts) = scope {
                 return parts.filter { $0.collection == collection.name }.map(\.target)
             }
             let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
-            return scopes.map { PullTarget(collection.name, scope: $0) } + collection.listTargets
+            let lists =
+                collection.hasListSources ? [.open(collection.name)] : collection.listTargets
+            return scopes.map { PullTarget(collection.name, scope: $0) } + lists
         }
     }
 

@@ -22,10 +22,21 @@ extension SyncMachine {
             state = scope == .all ? .refetching(nil) : .choosing
             return nil
         }
+        if target.isOpen { return look(.parts(target.collection)) }
         guard let list = early.removeValue(forKey: target) else { return look(.standing(target)) }
         state = .listing(list)
         return nil
     }
+
+    /// Takes the lists of a collection whose parameters come from documents: none where there are
+    /// no such documents.
+    mutating func open(_ collection: CollectionName, _ targets: [PullTarget]) {
+        opened[collection] = targets
+        unpulled = targets + unpulled
+    }
+
+    /// Whether lists became known in this run, by documents.
+    package var hasOpened: Bool { !opened.isEmpty }
 
     /// Whether the pull is to be restarted because an entity became accessible.
     private var isGainOpen: Bool { hasGained && !hasRestarted }

@@ -19,11 +19,12 @@ extension ViewReader {
         case .tickets: .tickets(try openTickets(model, adapter))
         case .entity(let key): .entity(try facts(of: key))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
+        case .parts(let name): .parts(try model[name].map(listTargets) ?? [])
         case .standing(let target):
             .standing(
                 try model[target.collection].map { try standing(of: target, $0) }
                     ?? ListStanding(last: last))
-        case .contents(let plan): .contents(try contents(of: plan))
+        case .contents(let plan): .contents(try contents(of: plan, adapter))
         case .absent(let list): .absent(try list.absent(entity))
         case .hasInReach(let collection): .holds(try hasInReach(collection))
         case .placeholders(let now): .placeholders(try placeholders(dueAt: now, model))

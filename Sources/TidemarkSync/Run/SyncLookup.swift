@@ -15,6 +15,9 @@ package enum SyncLookup: Sendable {
     case entity(EntityKey)
     /// The states of several entities. Answered by ``SyncFact/entities(_:)``.
     case entities([EntityKey])
+    /// The lists of a collection whose parameters come from documents. Answered by
+    /// ``SyncFact/parts(_:)``.
+    case parts(CollectionName)
     /// Where a list goes on. Answered by ``SyncFact/standing(_:)``.
     case standing(PullTarget)
     /// What the views hold of the entities that a list is to name. Answered by
@@ -58,6 +61,7 @@ package enum SyncFact: Sendable {
     case earlierRuns(EarlierRuns)
     case entity(EntityFacts)
     case entities([EntityFacts])
+    case parts([PullTarget])
     case standing(ListStanding)
     case contents(ListContents)
     case absent([String])

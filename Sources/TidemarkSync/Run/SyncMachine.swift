@@ -129,6 +129,8 @@ package struct SyncMachine: Sendable {
     var pulls: [PullTarget]
     /// The targets that are still to be listed.
     var unpulled: ArraySlice<PullTarget>
+    /// The lists of collections whose parameters came from documents in this run.
+    var opened: [CollectionName: [PullTarget]] = [:]
     /// Lists that were begun before their turn, by their target.
     var early: [PullTarget: Listing] = [:]
     /// How often the pull was restarted from its first list.
@@ -241,6 +243,9 @@ package struct SyncMachine: Sendable {
         case (.entity(let key), .entity(let facts)): return readBack(key, facts) ?? next()
         case (.entities(let keys), .entities(let facts)):
             return readBack(keys, facts) ?? next()
+        case (.parts(let name), .parts(let targets)):
+            open(name, targets)
+            return next()
         case (.standing(let target), .standing(let standing)):
             return begin(target, standing) ?? next()
         case (.contents(let plan), .contents(let contents)):

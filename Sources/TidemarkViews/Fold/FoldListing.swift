@@ -44,9 +44,12 @@ extension Fold {
     /// Each is owed until such a list was logged as complete, whatever becomes of the run.
     func owe(_ run: RunStart, _ position: Position) throws {
         guard run.mode.isFull else { return }
-        for target in run.scope.targets(in: try model()) {
-            put(.owed(target), position.bigEndianBytes)
+        let model = try model()
+        var targets = run.scope.targets(in: model)
+        for collection in run.scope.listed(model) where collection.hasListSources {
+            targets += try knownTargets(of: collection)
         }
+        for target in targets { put(.owed(target), position.bigEndianBytes) }
     }
 
     // MARK: Held

@@ -42,13 +42,18 @@ enum RunEffect {
 extension SyncScope {
     /// What a run of this scope lists, feeds as a whole.
     func targets(in model: SyncModel) -> [PullTarget] {
+        if case .select(let parts) = self {
+            return parts.filter { model[$0.collection] != nil }.map(\.target)
+        }
+        return listed(model).flatMap(\.listTargets)
+    }
+
+    /// The collections that a run of this scope lists by the model's lists.
+    func listed(_ model: SyncModel) -> [CollectionModel] {
         switch self {
-        case .all: model.collections.flatMap(\.listTargets)
-        case .pull(let names):
-            model.pulled(names).flatMap(\.listTargets)
-        case .select(let parts):
-            parts.filter { model[$0.collection] != nil }.map(\.target)
-        case .push, .fetch, .reserve, .cleanUp: []
+        case .all: model.collections
+        case .pull(let names): model.pulled(names)
+        case .select, .push, .fetch, .reserve, .cleanUp: []
         }
     }
 }

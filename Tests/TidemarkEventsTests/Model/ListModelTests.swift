@@ -24,6 +24,54 @@ import Testing
         #expect(try model(#""keys":"verbatim""#).collections[0].listTargets == ["visits"])
     }
 
+    @Test func `says where values of parameters stand`() throws {
+        let text = """
+            {"collections":[{"name":"units"},{"name":"programs"},{"name":"visits","lists":[
+              {"parameters":{"kind":"open"},"limit":5,"from":{
+                "unit":{"collection":"units","field":"/of/*/id"},
+                "program":{"collection":"programs","each":true}}}]}]}
+            """
+        let read = try ModelRegistration(parsing: Array(text.utf8)).model
+        let lists = try #require(read.collections[2].lists)
+
+        #expect(Set(lists[0].from.map(\.parameter)) == ["program", "unit"])
+        #expect(lists[0].from.first { $0.each }?.collection == "programs")
+        #expect(lists[0].from.first { !$0.each }?.field == "/of/*/id")
+        #expect(read.collections[2].listTargets.isEmpty, "nothing is known without documents")
+        let again = try ModelRegistration(parsing: ModelRegistration(model: read).encoded)
+        #expect(again.model == read)
+        let found = read.collections[2].listTargets { _ in [["unit": "1"], ["unit": "1"]] }
+        #expect(found == [PullTarget("visits", ["unit": "1"])] && found[0].limit == 5)
+    }
+
+    @Test(arguments: [
+        (
+            #""from":{"unit":{"collection":"nothing"}}"#, "lists",
+            "there is no collection nothing; name one of the model"
+        ),
+        (#""from":{"unit":{"collection":"visits"}}"#, "lists", "visits is listed later"),
+        (
+            #""parameters":{"unit":"1"},"from":{"unit":{"collection":"units"}}"#,
+            "lists[0].from.unit", "parameters has a value for it"
+        ),
+        (#""from":{"unit":{}}"#, "lists[0].from.unit.collection", "name is needed"),
+        (#""from":["unit"]"#, "lists[0].from", "an object of parameter to where its values stand"),
+        (
+            #""parameters":{"p":"\#(String(repeating: "x", count: 250))"},"#
+                + #""from":{"unit":{"collection":"units"}}"#,
+            "lists[0].parameters", "they leave no room for values from documents"
+        ),
+    ])
+    func `refuses values that can't be had`(_ list: String, _ path: String, _ problem: String) {
+        let text = #"{"collections":[{"name":"units"},{"name":"visits","lists":[{\#(list)}]}]}"#
+        let error = #expect(throws: ModelError.self) {
+            let registration = try ModelRegistration(parsing: Array(text.utf8))
+            _ = try registration.checked()
+        }
+        #expect(error?.path == "collections[1].\(path)")
+        #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+    }
+
     @Test(arguments: [
         (#"[{"parameters":{"p":7}}]"#, "lists[0].parameters", "an object of name to text"),
         (#"[{"parameters":{"p":""}}]"#, "lists[0].parameters", "an object of name to text"),

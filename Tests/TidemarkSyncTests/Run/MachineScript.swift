@@ -37,6 +37,8 @@ struct MachineScript {
     var clock: ServerClock?
     var earlier = EarlierRuns()
     var entities: [EntityKey: EntityFacts] = [:]
+    /// The lists of collections whose parameters come from documents.
+    var parts: [CollectionName: [PullTarget]] = [:]
     var marks: [CollectionName: WatermarkRow] = [:]
     var owed: Set<CollectionName> = []
     var feeds: [CollectionName: FeedStanding] = [:]
@@ -104,6 +106,7 @@ struct MachineScript {
         case .entity(let key): .entity(facts(key))
         case .entities(let keys): .entities(keys.map { facts($0) })
         case .failed(let call): .entity(facts(call.key))
+        case .parts(let name): .parts(parts[name] ?? [])
         case .standing(let target): .standing(standing(target.collection))
         case .contents(let plan):
             .contents(

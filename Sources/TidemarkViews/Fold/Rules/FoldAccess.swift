@@ -139,7 +139,7 @@ extension Fold {
         else { return false }
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
-            return try $0.listTargets.contains { try get(.watermark($0)) != nil }
+            return try concludedTargets(of: $0).contains { try get(.watermark($0)) != nil }
         }
         return try isAnyOtherListed
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
@@ -155,7 +155,7 @@ extension Fold {
         guard try listed(PullTarget(collection))?.state == nil else { return false }
         let dated = try model().collections.filter { $0.name != collection && $0.since != nil }
         let areOthersListed = try dated.allSatisfy { other in
-            try other.listTargets.allSatisfy { target in
+            try concludedTargets(of: other).allSatisfy { target in
                 let row = try get(.watermark(target))
                 return try row.map { try WatermarkRow(parsing: $0).position < run } ?? false
             }
@@ -174,7 +174,7 @@ extension Fold {
     /// Forgets the watermarks of the other collections.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
-            for target in try targets(of: other) {
+            for target in try knownTargets(of: other) {
                 let mark = RowKey.watermark(target)
                 if try get(mark) != nil { put(mark, nil) }
                 try endList(target)
@@ -183,14 +183,6 @@ extension Fold {
         try decide(
             key, "gained", base: entity(key).basePosition, position,
             try freeDecision(at: position))
-    }
-
-    /// What the lists of a collection are of, those of parts that only runs named included.
-    private func targets(of collection: CollectionModel) throws -> [PullTarget] {
-        let marks = try ledgerRows(Ledger.watermarks + EntityKey.prefix(of: collection.name))
-        let named = marks.compactMap { PullTarget(bytes: $0.key.bytes.dropFirst()) }
-        let known = collection.listTargets
-        return known + named.filter { !known.contains($0) && !$0.isFeed }
     }
 
     // MARK: What belongs to what

@@ -64,7 +64,7 @@ extension Fold {
         }
         // The mark may be older than the time that was wrong.
         for name in Set(pruned.map(\.key.collection)).sorted() {
-            for target in try model()[name]?.listTargets ?? [PullTarget(name)] {
+            for target in try model()[name].map(concludedTargets) ?? [PullTarget(name)] {
                 put(.owed(target), position.bigEndianBytes)
             }
         }
