@@ -60,12 +60,20 @@ extension Dhis2Adapter {
             }
             return .refused(errors)
         }
-        guard found.isImported else {
+        guard found.isImported || isThere(call, found) else {
             return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
         }
-        let warnings = found.warnings.map { issue($0, .warning, call, collection) }
+        let warnings = found.warnings.filter { $0.code != "E4015" }.map {
+            issue($0, .warning, call, collection)
+        }
         return BatchedAnswer(
             status: 200, .stored(id: id, nil, issues: isDeletion ? [] : warnings))
+    }
+
+    /// Whether what was to be made is there: a relationship, which the server never changes.
+    private func isThere(_ call: ServerCall, _ found: Dhis2Report.Entry) -> Bool {
+        guard case .create = call else { return false }
+        return found.warnings.contains { $0.code == "E4015" }
     }
 
     /// A problem of a report, with the value that it names, where it names one.
@@ -192,7 +200,9 @@ struct Dhis2Report {
         }
 
         /// Whether there is no such object, so that it can't be deleted.
-        var isOfUnknown: Bool { ["E1063", "E1081", "E1032", "E4016"].contains(code ?? "") }
+        var isOfUnknown: Bool {
+            ["E1063", "E1081", "E1032", "E4005", "E4016"].contains(code ?? "")
+        }
         /// Whether the object was deleted, so that it can't be changed.
         var isOfDeleted: Bool {
             ["E1114", "E1113", "E1082", "E4017"].contains(code ?? "")

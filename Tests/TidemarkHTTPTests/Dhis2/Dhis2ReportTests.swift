@@ -197,6 +197,19 @@ import TidemarkSync
         #expect(found.map(words) == ["ignored E4000: a", "absent"])
     }
 
+    @Test func `a relationship that is there already is made, and not changed`() throws {
+        let relationships = CollectionModel("relationships", idField: "relationship")
+        let create = ServerCall.create(relationships, id: "R1", body: Array("{}".utf8))
+        let body = """
+            {"status":"WARNING","validationReport":{"errorReports":[],"warningReports":[
+              {"uid":"R1","trackerType":"RELATIONSHIP","warningCode":"E4015","message":"a"}]},
+             "bundleReport":{"typeReportMap":{"RELATIONSHIP":{"objectReports":[]}}}}
+            """
+
+        #expect(try answers("2.41", [create], body).map(words) == ["stored R1 "])
+        #expect(try answers("2.41", [update("R1", relationships)], body).map(words) == ["ignored "])
+    }
+
     @Test func `old summaries: nested, without a reference, and with a word all the same`() throws {
         let found = try answers(
             "2.37",

@@ -93,6 +93,82 @@ import TidemarkTesting
         #expect(try codes(#"{"trackedEntities":[\#(other)]}"#) == ["E1126"])
     }
 
+    @Test(arguments: ["program", "trackedEntity"])
+    func `an enrollment keeps what it belongs to`(_ member: String) throws {
+        world.putPerson("Person2x")
+        let names = ["program": "progOpen001", "trackedEntity": "traPerson1x"]
+        let other = ["program": "progProt001", "trackedEntity": "traPerson2x"]
+        putProgram(#""onlyEnrollOnce":false"#)
+        let text = DhisWorld.enrollment("Person1x").replacing(
+            "\"\(member)\":\"\(names[member] ?? "")\"",
+            with: "\"\(member)\":\"\(other[member] ?? "")\"")
+
+        #expect(try codes(#"{"enrollments":[\#(text)]}"#) == ["E1127"])
+    }
+
+    @Test func `an event keeps its enrollment and its stage`() throws {
+        world.putPerson("Person2x")
+        let moved = DhisWorld.event("Person1x").replacing("enrPerson1x", with: "enrPerson2x")
+        world.put("programStages/stagOther01", #"{"program":{"id":"progOpen001"}}"#)
+        let staged = DhisWorld.event("Person1x").replacing("stagOpen001", with: "stagOther01")
+
+        #expect(try codes(#"{"events":[\#(moved)]}"#) == ["E1128"])
+        #expect(try codes(#"{"events":[\#(staged)]}"#) == ["E1128"])
+        #expect(try codes(#"{"events":[\#(DhisWorld.event("Person1x"))]}"#) == [])
+    }
+
+    @Test func `a file belongs to one object, until that has another value`() throws {
+        world.putPerson("Person2x")
+        world.put("dataElements/elemText001", #"{"valueType":"FILE_RESOURCE"}"#)
+        let file = try sendFile()
+        let event = { (name: String, value: String) in
+            let values = #","dataValues":[{"dataElement":"elemText001","value":"\#(value)"}]"#
+            return #"{"events":[\#(DhisWorld.event(name, values))]}"#
+        }
+
+        #expect(try codes(event("Person1x", file)) == [])
+        #expect(try codes(event("Person1x", file)) == [], "it is its own")
+        #expect(try codes(event("Person2x", file)) == ["E1009"])
+        #expect(try codes(event("Person1x", "")) == [])
+        #expect(try codes(event("Person2x", file)) == [])
+        #expect(try codes(event("Person1x", "notThere001")) == ["E1084"])
+    }
+
+    /// Sends a file, and returns its id.
+    private func sendFile() throws -> String {
+        var request = HTTPRequest(
+            method: .post, scheme: "https", authority: "play.dhis2.org", path: "/api/fileResources")
+        request.headerFields[.authorization] = "Basic YWRtaW46ZGlzdHJpY3Q="
+        request.headerFields[.contentType] = "multipart/form-data; boundary=b"
+        let form =
+            "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
+            + "bytes\r\n--b--"
+        let (sent, now) = (request, world.clock.now.milliseconds)
+        let answer = world.server.withModel {
+            $0.handle(sent, body: Array(form.utf8), nowMilliseconds: now)
+        }
+        let body = try JSONValue(parsing: answer.body)
+        return try #require(body.at("response", "fileResource", "id")?.stringValue)
+    }
+
+    @Test func `a relationship is never changed, of which a warning tells`() throws {
+        world.putPerson("Person2x")
+        let link = { (end: String) in
+            """
+            {"relationships":[{"relationship":"relPerson12","relationshipType":"relaType001",
+             "from":{"trackedEntity":{"trackedEntity":"traPerson1x"}},
+             "to":{"event":{"event":"eve\(end)"}}}]}
+            """
+        }
+        #expect(try codes(link("Person1x")) == [])
+        let report = try world.imported(link("Person2x"))
+
+        #expect(report["status"] == "WARNING" && report.counts == [0, 0, 0, 1])
+        #expect(report.at("validationReport", "warningReports", 0, "warningCode") == "E4015")
+        let there = try #require(world.server.record("relationships/relPerson12"))
+        #expect(there.contains("evePerson1x"))
+    }
+
     @Test(arguments: [
         ("BOOLEAN", "true", "yes"), ("TRUE_ONLY", "true", "false"),
         ("DATE", "2026-02-28", "2026-02-30"), ("DATETIME", "2026-02-28T10:00", "10:00"),

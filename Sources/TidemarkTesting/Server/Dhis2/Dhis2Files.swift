@@ -12,6 +12,8 @@ struct Dhis2File: Sendable, Hashable {
     var contentType: String
     var bytes: [UInt8]
     var created: Timestamp
+    /// The object of which a value names it; nil for none.
+    var owner: String?
 
     /// The part `file` of a form; nil where there is none.
     init?(form bytes: [UInt8], boundary: String, now: Timestamp) {

@@ -146,7 +146,7 @@ extension Dhis2ServerModel {
     }
 
     /// Sets values one by one; an empty one is removed.
-    private func change(
+    private mutating func change(
         _ record: inout Dhis2Record, by given: [JSONObject], _ user: Dhis2User, _ now: Timestamp
     ) {
         var kind = record.kind
@@ -155,11 +155,15 @@ extension Dhis2ServerModel {
         for item in given {
             guard let key = item[kind.valueKey]?.stringValue else { continue }
             let place = values.firstIndex { $0[kind.valueKey]?.stringValue == key }
+            let old = place.flatMap { values[$0]["value"]?.stringValue }
             guard let value = item["value"]?.stringValue, !value.isEmpty else {
                 if let place { values.remove(at: place) }
+                if let old { files[old]?.owner = nil }
                 continue
             }
-            if let place, values[place]["value"]?.stringValue == value { continue }
+            if old == value { continue }
+            if let old { files[old]?.owner = nil }
+            files[value]?.owner = record.id
             let createdAt = place.flatMap { values[$0]["createdAt"] }
             var new: JSONObject = [
                 kind.valueKey: .string(key), "value": .string(value),

@@ -89,7 +89,9 @@ extension Dhis2ServerModel {
                 ]
             }
             guard let value = item["value"]?.stringValue, !value.isEmpty else { return [] }
-            if let problem = problem(value, of: attribute, node.kind) { return [problem] }
+            if let problem = problem(value, of: attribute, node.kind, owner: owner) {
+                return [problem]
+            }
             guard attribute.flag("unique"), isTaken(value, attribute: id, by: owner) else {
                 return []
             }

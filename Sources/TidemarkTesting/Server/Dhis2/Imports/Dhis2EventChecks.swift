@@ -136,7 +136,7 @@ extension Dhis2ServerModel {
                     "dataElement", "\(id) is not a valid data element")
             }
             guard let value = item["value"]?.stringValue, !value.isEmpty else { return nil }
-            return problem(value, of: element, .events)
+            return problem(value, of: element, .events, owner: node.id)
         }
         guard node.text("status") == "COMPLETED" else { return found }
         let known = live(.events, node.id)
@@ -157,6 +157,14 @@ extension Dhis2ServerModel {
     // MARK: Relationships
 
     func problems(relationship node: Dhis2Node, _ checking: Dhis2Checking) -> [Dhis2Problem] {
+        if live(.relationships, node.id) != nil {
+            // Relationships are never changed.
+            var problem = Dhis2Problem(
+                "E4015", "Relationship: `\(node.id)` already exists.",
+                old: .words("Relationship \(node.id) already exists"))
+            problem.isWarning = true
+            return [problem]
+        }
         for member in ["relationshipType", "from", "to"] where node.fields[member] == .none {
             return [
                 Dhis2Problem("E1124", "Missing required relationship property: `\(member)`.")

@@ -54,7 +54,7 @@ extension Dhis2ServerModel {
         }
         if let problem = existence(node, checking) { return [problem] }
         if checking.strategy == .delete { return deletion(node, checking) }
-        if let problem = broken(node, checking) { return [problem] }
+        if let problem = broken(node, checking) ?? moved(node) { return [problem] }
         switch node.kind {
         case .trackedEntities: return problems(trackedEntity: node, checking)
         case .enrollments: return problems(enrollment: node, checking)
@@ -119,6 +119,25 @@ extension Dhis2ServerModel {
                     + "referenced by it could not be created.")
         }
         return nil
+    }
+
+    /// Refuses what would belong to something else than before.
+    private func moved(_ node: Dhis2Node) -> Dhis2Problem? {
+        guard let known = live(node.kind, node.id) else { return nil }
+        let fixed: (code: String, word: String, members: [String]) =
+            switch node.kind {
+            case .enrollments: ("E1127", "enrollment", ["program", "trackedEntity"])
+            case .events: ("E1128", "event", ["programStage", "enrollment"])
+            case .trackedEntities, .relationships: ("", "", [])
+            }
+        let member = fixed.members.first { member in
+            guard let old = known.text(member), let new = node.text(member) else { return false }
+            return old != new
+        }
+        return member.map {
+            Dhis2Problem(
+                fixed.code, "Not allowed to update \(fixed.word) property: \($0).")
+        }
     }
 
     private func parents(of node: Dhis2Node) -> [(Dhis2Kind, String)] {
@@ -196,8 +215,10 @@ extension Dhis2ServerModel {
     }
 
     /// What is wrong with a value of an attribute or a data element.
+    ///
+    /// - Parameter owner: the object that has the value; nil for one that is not known.
     func problem(
-        _ value: String, of element: Dhis2Metadatum, _ kind: Dhis2Kind
+        _ value: String, of element: Dhis2Metadatum, _ kind: Dhis2Kind, owner: String?
     ) -> Dhis2Problem? {
         let type = Dhis2ValueType(name: element.text("valueType") ?? "TEXT")
         if let problem = type.problem(value, time) {
@@ -216,6 +237,13 @@ extension Dhis2ServerModel {
             return .conflict(
                 "E1084", "File resource: `\(value)`, reference could not be found.", element.id,
                 "File resource with uid '\(value)' could not be found")
+        }
+        if type.isFile, let other = files[value]?.owner, other != owner {
+            return .conflict(
+                "E1009",
+                "File resource: `\(value)`, has already been assigned to a different object.",
+                element.id,
+                "File resource with uid '\(value)' has already been assigned to a different object")
         }
         guard let set = element.reference("optionSet"), !isOption(value, of: set) else {
             return nil
