@@ -1,5 +1,6 @@
 // Dhis2World.swift — a server that behaves like DHIS2 and two tablets, by chance from a seed: trees
-// are made, changed, deleted and wiped, answers and jobs are lost, processes die.
+// and links between them are made, changed, deleted and wiped, answers and jobs are lost, processes
+// die. What users do: Dhis2World+Edits.swift.
 
 import Testing
 import Tidemark
@@ -32,35 +33,64 @@ final class Dhis2World: Sendable {
     let clock = ManualClock()
     let server: Dhis2Server
     let devices: [Dhis2Device]
-    private let made = SyncCounter()
+    let made = SyncCounter()
 
-    /// The model: trees of the program `P1`, elements told by their keys, all below goes along.
+    /// The model: trees of the program `P1`, elements told by their keys, links between all of
+    /// them; all below goes along, and so do links.
     static let model = SyncModel(
         name: "clinic",
         collections: [
             CollectionModel(
                 "trackedEntities", idField: "trackedEntity",
                 lists: [ListRule(["program": "P1", "orgUnit": "O1"])],
-                embeds: [EmbedRule("enrollments", "enrollments")],
-                keyed: [.init("attributes", by: "attribute")]),
+                embeds: [
+                    EmbedRule("enrollments", "enrollments"),
+                    EmbedRule("relationships", "relationships"),
+                ], placeholder: asked, keyed: [.init("attributes", by: "attribute")]),
             CollectionModel(
                 "enrollments", idField: "enrollment",
                 references: [
                     Reference(
-                        "trackedEntity", to: "trackedEntities", rollUp: .always, onDelete: .cascade)
-                ], lists: [], embeds: [EmbedRule("events", "events")]),
+                        "trackedEntity", to: "trackedEntities", placeholder: .always,
+                        rollUp: .always, onDelete: .cascade)
+                ], lists: [],
+                embeds: [
+                    EmbedRule("events", "events"), EmbedRule("relationships", "relationships"),
+                ], placeholder: asked),
             CollectionModel(
                 "events", idField: "event",
                 references: [
                     Reference(
-                        "enrollment", to: "enrollments", rollUp: .always, onDelete: .cascade)
-                ], lists: [], keyed: [.init("dataValues", by: "dataElement")]),
+                        "enrollment", to: "enrollments", placeholder: .always, rollUp: .always,
+                        onDelete: .cascade)
+                ], lists: [], embeds: [EmbedRule("relationships", "relationships")],
+                placeholder: asked, keyed: [.init("dataValues", by: "dataElement")]),
+            CollectionModel(
+                "relationships", idField: "relationship", references: ends, lists: []),
             CollectionModel("trackedEntityAttributes", pushes: [], lists: []),
         ], pools: [SyncModel.Pool(numbers, keys: [[number]], fill: 8)],
         settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
 
+    /// The server is asked for what a link leads to and no list brings.
+    private static let asked = PlaceholderRule(refetch: .init(every: .hours(1)))
+
+    /// What links lead to.
+    static let kinds: [(id: String, collection: CollectionName)] = [
+        ("trackedEntity", "trackedEntities"), ("enrollment", "enrollments"), ("event", "events"),
+    ]
+
+    /// The references of a link, one for each end and kind.
+    private static let ends: [Reference] = ["from", "to"].flatMap { end in
+        kinds.map { kind in
+            Reference(
+                "/\(end)/\(kind.id)/\(kind.id)", to: kind.collection, placeholder: .always,
+                rollUp: end == "from" ? .always : .whereTrue("bidirectional"),
+                onDelete: .cascade, missing: .hides)
+        }
+    }
+
     /// The pool, and the attribute of which it holds values.
-    private static let (numbers, number) = ("numbers", "A1")
+    static let (numbers, number) = ("numbers", "A1")
 
     init(seed: UInt64) throws {
         self.seed = seed
@@ -83,6 +113,8 @@ final class Dhis2World: Sendable {
             """
             {"generated":true,"unique":true,"valueType":"TEXT","pattern":"RANDOM(####)"}
             """)
+        server.put("relationshipTypes/Sibling", #"{"bidirectional":true}"#)
+        server.put("relationshipTypes/Mother", #"{"bidirectional":false}"#)
         for element in ["D1", "D2"] {
             server.put("dataElements/\(element)", #"{"valueType":"INTEGER"}"#)
         }
@@ -114,87 +146,6 @@ final class Dhis2World: Sendable {
         try checkValues()
     }
 
-    private func newID(_ letter: String) -> String { "\(letter)\(made.count())" }
-
-    private func edit(_ device: Dhis2Device) throws {
-        let entities = try device.keys("trackedEntities")
-        let enrollments = try device.keys("enrollments")
-        let events = try device.keys("events")
-        do {
-            switch random.below(entities.isEmpty ? 1 : 12) {
-            case 0...1: try register(device)
-            case 2...5 where !enrollments.isEmpty:
-                for _ in 0...random.below(4) { try visit(device, random.pick(enrollments)) }
-            case 6...7 where !events.isEmpty: try measure(device, random.pick(events))
-            case 8 where !enrollments.isEmpty:
-                try device.patch(
-                    "enrollments/\(random.pick(enrollments))",
-                    "{\"followUp\":\(random.chance(50))}")
-            case 9:
-                try device.patch(
-                    "trackedEntities/\(random.pick(entities))",
-                    "{\"inactive\":\(random.chance(50))}")
-            case 10 where !events.isEmpty: try device.delete("events/\(random.pick(events))")
-            case 11 where random.chance(40):
-                try device.delete("trackedEntities/\(random.pick(entities))")
-            case 11 where !enrollments.isEmpty:
-                try device.delete("enrollments/\(random.pick(enrollments))")
-            default: break
-            }
-        } catch let error as TidemarkError where error.code == .notFound {
-            // What it is about went with something else.
-        }
-    }
-
-    private func register(_ device: Dhis2Device) throws {
-        let (entity, enrollment) = (newID("T"), newID("E"))
-        try device.replica.write { tx in
-            // Without a value left the entity has no number.
-            let key = [Self.number]
-            let value = try? tx.take(from: Self.numbers, key: key)
-            let attributes = value.map {
-                #","attributes":[{"attribute":"\#(Self.number)","value":"\#($0)"}]"#
-            }
-            let json = #"{"trackedEntityType":"Person","orgUnit":"O1"\#(attributes ?? "")}"#
-            _ = try tx.create(try device.key("trackedEntities/\(entity)"), Array(json.utf8))
-        }
-        // A value for a form that nobody sends.
-        if random.chance(10) {
-            _ = try? device.replica.take(from: Self.numbers, key: [Self.number])
-        }
-        try device.create(
-            "enrollments/\(enrollment)",
-            """
-            {"trackedEntity":"\(entity)","program":"P1","orgUnit":"O1","status":"ACTIVE",
-             "enrolledAt":"2026-01-01T00:00:00.000"}
-            """)
-        for _ in 0..<random.below(5) { try visit(device, enrollment) }
-    }
-
-    private func visit(_ device: Dhis2Device, _ enrollment: String) throws {
-        try device.create(
-            "events/\(newID("V"))",
-            """
-            {"enrollment":"\(enrollment)","program":"P1","programStage":"S1","orgUnit":"O1",
-             "status":"ACTIVE","occurredAt":"2026-01-02T00:00:00.000",
-             "dataValues":[{"dataElement":"D1","value":"\(random.below(90))"}]}
-            """)
-    }
-
-    /// Takes a value; now and then one that the server refuses.
-    private func measure(_ device: Dhis2Device, _ event: String) throws {
-        let element = random.pick(["D1", "D2"])
-        let value = random.chance(10) ? "five" : "\(random.below(90))"
-        let patch = Patch(
-            set: [
-                Patch.Field(
-                    "/dataValues/\(element)",
-                    Array(#"{"dataElement":"\#(element)","value":"\#(value)"}"#.utf8))
-            ])
-        try device.replica.write { tx in _ = try tx.patch(try device.key("events/\(event)"), patch)
-        }
-    }
-
     private func sync(_ device: Dhis2Device) async throws {
         var rules: [FaultRule] = []
         if random.chance(50) {
@@ -219,14 +170,24 @@ final class Dhis2World: Sendable {
     // MARK: The end
 
     /// Syncs until nothing waits; what the server refuses is given up.
+    ///
+    /// So are links that it does not take, which it never refuses. The lists are of everything: a
+    /// link is no change of what it leads to.
     private func settle() async throws {
         for _ in 0..<12 {
             clock.advance(by: .seconds(90_000))
             var isSettled = true
             for device in devices {
-                let outcome = try await device.sync(.all)
-                for issue in try device.replica.issues() where issue.kind == .rejected {
-                    try device.replica.answer(issue.id, .discard)
+                let outcome = try await device.engine.sync(.userRequested, full: true)
+                for issue in try device.replica.issues() {
+                    if issue.kind == .rejected {
+                        try device.replica.answer(issue.id, .discard)
+                    } else if issue.kind == .warned, let key = issue.key,
+                        key.collection == "relationships"
+                    {
+                        try device.discard(key.description)
+                        isSettled = false
+                    }
                 }
                 if outcome.pending > 0 || outcome.refused > 0 || outcome.counts.pulled > 0 {
                     isSettled = false
@@ -253,8 +214,11 @@ final class Dhis2World: Sendable {
             for id in Set(there.keys).union(here.keys).sorted() {
                 let (one, other) = (try Self.gist(there[id]), try Self.gist(here[id]))
                 guard one != other else { continue }
-                // What no list of the program shows need not be here.
-                if here[id] == nil, !isListed(id, collection.name) { continue }
+                // What no list of the program shows need not be here, and a part of it may be old.
+                let status = try device.status("\(collection.name)/\(id)")
+                if here[id] == nil || status == .stub, try !isListed(id, collection.name) {
+                    continue
+                }
                 let text = here[id] ?? there[id] ?? ""
                 let above = try JSONValue(parsing: Array(text.utf8)).object
                 let parents = ["enrollment", "trackedEntity"].compactMap {
@@ -278,11 +242,22 @@ final class Dhis2World: Sendable {
     }
 
     /// Whether the lists of the program show an entity of the server: what is in no enrollment they
-    /// don't.
-    private func isListed(_ id: String, _ collection: CollectionName) -> Bool {
-        guard collection.rawValue == "trackedEntities" else { return true }
-        return server.records(in: "enrollments").values.contains {
-            $0.contains("\"trackedEntity\":\"\(id)\"")
+    /// don't, and no link between two such ones.
+    private func isListed(_ id: String, _ collection: CollectionName) throws -> Bool {
+        let enrolled = server.records(in: "enrollments").values
+        switch collection.rawValue {
+        case "trackedEntities":
+            return enrolled.contains { $0.contains("\"trackedEntity\":\"\(id)\"") }
+        case "relationships":
+            guard let text = server.records(in: "relationships")[id] else { return true }
+            let link = try JSONDocument(parsing: Array(text.utf8))
+            let ends = Self.ends.flatMap { reference in
+                link.ids(in: reference.field).map { (reference.collection, $0) }
+            }
+            return try ends.contains { collection, id in
+                try collection != "trackedEntities" || isListed(id, collection)
+            }
+        default: return true
         }
     }
 
