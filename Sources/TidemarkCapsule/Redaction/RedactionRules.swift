@@ -138,6 +138,10 @@ struct RedactionRules {
         // By these names the fold finds what a document refers to, and indexes what they are of.
         let places = collection.references.map(\.field) + indexed.map(\.name)
         for name in places.flatMap({ FieldPath($0).steps }) { words.insert(Array(name.utf8)) }
+        // By these, the values of lists' parameters are found.
+        for field in (collection.lists ?? []).flatMap(\.from).compactMap(\.field) {
+            for name in FieldPath(field).steps { words.insert(Array(name.utf8)) }
+        }
         // The fold writes placeholders with it, also where the model leaves it out.
         words.insert(Array(collection.idField.utf8))
         // By this, what may hold others, also where the model leaves it out.
