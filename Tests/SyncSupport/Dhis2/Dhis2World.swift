@@ -33,43 +33,59 @@ final class Dhis2World: Sendable {
     let clock = ManualClock()
     let server: Dhis2Server
     let devices: [Dhis2Device]
+    private let model: SyncModel
     let made = SyncCounter()
 
-    /// The model: trees of the program `P1`, elements told by their keys, links between all of
-    /// them; all below goes along, and so do links.
-    static let model = SyncModel(
-        name: "clinic",
-        collections: [
-            CollectionModel(
-                "trackedEntities", idField: "trackedEntity",
-                lists: [ListRule(["program": "P1", "orgUnit": "O1"])],
-                embeds: [
-                    EmbedRule("enrollments", "enrollments"),
-                    EmbedRule("relationships", "relationships"),
-                ], placeholder: asked, keyed: [.init("attributes", by: "attribute")]),
-            CollectionModel(
-                "enrollments", idField: "enrollment",
-                references: [
-                    Reference(
-                        "trackedEntity", to: "trackedEntities", placeholder: .always,
-                        rollUp: .always, onDelete: .cascade)
-                ], lists: [],
-                embeds: [
-                    EmbedRule("events", "events"), EmbedRule("relationships", "relationships"),
-                ], placeholder: asked),
-            CollectionModel(
-                "events", idField: "event",
-                references: [
-                    Reference(
-                        "enrollment", to: "enrollments", placeholder: .always, rollUp: .always,
-                        onDelete: .cascade)
-                ], lists: [], embeds: [EmbedRule("relationships", "relationships")],
-                placeholder: asked, keyed: [.init("dataValues", by: "dataElement")]),
-            CollectionModel(
-                "relationships", idField: "relationship", references: ends, lists: []),
-            CollectionModel("trackedEntityAttributes", pushes: [], lists: []),
-        ], pools: [SyncModel.Pool(numbers, keys: [[number]], fill: 8)],
-        settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
+    /// The model, with what its list is of named in it.
+    static let model = clinic([], lists[0])
+
+    /// Trees of the program `P1`, elements told by their keys, links between all of them; all below
+    /// goes along, and so do links.
+    private static func clinic(_ sources: [CollectionModel], _ list: ListRule) -> SyncModel {
+        SyncModel(
+            name: "clinic",
+            collections: sources + [
+                CollectionModel(
+                    "trackedEntities", idField: "trackedEntity", lists: [list],
+                    embeds: [
+                        EmbedRule("enrollments", "enrollments"),
+                        EmbedRule("relationships", "relationships"),
+                    ], placeholder: asked, keyed: [.init("attributes", by: "attribute")]),
+                CollectionModel(
+                    "enrollments", idField: "enrollment",
+                    references: [
+                        Reference(
+                            "trackedEntity", to: "trackedEntities", placeholder: .always,
+                            rollUp: .always, onDelete: .cascade)
+                    ], lists: [],
+                    embeds: [
+                        EmbedRule("events", "events"), EmbedRule("relationships", "relationships"),
+                    ], placeholder: asked),
+                CollectionModel(
+                    "events", idField: "event",
+                    references: [
+                        Reference(
+                            "enrollment", to: "enrollments", placeholder: .always, rollUp: .always,
+                            onDelete: .cascade)
+                    ], lists: [], embeds: [EmbedRule("relationships", "relationships")],
+                    placeholder: asked, keyed: [.init("dataValues", by: "dataElement")]),
+                CollectionModel(
+                    "relationships", idField: "relationship", references: ends, lists: []),
+                CollectionModel("trackedEntityAttributes", pushes: [], lists: []),
+            ], pools: [SyncModel.Pool(numbers, keys: [[number]], fill: 8)],
+            settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
+    }
+
+    /// What the list of tracked entities is of: named by the model, or what the server says.
+    private static let lists = [
+        ListRule(["program": "P1", "orgUnit": "O1"]),
+        ListRule(
+            [:],
+            from: [
+                ListSource("program", in: "programs", each: true),
+                ListSource("orgUnit", in: "me", field: "/organisationUnits/*/id"),
+            ]),
+    ]
 
     /// The server is asked for what a link leads to and no list brings.
     private static let asked = PlaceholderRule(refetch: .init(every: .hours(1)))
@@ -95,12 +111,18 @@ final class Dhis2World: Sendable {
     init(seed: UInt64) throws {
         self.seed = seed
         random = SyncRandom(seed: seed)
-        var model = Dhis2ServerModel(
-            random.pick([.v40, .v41, .v42]), users: [Dhis2User(isSuperuser: true)],
+        var its = Dhis2ServerModel(
+            random.pick([.v40, .v41, .v42]),
+            users: [Dhis2User(captureUnits: ["O1"], isSuperuser: true)],
             hoursAheadOfUTC: random.below(4))
-        model.acceptsAnyID = true
-        model.jobPolls = random.below(3)
-        let server = Dhis2Server(model, clock: clock)
+        its.acceptsAnyID = true
+        its.jobPolls = random.below(3)
+        let server = Dhis2Server(its, clock: clock)
+        let sources = [
+            CollectionModel("me", pushes: []), CollectionModel("programs", pushes: []),
+        ]
+        let model = seed % 2 == 0 ? Self.model : Self.clinic(sources, Self.lists[1])
+        self.model = model
         self.server = server
         server.put("organisationUnits/O1", #"{"name":"Clinic"}"#)
         server.put("trackedEntityTypes/Person", #"{"name":"Person"}"#)
@@ -121,7 +143,7 @@ final class Dhis2World: Sendable {
         let clock = clock
         devices = try (1...2).map { number in
             try Dhis2Device(
-                "tablet \(number)", of: server, over: server, model: Self.model,
+                "tablet \(number)", of: server, over: server, model: model,
                 dependencies: .seeded(seed &* 10 + UInt64(number), clock: clock),
                 removesStore: true)
         }
@@ -208,7 +230,7 @@ final class Dhis2World: Sendable {
 
     /// What a device has is what the server has, and its store is whole.
     private func check(_ device: Dhis2Device) throws {
-        for collection in Self.model.collections {
+        for collection in model.collections where !collection.pushes.isEmpty {
             let there = server.records(in: collection.name)
             let here = try device.documents(collection.name)
             for id in Set(there.keys).union(here.keys).sorted() {
