@@ -76,7 +76,8 @@ public struct Scenario: Sendable {
 
 /// What the server holds when the scenario begins.
 struct ScenarioSetup: Sendable {
-    static let members = ["kind", "rows", "nextID", "limit", "quotas"] + Dhis2Setup.members
+    static let members =
+        ["kind", "rows", "nextID", "limit", "quotas"] + Dhis2Setup.members
         + WebDAVSetup.members
 
     var rows: [(key: EntityKey, document: JSONValue)] = []

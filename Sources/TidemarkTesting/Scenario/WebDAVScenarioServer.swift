@@ -43,8 +43,9 @@ struct WebDAVSetup: Sendable {
     }
 }
 
-/// A server of files. A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is
-/// its path.
+/// A server of files.
+///
+/// A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is its path.
 struct WebDAVScenarioServer: ScenarioServer {
     private let server: WebDAVServer
 

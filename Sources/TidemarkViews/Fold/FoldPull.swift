@@ -23,9 +23,12 @@ extension Fold {
         let marking = collection.map { collection in
             rules.marking.filter { $0.isRule(of: collection) }
         }
-        // Without a cursor there is nothing to go on from, unless a rule has something.
+        // Without a cursor there is nothing to go on from, unless a rule has something; of a tree
+        // by paths it counts that it was listed.
         let isOfIDs = payload.scope == PullPage.reconcileScope
-        guard event.revision != nil || isOfIDs || marking?.isEmpty == false, isSettled else {
+        let isByPath = collection?.tree?.isByPath == true
+        guard event.revision != nil || isOfIDs || isByPath || marking?.isEmpty == false, isSettled
+        else {
             return try endList(target)
         }
         let place = RowKey.watermark(target)
