@@ -23,7 +23,9 @@ struct WebDAVPlaces: Hashable {
 
     /// The address of a request, below the origin.
     func path(_ path: String, isFolder: Bool) -> String {
-        let names = path.split(separator: "/").map { "/" + URLPath.escape($0.utf8) }.joined()
+        // By bytes: a name may begin with a mark that belongs to the slash before it.
+        let names = path.utf8.split(separator: UInt8(ascii: "/"))
+            .map { "/" + URLPath.escape($0) }.joined()
         return home + names + (isFolder || names.isEmpty ? "/" : "")
     }
 
@@ -71,8 +73,8 @@ struct WebDAVPlaces: Hashable {
     /// Whether each name of a path is one that an address can have.
     static func canAddress(_ path: String) -> Bool {
         path.isEmpty
-            || path.split(separator: "/", omittingEmptySubsequences: false)
-                .allSatisfy { isLegal($0) }
+            || path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                .allSatisfy { isLegal(String(decoding: $0, as: UTF8.self)) }
     }
 
     private static func isLegal(_ name: some StringProtocol) -> Bool {

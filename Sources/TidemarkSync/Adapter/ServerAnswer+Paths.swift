@@ -32,6 +32,8 @@ extension ServerAnswer {
             .stored(id: item.key.id, revision, issues: issues)
         case .deleted(let record): .deleted(own(record))
         case .conflict: .conflictUnknown
+        // It may be somewhere else by now: the next list tells, and until then the edit waits.
+        case .absent where item.call.write?.body != nil: .ignored()
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
             .conflictUnknown, .refused, .ignored, .reserved, .batch, .deferred, .waiting, .failure:
             self

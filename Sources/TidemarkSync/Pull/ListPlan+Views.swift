@@ -79,18 +79,24 @@ extension ViewReader {
     private func walk(_ collection: CollectionModel) throws -> TreeWalk? {
         guard let tree = collection.tree, tree.isByPath else { return nil }
         var walk = TreeWalk(tree)
+        var gone: [(id: String, document: JSONDocument)] = []
         try forEachEntity(in: collection.name) { key, row in
             let base = try row.baseValue(in: collection)
             if base.isLive {
                 guard let document = base.document else { return true }
                 walk.know(
                     key.id, try treeSpot(document, in: collection.name, tree), document)
-            } else if !row.pending.isEmpty, let document = row.treeDocument(in: collection) {
+                return true
+            }
+            if let document = base.lastDocument { gone.append((key.id, document)) }
+            if !row.pending.isEmpty, let document = row.treeDocument(in: collection) {
                 walk.expect(
                     key.id, try treeSpot(document, in: collection.name, tree), document)
             }
             return true
         }
+        // One that is there counts before one that was.
+        for (id, document) in gone { walk.remember(id, document) }
         return walk
     }
 }

@@ -94,7 +94,7 @@ package struct Listing: Sendable, Hashable {
     package private(set) var isResuming = false
 
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
-    private var seen: Set<String> = []
+    private var seen: Set<ExactString> = []
     package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
@@ -138,7 +138,7 @@ package struct Listing: Sendable, Hashable {
         self.wanted = wanted
         isPaging = next != nil
         (isAsked, isResuming) = (!isPaging, isPaging)
-        seen = next.map { [$0] } ?? []
+        seen = next.map { [ExactString($0)] } ?? []
         (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
         needsPass = settles && passes == 0 && cursor != nil
     }
@@ -258,7 +258,9 @@ package struct Listing: Sendable, Hashable {
         next = page.next
         isPaging = page.next != nil
         guard let next = page.next else { return endSpan(page) }
-        guard seen.insert(next).inserted else { return .malformed("the list goes in a circle") }
+        guard seen.insert(ExactString(next)).inserted else {
+            return .malformed("the list goes in a circle")
+        }
         guard walk != nil || pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
@@ -267,10 +269,11 @@ package struct Listing: Sendable, Hashable {
 
     /// Goes on behind a page that failed, where pages have numbers or are folders.
     mutating func pass(_ reason: SyncFailure) {
-        if walk != nil {
+        if let walk {
             failure = failure ?? reason
             isAsked = true
-            next = walk?.skip()
+            unnamed.subtract(walk.belowFolder.map { ExactString($0) })
+            next = self.walk?.skip()
             isPaging = next != nil
             return
         }

@@ -137,8 +137,12 @@ extension SyncMachine {
             return perform(.fetch(list.collection, ids: ids))
         }
         if let failure = list.failure {
-            pauseList(failure)
-            return nil
+            guard list.walk != nil else {
+                pauseList(failure)
+                return nil
+            }
+            // Of the folders that were listed all counts.
+            outcome.paused[list.collection.name] = failure
         }
         let isNextPass = list.beginNextPass()
         state = .listing(list)

@@ -58,6 +58,8 @@ package struct TreeWalk: Sendable, Hashable {
     private var members: [String?: [ExactString: Member]] = [:]
     private var places: [ExactString: Place] = [:]
     private var marked: [ExactString: String] = [:]
+    /// The server's ids that the lists of this walk told so far.
+    private var toldMarks: Set<ExactString> = []
     /// Folders that were made here and that the server does not have.
     private var unsent: [Place: String] = [:]
     /// How many entities it found that were not known.
@@ -72,6 +74,13 @@ package struct TreeWalk: Sendable, Hashable {
         note(
             Member(id: id, isFolder: tree.isFolder(document), mark: mark(in: document)),
             at: Place(folder: spot.parent, name: ExactString(spot.name)))
+    }
+
+    /// Notes an entity that the server does not have any more, as far as is known: it may be there
+    /// again, at another place.
+    package mutating func remember(_ id: String, _ document: JSONDocument) {
+        guard let mark = mark(in: document), marked[mark] == nil else { return }
+        marked[mark] = id
     }
 
     /// Notes an entity that was made here and that the server does not have.
@@ -104,7 +113,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// - Parameter asOf: the log's last position when the walk began; new ids are made of it.
     package func placed(_ page: inout ListPage, asOf: Position) -> Step {
         var step = Step()
-        var count = foundCount
+        var (count, marks) = (foundCount, toldMarks)
         var records: [ServerRecord] = []
         for record in page.records {
             guard let name = name(of: record.id), let bytes = record.document,
@@ -119,6 +128,14 @@ package struct TreeWalk: Sendable, Hashable {
             let place = Place(folder: folder.id, name: ExactString(name))
             let isFolder = tree.isFolder(document)
             let mark = mark(in: document)
+            // A link to what lies elsewhere is no entity of its own.
+            guard mark.map({ marks.insert($0).inserted }) ?? true else {
+                page.unreadable.append(
+                    UnreadableRecord(
+                        id: record.id, bytes: bytes,
+                        problem: "another one has the same id on the server"))
+                continue
+            }
             let known = id(at: place, isFolder: isFolder, mark)
             if known == nil { count += 1 }
             let id = known ?? "@\(asOf.rawValue).\(count)"
@@ -141,8 +158,7 @@ package struct TreeWalk: Sendable, Hashable {
             else { continue }
             page.unspoken += [there.id] + below(there.id)
         }
-        if page.isPartial, let id = folder.id { page.unspoken += below(id) }
-        if page.isPartial, folder.id == nil { page.unspoken += places.keys.map(\.text).sorted() }
+        if page.isPartial { page.unspoken += belowFolder }
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path
         page.cursor = nil
@@ -154,6 +170,7 @@ package struct TreeWalk: Sendable, Hashable {
         for found in step.found {
             if found.isNew { foundCount += 1 }
             unsent[found.place] = nil
+            if let mark = found.member.mark { toldMarks.insert(mark) }
             note(found.member, at: found.place)
         }
         waiting += step.folders
@@ -196,6 +213,11 @@ package struct TreeWalk: Sendable, Hashable {
             return there.id
         }
         return isFolder ? unsent[place] : nil
+    }
+
+    /// What the server has in the folder that is listed now, near and far.
+    var belowFolder: [String] {
+        folder.id.map(below) ?? places.keys.map(\.text).sorted()
     }
 
     /// What the server has in a folder, near and far.

@@ -239,6 +239,20 @@ extension SyncRecorder {
                 mutation: item.covers.last, call: call, revision: revision, json: payload))
     }
 
+    /// Logs that a move without an answer was carried out: what it moved is not where it was.
+    ///
+    /// Whether it is where it was moved to the next list says.
+    mutating func moved(
+        _ key: EntityKey, _ attempt: EntityRow.Attempt, _ exchange: ReadExchange, _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        _ = try log(exchange, start, draft)
+        try draft.append(
+            Event(
+                .pushAccepted, recordedAt: draft.now, key: key, sync: start,
+                mutation: attempt.covers, call: attempt.call))
+    }
+
     /// Logs that an entity can't be made, as another one lies at its path.
     mutating func taken(_ key: EntityKey, _ exchange: ReadExchange, _ draft: Draft) throws {
         let row = try draft.fold.entity(key)

@@ -220,7 +220,9 @@ extension SyncDriver {
             return PageResult()
         }
         var exchange = exchange
-        if step.isOfList, run.machine.isFailing(exchange.collection) {
+        // Of a list by folders the first one tells that it works again.
+        let isFirst = run.machine.list.map { $0.walk == nil || $0.isUnasked } ?? true
+        if step.isOfList, isFirst, run.machine.isFailing(exchange.collection) {
             if case .failure = answer {} else { exchange.concern = .list }
         }
         switch (step, answer) {
@@ -229,8 +231,9 @@ extension SyncDriver {
             return try await note(list.bounded(page), of: list, exchange, &recorder)
         case (.list, .absent):
             guard let list = run.machine.list else { return PageResult() }
-            // What lay in a folder that is gone is gone, too.
-            let page = ListPage(records: [], next: nil, cursor: nil)
+            // It was renamed or deleted since its parent was listed: the next walk tells.
+            var page = ListPage(records: [], next: nil, cursor: nil)
+            page.isPartial = true
             return try await note(page, of: list, exchange, &recorder)
         case (.feed, .page(let page)):
             guard let feed = run.machine.feed else { return PageResult() }
@@ -256,6 +259,9 @@ extension SyncDriver {
             var own = exchange
             own.key = key
             own.settles = attempt?.call
+            let isMoving = try host.read(journal) { views in
+                try model[key.collection].map { try views.isOnItsWay(key, in: $0) } ?? false
+            }
             var found: [ServerRecord] = []
             if case .record(let record) = answer {
                 switch try host.read(journal, { try $0.placed(record, of: key, model) }) {
@@ -265,6 +271,10 @@ extension SyncDriver {
                     try await log(&recorder) { [own] in try $0.taken(key, own, $1) }
                     return PageResult()
                 }
+            }
+            if found.isEmpty, isMoving, let attempt {
+                try await log(&recorder) { [own] in try $0.moved(key, attempt, own, $1) }
+                return PageResult()
             }
             let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             try await log(&recorder) { [own, found] in

@@ -93,7 +93,8 @@ extension SyncMachine {
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
         guard outcome.paused[name] != nil, !heldBack.contains(name) else { return false }
-        return model[name].map { !traits.isVersioned($0) } ?? true
+        // What is known by its path is written with its own version.
+        return model[name].map { !traits.isVersioned($0) && $0.tree?.isByPath != true } ?? true
     }
 
     /// The kind of a step whose call failed in an earlier run, so that another failure says nothing

@@ -91,6 +91,15 @@ package struct TreeReader: Sendable {
         return names.reversed()
     }
 
+    /// Whether what is pending up to a mutation moves or renames an entity that the server has.
+    mutating func isMoved(
+        _ id: String, through position: Position, _ rows: some RowReading
+    ) throws -> Bool {
+        let steps = try steps(of: id, rows)
+        guard let base = steps.base, let spot = steps.spot(through: position) else { return false }
+        return spot != base
+    }
+
     /// Where an entity lies on the server; of one that is not there, where it lies here.
     mutating func serverSpot(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
         let steps = try steps(of: id, rows)

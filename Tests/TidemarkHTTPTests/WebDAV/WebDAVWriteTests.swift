@@ -31,11 +31,21 @@ import TidemarkSync
         #expect(dav.effect(dav.create("folder"), 201) == .done)
     }
 
+    @Test func `a file is not made where there is a folder`() {
+        let page = Wsgidav.page("405 Method Not Allowed", "405 Method Not Allowed")
+        guard case .refused(let refusal) = dav.answer(to: dav.create("file"), 405, page) else {
+            Issue.record("it is taken for made")
+            return
+        }
+        #expect(refusal.message == "there is another one of this name: give it another name")
+        #expect(dav.effect(dav.create("file"), 405, page) == .nothing)
+    }
+
     @Test func `where something is there already it is read`() {
         let page = Wsgidav.page("405 Method Not Allowed", "MKCOL can only be executed on …")
         for (call, status) in [
-            (dav.create("folder"), 405), (dav.create("file"), 405),
-            (dav.delete(), 412), (dav.update(#"{"modified":"2026-11-26T18:45:45Z"}"#), 412),
+            (dav.create("folder"), 405), (dav.delete(), 412),
+            (dav.update(#"{"modified":"2026-11-26T18:45:45Z"}"#), 412),
         ] {
             #expect(dav.answer(to: call, status, page) == .conflictUnknown, "\(status)")
             // A first sending of the same request may be why.

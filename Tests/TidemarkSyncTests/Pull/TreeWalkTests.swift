@@ -145,6 +145,28 @@ import TidemarkViews
         #expect(part.unspoken == ["F", "G", "P", "Q"])
     }
 
+    @Test func `knows again what was taken for deleted, if it has the same id`() throws {
+        var walk = try walk([("A", nil, "a", #"{"kind":"folder"}"#)])
+        walk.remember("P", try document(#"{"kind":"file","fileId":"9"}"#))
+        let page = try list(
+            &walk, [("a", #"{"kind":"folder"}"#), ("p", #"{"kind":"file","fileId":"9"}"#)])
+        #expect(page.records.map(\.id) == ["A", "P"])
+    }
+
+    @Test func `takes one of two with the same id, and says nothing of the other`() throws {
+        var walk = try walk([("F", nil, "f", #"{"kind":"folder"}"#)])
+        let page = try list(
+            &walk,
+            [
+                ("f", #"{"kind":"folder"}"#), ("one", #"{"kind":"file","fileId":"9"}"#),
+                ("two", #"{"kind":"file","fileId":"9"}"#),
+            ])
+        #expect(page.records.map(\.id) == ["F", "@812.1"])
+        let below = try list(&walk, [("f/three", #"{"kind":"file","fileId":"9"}"#)])
+        #expect(
+            below.unreadable.map(\.problem) == ["another one has the same id on the server"])
+    }
+
     @Test(arguments: ["other/a", "b/c/d", "", "b", "b/"])
     func `takes nothing that does not lie in the folder`(_ path: String) throws {
         var walk = try walk()

@@ -48,6 +48,14 @@ extension RowReading {
         return names.reversed().joined(separator: "/")
     }
 
+    /// Whether a write without an answer gives an entity another path.
+    package func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+        guard collection.tree?.isByPath == true, var reader = TreeReader(collection),
+            let attempt = try entity(at: .entity(key)).attempt
+        else { return false }
+        return try reader.isMoved(key.id, through: attempt.covers, self)
+    }
+
     /// What a server that knows a tree by paths says of an entity, with where it lies there.
     package func placed(
         _ document: JSONDocument, of key: EntityKey, in collection: CollectionModel
