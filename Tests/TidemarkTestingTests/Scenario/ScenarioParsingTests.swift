@@ -41,7 +41,10 @@ import TidemarkTesting
         (#""steps":[{"want":"tasks/1","wanted":1}]"#, "steps[0].wanted: true or false is needed"),
         (#""steps":[{"sweep":1}]"#, "steps[0].sweep: true is needed"),
         (#""expect":{"files":{"tasks/1":[1]}}"#, "expect.files.tasks/1[0]: what the file holds"),
-        (#""steps":[{"server":{}}]"#, "steps[0].server: one of put, delete, forget and archive"),
+        (
+            #""steps":[{"server":{}}]"#,
+            "steps[0].server: one of put, delete, forget, archive and move"
+        ),
         (#""steps":[{"server":{"put":"tasks/1"}}]"#, "steps[0].server.document: an object is"),
         (#""steps":[{"server":{"archive":"tasks/1"}}]"#, "steps[0].server.archive: such a server"),
         (#""steps":[{"advance":"24 hours"}]"#, "steps[0].advance: a number of seconds, or a text"),
@@ -177,7 +180,7 @@ import TidemarkTesting
         (#"{"id":"a","title":"t","model":"x","server":{"kind":"kinto"}}"#, "model: no such model"),
         (
             #"{"id":"a","title":"t","model":"toggl","server":{"kind":"x"}}"#,
-            "server.kind: one of kinto, toggl, dhis2 is needed"
+            "server.kind: one of kinto, toggl, dhis2, webdav is needed"
         ),
         (
             #"{"id":"a","title":"t","model":{"collections":[{"name":"programs"}]},"#
