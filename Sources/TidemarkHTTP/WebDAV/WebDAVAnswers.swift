@@ -140,8 +140,8 @@ extension WebDAVAdapter {
             return .stored(id: id, WebDAVVersion(tag, isFolder: isFolder)?.revision)
         // A folder that is there already is as good as one that was made.
         case (.create(let collection, _, let sent), 405):
-            return collection.isFolder(sent) ? .conflictUnknown : .refused(Self.taken)
-        case (.create, 412): return .refused(Self.taken)
+            return collection.isFolder(sent) ? .conflictUnknown : .refused(.taken(status: status))
+        case (.create, 412): return .refused(.taken(status: status))
         default: return try Self.refusal(response, body)
         }
     }
@@ -157,14 +157,11 @@ extension WebDAVAdapter {
             // A file may have another version from now on; a folder is known as one by its own.
             return .stored(id: id, WebDAVVersion(revision)?.isFolder == true ? revision : nil)
         case 404, 410: return .absent
-        case 412: return .refused(Self.taken)
+        case 412: return .refused(.taken(status: status))
         case 207: throw .malformed("a move of which a part went wrong")
         default: return try Self.refusal(response, body)
         }
     }
-
-    private static let taken = ServerRefusal(
-        status: 412, message: "there is another one of this name: give it another name")
 
     /// A write that was not done.
     private static func refusal(

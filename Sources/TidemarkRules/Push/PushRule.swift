@@ -47,15 +47,15 @@ package enum PushWrite: Sendable, Hashable {
         if let field = collection.lastChangeField, document.rawValue(field) != nil {
             patch.unset = [field]
         }
-        if collection.tree?.isByPath == true {
-            // The ids are those of this store.
-        } else if isUpdate || collection.ids == .client {
+        let isNamed = isUpdate || collection.ids == .client
+        // What is known by its path has an id of this store alone.
+        if isNamed, !collection.isByPath {
             let name = collection.ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
             let value = name ?? .string(id)
             if document.value(collection.idField) != value {
                 patch.set = [Patch.Field(collection.idField, value.encoded())]
             }
-        } else if document.rawValue(collection.idField) != nil {
+        } else if !isNamed, document.rawValue(collection.idField) != nil {
             patch.unset.append(collection.idField)
         }
         if !patch.isEmpty { document = try JSONDocument(parsing: patch.applied(to: document)) }

@@ -12,7 +12,7 @@ extension ServerAdapter {
         try checkPools(registration.model, name)
         for (index, collection) in registration.model.collections.enumerated() {
             try checkLists(collection, at: "collections[\(index)].lists", name)
-            guard (collection.tree?.isByPath ?? false) == traits.hasPaths else {
+            guard collection.isByPath == traits.hasPaths else {
                 throw ModelError(
                     "collections[\(index)].tree",
                     traits.hasPaths

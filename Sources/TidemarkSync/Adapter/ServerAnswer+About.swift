@@ -49,7 +49,7 @@ extension ServerAnswer {
         case (.listPart, .page), (.listPart, .unchanged), (.listPart, .cursorExpired): true
         case (.list(let collection, _, let page), .absent):
             // A folder that is gone; without a root nothing is known.
-            collection.tree?.isByPath == true && page != nil
+            collection.isByPath && page != nil
         case (.feed, .page): true
         case (.fetch, .records), (.refetch, .records): true
         case (.reserve, .reserved): true

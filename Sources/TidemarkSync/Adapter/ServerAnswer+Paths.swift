@@ -18,19 +18,15 @@ extension ServerAnswer {
                 })
         }
         guard items.count == 1, let item = items.first,
-            let collection = item.call.collection, let tree = collection.tree, tree.isByPath
+            item.call.collection?.isByPath == true
         else { return self }
-        func own(_ record: ServerRecord) -> ServerRecord {
-            var record = record
-            record.id = item.key.id
-            return record
-        }
         return switch self {
         // What the answer holds says nothing of the folder: the next list does.
         case .record(let record): .stored(id: item.key.id, record.revision)
         case .stored(_, let revision, let issues):
             .stored(id: item.key.id, revision, issues: issues)
-        case .deleted(let record): .deleted(own(record))
+        case .deleted:
+            .deleted(ServerRecord(id: item.key.id, revision: nil, document: nil))
         case .conflict: .conflictUnknown
         // It may be somewhere else by now: the next list tells, and until then the edit waits.
         case .absent where item.call.write?.body != nil: .ignored()
@@ -41,40 +37,50 @@ extension ServerAnswer {
     }
 }
 
-/// What lies at the path by which an entity was asked for.
+/// What became of an entity that was asked for by its path.
 enum PlacedRecord: Sendable {
-    /// The entity.
+    /// It is there.
     case own(ServerRecord)
-    /// Another one.
-    case other
-    /// Another one, where this one was to be made.
+    /// It is not there, though another one may be.
+    case gone
+    /// It is not there, as its move was carried out, of which there was no answer.
+    case moved(EntityRow.Attempt)
+    /// Another one is there, where this one was to be made.
     case taken
 }
 
 extension ViewReader {
     /// What a server says of an entity that was asked for by its path.
+    ///
+    /// - Parameter record: what is there; nil for nothing.
     func placed(
-        _ record: ServerRecord, of key: EntityKey, _ model: SyncModel
+        _ record: ServerRecord?, of key: EntityKey, _ collection: CollectionModel
     ) throws -> PlacedRecord {
-        guard let collection = model[key.collection], let tree = collection.tree, tree.isByPath,
-            let bytes = record.document
-        else { return .own(record) }
-        let document = try JSONDocument(parsing: bytes)
         let row = try entity(key) ?? EntityRow()
         let isMade = row.baseState == .live
-        let known =
-            try isMade ? row.baseValue(in: collection).document : row.treeDocument(in: collection)
-        if let known {
-            let mark = tree.serverID.flatMap { document.value($0)?.idText }.map(ExactString.init)
-            let had = tree.serverID.flatMap { known.value($0)?.idText }.map(ExactString.init)
-            let isOther = mark != nil && had != nil && mark != had
-            if isOther || tree.isFolder(document) != tree.isFolder(known) {
-                return isMade ? .other : .taken
+        if let record, let tree = collection.tree, let bytes = record.document {
+            let document = try JSONDocument(parsing: bytes)
+            let known =
+                try isMade
+                ? row.baseValue(in: collection).document : row.treeDocument(in: collection)
+            if known.map({ tree.isOther(document, than: $0) }) != true {
+                return .own(
+                    ServerRecord(
+                        id: key.id, revision: record.revision, serverTime: record.serverTime,
+                        parsed: try placed(document, of: key, in: collection)))
             }
+            if !isMade { return .taken }
         }
-        return .own(
-            ServerRecord(
-                id: key.id, revision: record.revision, serverTime: record.serverTime,
-                parsed: try placed(document, of: key, in: collection)))
+        guard let attempt = row.attempt, try isOnItsWay(key, in: collection) else { return .gone }
+        return .moved(attempt)
+    }
+}
+
+extension TreeRule {
+    /// Whether what lies at a place is another entity than the one that was known there.
+    fileprivate func isOther(_ document: JSONDocument, than known: JSONDocument) -> Bool {
+        let (mark, had) = (serverID(in: document), serverID(in: known))
+        if let mark, let had, mark != had { return true }
+        return isFolder(document) != isFolder(known)
     }
 }

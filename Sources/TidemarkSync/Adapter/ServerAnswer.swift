@@ -315,8 +315,16 @@ public struct ServerRefusal: Sendable, Hashable {
         status: 0,
         message: "the server names no version of it that a write could ask for (a strong ETag)")
 
+    /// Another entity of a tree lies where this one was to be made or moved to.
+    ///
+    /// - Parameter status: that of the answer; 0 where none says so by itself.
+    package static func taken(status: Int = 0) -> ServerRefusal {
+        ServerRefusal(
+            status: status, message: "there is another one of this name: give it another name")
+    }
+
     /// The library's own messages, which hold nothing that users wrote.
     package static var ownMessages: [String] {
-        [page(0).message, unexplained.message, unversioned.message]
+        [page(0).message, unexplained.message, unversioned.message, taken().message]
     }
 }

@@ -42,15 +42,16 @@ extension ViewReader {
     ) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
-        contents.walk = try walk(plan.collection)
+        contents.walk = TreeWalk(plan.collection)
         if !plan.target.parameters.isEmpty {
             let asked = adapter.asked(plan.target.parameters, of: plan.collection, at: plan.now) {
                 (try? document($0)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
             }
             contents.parameters = asked == plan.target.parameters ? nil : asked
         }
-        if plan.comparesKnown || plan.aheadSince != nil {
+        if plan.comparesKnown || plan.aheadSince != nil || contents.walk != nil {
             try forEachEntity(in: name) { key, row in
+                try contents.walk?.note(key, row, in: plan.collection, self)
                 guard try plan.target.holds(row, in: plan.collection) else { return true }
                 if plan.comparesKnown, plan.knows(row) { contents.known.insert(.init(key.id)) }
                 if plan.isAhead(row) {
@@ -73,31 +74,22 @@ extension ViewReader {
     }
 }
 
-extension ViewReader {
-    /// What is known of the places of a tree before it is listed; nil where the server does not
-    /// know it by paths.
-    private func walk(_ collection: CollectionModel) throws -> TreeWalk? {
-        guard let tree = collection.tree, tree.isByPath else { return nil }
-        var walk = TreeWalk(tree)
-        var gone: [(id: String, document: JSONDocument)] = []
-        try forEachEntity(in: collection.name) { key, row in
-            let base = try row.baseValue(in: collection)
-            if base.isLive {
-                guard let document = base.document else { return true }
-                walk.know(
-                    key.id, try treeSpot(document, in: collection.name, tree), document)
-                return true
-            }
-            if let document = base.lastDocument { gone.append((key.id, document)) }
-            if !row.pending.isEmpty, let document = row.treeDocument(in: collection) {
-                walk.expect(
-                    key.id, try treeSpot(document, in: collection.name, tree), document)
-            }
-            return true
+extension TreeWalk {
+    /// Notes what is known of an entity before the list.
+    fileprivate mutating func note(
+        _ key: EntityKey, _ row: EntityRow, in collection: CollectionModel, _ views: ViewReader
+    ) throws {
+        guard let tree = collection.tree else { return }
+        let base = try row.baseValue(in: collection)
+        if base.isLive {
+            guard let document = base.document else { return }
+            return know(
+                key.id, try views.treeSpot(document, in: collection.name, tree), document)
         }
-        // One that is there counts before one that was.
-        for (id, document) in gone { walk.remember(id, document) }
-        return walk
+        if let document = base.lastDocument { remember(key.id, document) }
+        if !row.pending.isEmpty, let document = row.treeDocument(in: collection) {
+            expect(key.id, try views.treeSpot(document, in: collection.name, tree), document)
+        }
     }
 }
 

@@ -58,6 +58,8 @@ package struct TreeWalk: Sendable, Hashable {
     private var members: [String?: [ExactString: Member]] = [:]
     private var places: [ExactString: Place] = [:]
     private var marked: [ExactString: String] = [:]
+    /// Entities that it does not have any more, as far as is known.
+    private var gone: [ExactString: String] = [:]
     /// The server's ids that the lists of this walk told so far.
     private var toldMarks: Set<ExactString> = []
     /// Folders that were made here and that the server does not have.
@@ -67,20 +69,26 @@ package struct TreeWalk: Sendable, Hashable {
 
     package init(_ tree: TreeRule) { self.tree = tree }
 
+    /// Nil where the server does not know the collection by paths.
+    init?(_ collection: CollectionModel) {
+        guard let tree = collection.tree, tree.isByPath else { return nil }
+        self.init(tree)
+    }
+
     // MARK: What is known before
 
     /// Notes an entity that the server has.
     package mutating func know(_ id: String, _ spot: TreeSpot, _ document: JSONDocument) {
         note(
-            Member(id: id, isFolder: tree.isFolder(document), mark: mark(in: document)),
+            Member(id: id, isFolder: tree.isFolder(document), mark: tree.serverID(in: document)),
             at: Place(folder: spot.parent, name: ExactString(spot.name)))
     }
 
     /// Notes an entity that the server does not have any more, as far as is known: it may be there
     /// again, at another place.
     package mutating func remember(_ id: String, _ document: JSONDocument) {
-        guard let mark = mark(in: document), marked[mark] == nil else { return }
-        marked[mark] = id
+        guard let mark = tree.serverID(in: document), gone[mark] == nil else { return }
+        gone[mark] = id
     }
 
     /// Notes an entity that was made here and that the server does not have.
@@ -99,10 +107,6 @@ package struct TreeWalk: Sendable, Hashable {
         }
         members[place.folder, default: [:]][place.name] = member
         if let mark = member.mark { marked[mark] = member.id }
-    }
-
-    private func mark(in document: JSONDocument) -> ExactString? {
-        tree.serverID.flatMap { document.value($0)?.idText }.map { ExactString($0) }
     }
 
     // MARK: A folder's list
@@ -127,7 +131,7 @@ package struct TreeWalk: Sendable, Hashable {
             }
             let place = Place(folder: folder.id, name: ExactString(name))
             let isFolder = tree.isFolder(document)
-            let mark = mark(in: document)
+            let mark = tree.serverID(in: document)
             // A link to what lies elsewhere is no entity of its own.
             guard mark.map({ marks.insert($0).inserted }) ?? true else {
                 page.unreadable.append(
@@ -206,7 +210,7 @@ package struct TreeWalk: Sendable, Hashable {
     }
 
     private func id(at place: Place, isFolder: Bool, _ mark: ExactString?) -> String? {
-        if let mark, let id = marked[mark] { return id }
+        if let mark, let id = marked[mark] ?? gone[mark] { return id }
         if let there = members[place.folder]?[place.name], there.isFolder == isFolder,
             mark == nil || there.mark == nil
         {

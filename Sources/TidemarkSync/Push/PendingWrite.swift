@@ -59,7 +59,7 @@ package struct PendingWrite: Sendable, Hashable {
 extension ServerTraits {
     /// Whether a write is conditional on the entity's version.
     func isVersioned(_ collection: CollectionModel) -> Bool {
-        hasVersions && collection.ids == .client && collection.tree?.isByPath != true
+        hasVersions && collection.ids == .client && !collection.isByPath
     }
 }
 

@@ -260,12 +260,7 @@ extension SyncRecorder {
         let call = try log(exchange, start, draft)
         let covers = row.attempt?.covers ?? row.next.last?.position
         guard let covers, row.pending.contains(where: { $0.position <= covers }) else { return }
-        let rejected = PushRejected(
-            status: 0, message: "there is another one of this name: give it another name")
-        try draft.append(
-            Event(
-                .pushRejected, recordedAt: draft.now, key: key, cause: call, sync: start,
-                mutation: covers, json: rejected.encoded))
+        try append(.taken(), of: key, covers, cause: call, start, draft)
     }
 
     /// Logs that a write is refused without being sent.
@@ -294,13 +289,20 @@ extension SyncRecorder {
         if call != nil, let name = remedied[item.key] {
             refusal = refusal.adding("refused again after \(name)")
         }
+        try append(refusal, of: item.key, item.covers.last, call: call, start, draft)
+    }
+
+    private func append(
+        _ refusal: ServerRefusal, of key: EntityKey, _ covers: Position?, cause: Position? = nil,
+        call: Position? = nil, _ start: Position, _ draft: Draft
+    ) throws {
         let rejected = PushRejected(
             status: UInt32(clamping: refusal.status), message: refusal.message,
             issues: refusal.issues)
         try draft.append(
             Event(
-                .pushRejected, recordedAt: draft.now, key: item.key, sync: start,
-                mutation: item.covers.last, call: call, json: rejected.encoded))
+                .pushRejected, recordedAt: draft.now, key: key, cause: cause, sync: start,
+                mutation: covers, call: call, json: rejected.encoded))
     }
 }
 

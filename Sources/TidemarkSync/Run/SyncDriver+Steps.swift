@@ -259,22 +259,22 @@ extension SyncDriver {
             var own = exchange
             own.key = key
             own.settles = attempt?.call
-            let isMoving = try host.read(journal) { views in
-                try model[key.collection].map { try views.isOnItsWay(key, in: $0) } ?? false
-            }
             var found: [ServerRecord] = []
-            if case .record(let record) = answer {
-                switch try host.read(journal, { try $0.placed(record, of: key, model) }) {
+            if case .record(let record) = answer { found = [record] }
+            if let collection = model[key.collection], collection.isByPath {
+                let placed = try host.read(journal) { [found] in
+                    try $0.placed(found.first, of: key, collection)
+                }
+                switch placed {
                 case .own(let record): found = [record]
-                case .other: break
+                case .gone: found = []
                 case .taken:
                     try await log(&recorder) { [own] in try $0.taken(key, own, $1) }
                     return PageResult()
+                case .moved(let attempt):
+                    try await log(&recorder) { [own] in try $0.moved(key, attempt, own, $1) }
+                    return PageResult()
                 }
-            }
-            if found.isEmpty, isMoving, let attempt {
-                try await log(&recorder) { [own] in try $0.moved(key, attempt, own, $1) }
-                return PageResult()
             }
             let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             try await log(&recorder) { [own, found] in

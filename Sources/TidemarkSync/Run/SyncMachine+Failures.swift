@@ -94,7 +94,7 @@ extension SyncMachine {
         if withheld.contains(name) { return true }
         guard outcome.paused[name] != nil, !heldBack.contains(name) else { return false }
         // What is known by its path is written with its own version.
-        return model[name].map { !traits.isVersioned($0) && $0.tree?.isByPath != true } ?? true
+        return model[name].map { !traits.isVersioned($0) && !$0.isByPath } ?? true
     }
 
     /// The kind of a step whose call failed in an earlier run, so that another failure says nothing

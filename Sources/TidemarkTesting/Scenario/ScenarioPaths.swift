@@ -9,7 +9,7 @@ extension ReadContext {
     /// The entity at a path, where a tree is known by paths and none has the path as its id.
     func named(_ key: EntityKey) throws -> EntityKey {
         guard let collection = try views.model()[key.collection],
-            collection.tree?.isByPath == true, try views.entity(key) == nil
+            collection.isByPath, try views.entity(key) == nil
         else { return key }
         var found: EntityKey?
         try forEachDocument(in: key.collection) { other, _, _ in

@@ -26,7 +26,7 @@ extension Fold {
         // Without a cursor there is nothing to go on from, unless a rule has something; of a tree
         // by paths it counts that it was listed.
         let isOfIDs = payload.scope == PullPage.reconcileScope
-        let isByPath = collection?.tree?.isByPath == true
+        let isByPath = collection?.isByPath ?? false
         guard event.revision != nil || isOfIDs || isByPath || marking?.isEmpty == false, isSettled
         else {
             return try endList(target)

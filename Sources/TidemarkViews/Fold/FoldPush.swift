@@ -129,7 +129,7 @@ extension Fold {
                 row.baseState = .live
                 // A server that knows paths has no ids that could stand in it.
                 row.base =
-                    try collection.tree?.isByPath == true
+                    try collection.isByPath
                     ? bytes : referenceNames(collection).named(bytes)
                 row.revision = event.revision
             } else {

@@ -36,6 +36,9 @@ struct TreeSteps: Sendable {
     /// Where each pending mutation leaves it, in order; nil where that deletes it.
     var changes: [(position: Position, spot: TreeSpot?)] = []
 
+    /// Where it is on the server; where it is not there, where it is here.
+    var serverSpot: TreeSpot? { base ?? changes.last?.spot ?? last }
+
     /// Where it is after all mutations up to a position.
     func spot(through position: Position) -> TreeSpot? {
         changes.last { $0.position <= position }.map(\.spot) ?? base
@@ -78,17 +81,33 @@ package struct TreeReader: Sendable {
     /// The names of an entity and of those in which it lies, the outermost first; nil where there
     /// is none, or where it lies in one that is not there.
     package mutating func path(of id: String, _ rows: some RowReading) throws -> [String]? {
+        try path(of: id, rows) { $0.spot(through: Self.end) }
+    }
+
+    /// The same on the server, before anything that is pending; of one that is not there, where it
+    /// is to be made.
+    mutating func serverPath(of id: String, _ rows: some RowReading) throws -> [String]? {
+        try path(of: id, rows, \.serverSpot)
+    }
+
+    private mutating func path(
+        of id: String, _ rows: some RowReading, _ spot: (TreeSteps) -> TreeSpot?
+    ) throws -> [String]? {
         var names: [String] = []
         var seen: Set<String> = []
         var next: String? = id
         while let current = next {
-            guard seen.insert(current).inserted,
-                let spot = try steps(of: current, rows).spot(through: Self.end)
+            guard seen.insert(current).inserted, let spot = spot(try steps(of: current, rows))
             else { return nil }
             names.append(spot.name)
             next = spot.parent
         }
         return names.reversed()
+    }
+
+    /// Where an entity lies on the server; of one that is not there, where it lies here.
+    mutating func serverSpot(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
+        try steps(of: id, rows).serverSpot
     }
 
     /// Whether what is pending up to a mutation moves or renames an entity that the server has.
@@ -98,12 +117,6 @@ package struct TreeReader: Sendable {
         let steps = try steps(of: id, rows)
         guard let base = steps.base, let spot = steps.spot(through: position) else { return false }
         return spot != base
-    }
-
-    /// Where an entity lies on the server; of one that is not there, where it lies here.
-    mutating func serverSpot(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
-        let steps = try steps(of: id, rows)
-        return steps.base ?? steps.changes.last?.spot ?? steps.last
     }
 
     /// An entity and those in which it lies, the nearest first; in a circle each comes once.

@@ -43,7 +43,7 @@ extension RowReading {
     package func wireID(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> String {
-        if collection.tree?.isByPath == true, let path = try serverPath(of: key, in: collection) {
+        if collection.isByPath, let path = try serverPath(of: key, in: collection) {
             return path
         }
         return try serverID(of: key, row, idField: collection.idField) ?? key.id

@@ -45,6 +45,9 @@ extension CollectionModel {
         }
     }
 
+    /// Whether it is a tree whose server knows entities by their paths.
+    package var isByPath: Bool { tree?.isByPath ?? false }
+
     /// The reference by which its entities lie in each other; nil for no tree.
     package var treeReference: Reference? {
         tree.flatMap { tree in
@@ -67,6 +70,11 @@ extension TreeRule {
         else { return nil }
         guard let parent = document.ids(in: parent).first else { return name }
         return "\(parent)/\(name)"
+    }
+
+    /// The id that the server tells in a document, where it stays when the entity is moved.
+    package func serverID(in document: JSONDocument) -> ExactString? {
+        serverID.flatMap { document.value($0)?.idText }.map { ExactString($0) }
     }
 
     /// A document with where its entity lies.
@@ -171,7 +179,7 @@ extension Contradiction {
         _ member: String, _ isThere: @escaping @Sendable (CollectionModel) -> Bool
     ) -> Contradiction {
         Contradiction(member, "tree.isByPath") { collection, _ in
-            guard collection.tree?.isByPath == true, isThere(collection) else { return nil }
+            guard collection.isByPath, isThere(collection) else { return nil }
             return "it is listed folder by folder, always all of it; leave \(member) out"
         }
     }

@@ -35,22 +35,12 @@ extension RowReading {
         of key: EntityKey, in collection: CollectionModel
     ) throws -> String? {
         guard var reader = TreeReader(collection) else { return nil }
-        var names: [String] = []
-        var seen: Set<String> = []
-        var next: String? = key.id
-        while let id = next {
-            guard seen.insert(id).inserted, let spot = try reader.serverSpot(of: id, self) else {
-                return nil
-            }
-            names.append(spot.name)
-            next = spot.parent
-        }
-        return names.reversed().joined(separator: "/")
+        return try reader.serverPath(of: key.id, self)?.joined(separator: "/")
     }
 
     /// Whether a write without an answer gives an entity another path.
     package func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
-        guard collection.tree?.isByPath == true, var reader = TreeReader(collection),
+        guard collection.isByPath, var reader = TreeReader(collection),
             let attempt = try entity(at: .entity(key)).attempt
         else { return false }
         return try reader.isMoved(key.id, through: attempt.covers, self)
