@@ -9,4 +9,11 @@ enum FilesAndFolders {
             tree: .init(parent: "parent", name: "name", kind: "kind"))
         return files
     }
+
+    static func copy(_ tx: WriteContext) throws {
+        try tx.request(
+            "copy", making: EntityKey("files", tx.makeID()),
+            Array(#"{"kind": "file", "name": "Beach.jpg", "parent": "D"}"#.utf8),
+            parameters: ["of": "ABC"])
+    }
 }

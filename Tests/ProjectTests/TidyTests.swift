@@ -91,6 +91,18 @@ import Testing
         #expect(strays.isEmpty)
     }
 
+    @Test func `the programs that tests run are all built for them`() throws {
+        let names = try Project.text("Package.swift").components(separatedBy: ".executableTarget(")
+            .dropFirst().compactMap { $0.components(separatedBy: "name: \"").dropFirst().first }
+            .compactMap { $0.components(separatedBy: "\"").first }
+        let line = try Project.text("Tools/lib/setup.sh").components(separatedBy: "\n")
+            .first { $0.hasPrefix("programs=(") }
+        let built = line?.dropFirst("programs=(".count).dropLast().split(separator: " ")
+
+        #expect(names.count >= 7)
+        #expect(Set(names) == Set((built ?? []).map(String.init)))
+    }
+
     @Test func `no folder of tests has more files than can be looked through`() throws {
         let folders = Dictionary(
             grouping: try Project.swiftFiles().filter { $0.hasPrefix("Tests/") }

@@ -119,6 +119,12 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "references":{"in":"entries"},"tree":{"parent":"in","name":"n","isByPath":true}
                 """#),
         .init(
+            member: "actions.source", other: "actions.waitsForTree",
+            text: #""actions":{"copy":{"source":"of","waitsForTree":true}}"#),
+        .init(
+            member: "actions.source", other: "actions.grants",
+            text: #""actions":{"copy":{"source":"of","grants":"PT2H"}}"#),
+        .init(
             member: "ids", other: "tree.isByPath",
             text: #"""
                 "ids":"serverText","references":{"in":"entries"},

@@ -31,6 +31,20 @@ build() {
     if [ -t 1 ]; then swift build "$@"; else swift build --quiet "$@"; fi
 }
 
+# The programs that tests run.
+programs=(tidemark crash-child instruction-probe readme-example own-tool toggl-server todo)
+
+# build_tests ARGUMENT... — builds the tests. By name: a build of everything also builds the programs
+# of plugins of the packages that are used, of which nothing here uses one. The compiler of protobuf
+# alone is 293 files of C++, and is built twice.
+build_tests() { build --product tidemarkPackageTests "$@"; }
+
+# build_programs ARGUMENT... — builds the programs that tests run.
+build_programs() {
+    local program
+    for program in "${programs[@]}"; do build --product "$program" "$@" || return; done
+}
+
 need_swift() {
     command -v swift >/dev/null && return
     give_up "There is no 'swift' on the PATH. Tidemark needs Swift 6.3 or newer:" \

@@ -68,12 +68,12 @@ extension WriteContext {
         let present = try document(key).map { try JSONDocument(parsing: $0) }
         if lost.kind == .localDeleted {
             if present != nil { try delete(key) }
-        } else if lost.kind == .localCreated {
-            let made = try JSONDocument(parsing: lost.payload)
+        } else if let bytes = lost.made {
+            let made = try JSONDocument(parsing: bytes)
             if let present {
                 try patch(key, limited(Patch(settingAllOf: made, lists, on: present)))
             } else {
-                try create(key, lost.payload)
+                try create(key, bytes)
             }
         } else {
             let edit = limited(try Patch(parsing: lost.payload))

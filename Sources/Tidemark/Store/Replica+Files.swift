@@ -64,6 +64,52 @@ extension Replica {
     }
 }
 
+extension Replica {
+    /// Removes the copies that are here of what an entity names, and takes back what one wants of
+    /// it.
+    ///
+    /// A file stays that was not sent yet, that is being fetched or sent, that somebody else wants,
+    /// or that stands in an open conflict. What is removed is fetched again where it is wanted.
+    ///
+    /// - Parameters:
+    ///   - key: the entity.
+    ///   - field: as it stands in the model's `contents`; nil for each of them.
+    ///   - by: who wants it no longer: ``WriteContext/wantFiles(of:_:by:isWanted:)``.
+    /// - Returns: how many files were removed.
+    /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
+    ///   names no files, `unfitFile` where the model has every file of it fetched.
+    @discardableResult
+    public func dropFiles(
+        of key: EntityKey, _ field: String? = nil, by: String = "user"
+    ) throws -> Int {
+        let (known, rules) = try read { view in
+            guard try view.views.document(key) != nil else {
+                throw TidemarkError(.notFound, "there is no \(key)", key: key)
+            }
+            let contents = try view.views.model()[key.collection]?.contents ?? []
+            return (
+                try view.views.resolve(key), contents.filter { $0.field == field ?? $0.field }
+            )
+        }
+        guard !rules.isEmpty else {
+            throw TidemarkError(
+                .unknownField,
+                "\(field ?? "nothing") in \(key.collection) names no files by the model's contents",
+                key: key)
+        }
+        if let rule = rules.first(where: { $0.when == .all }) {
+            throw TidemarkError(
+                .unfitFile,
+                "\(key): by the model every file of \(rule.field) is fetched, so it would come "
+                    + "again; let it be fetched on demand to drop copies", key: key)
+        }
+        return try TidemarkError.mapped {
+            try journal.dropContents(
+                of: known, rules.map(\.field), by: by, at: dependencies.now())
+        }
+    }
+}
+
 extension ReadContext {
     /// The files that an entity names, in the order of the model's fields.
     public func files(of key: EntityKey) throws -> [EntityFile] {

@@ -124,36 +124,6 @@ public final class WriteContext {
         return try append(.localDeleted, key, nil)
     }
 
-    /// Has the server do something with an entity: one of its collection's
-    /// ``CollectionModel/actions``.
-    ///
-    /// It is a mutation like any other: sent with the next run, in its place among the entity's
-    /// edits, with one outcome; refused, sent again and given up as they are. What comes behind a
-    /// refused one waits with it. Nothing of the entity changes here, and it need not be here.
-    /// Where the answer is lost it is sent once more, so that the server may do it twice.
-    ///
-    /// - Parameters:
-    ///   - action: the action's name.
-    ///   - key: the entity.
-    ///   - parameters: what the action needs, by name.
-    /// - Returns: the position of the event.
-    /// - Throws: ``TidemarkError``: `noModel` where the collection has no such action,
-    ///   `invalidKey`, `tooLarge`, and `notFound` for a placeholder.
-    @discardableResult
-    public func request(
-        _ action: String, of key: EntityKey, parameters: [String: String] = [:]
-    ) throws -> Position {
-        let (key, collection) = try check(key)
-        guard collection.model.rule(of: action) != nil else {
-            let names = collection.model.actions.map(\.name).joined(separator: ", ")
-            throw TidemarkError(
-                .noModel,
-                "\(key.collection) has no action \(action) in the model; it has "
-                    + (names.isEmpty ? "none" : names), key: key)
-        }
-        return try append(.localRequested, key, LocalRequested(action, parameters).encoded)
-    }
-
     /// A new id, never given out before.
     public func makeID() -> String { dependencies.makeID() }
 
@@ -216,7 +186,7 @@ public final class WriteContext {
     }
 
     /// Refuses a local id that the server could also assign to another entity.
-    private func checkNew(_ key: EntityKey, _ collection: KnownCollection) throws {
+    func checkNew(_ key: EntityKey, _ collection: KnownCollection) throws {
         guard collection.model.ids == .serverNumber, key.id.isWholeNumber,
             try draft.fold.entity(key).isEmpty
         else { return }
@@ -233,7 +203,7 @@ public final class WriteContext {
     }
 
     /// A document must stay readable when it is nested in an event or in a server's page.
-    private func checkObject(_ document: [UInt8]) throws {
+    func checkObject(_ document: [UInt8]) throws {
         do { try JSON.validateObject(document, within: Self.wrappingLevels) } catch {
             throw Self.invalid(error)
         }
@@ -277,19 +247,23 @@ public final class WriteContext {
     }
 
     @discardableResult
-    private func append(
-        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, schema: UInt32 = 0
+    func append(
+        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, schema: UInt32 = 0,
+        making document: [UInt8]? = nil
     ) throws -> Position {
         if let count = json?.count, count > Self.documentBytesMax {
             throw TidemarkError(
                 .tooLarge,
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
-        try checkStandIns(kind, key, json)
+        // What an action makes is looked at as what is made here is.
+        let made = document ?? json
+        let making = document == nil ? kind : .localCreated
+        try checkStandIns(making, key, made)
         if let known = try draft.fold.known(key.collection), known.model.tree != nil {
-            try checkPlace(kind, key, json, known.model)
+            try checkPlace(making, key, made, known.model)
         }
-        let files = try newFiles(kind, key, json)
+        let files = try newFiles(making, key, made)
         var event = Event(kind, recordedAt: draft.now, key: key, json: json)
         event.schemaVersion = schema
         try stamp(&event)

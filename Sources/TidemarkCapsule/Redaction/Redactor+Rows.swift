@@ -27,6 +27,7 @@ private indirect enum RowPart {
 private enum RowParts {
     static let pending: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
+        8: .payload(.localRequested),
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),

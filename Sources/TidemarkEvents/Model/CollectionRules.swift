@@ -365,12 +365,19 @@ extension CollectionModel {
         /// How long what it grants lasts, from the beginning of the run on that had it carried
         /// out; zero where it grants nothing.
         public var grants: TimeSpan
+        /// The parameter with the id of the entity of the same collection of which it makes a new
+        /// one, as a copy is; nil for an action that makes none.
+        public var source: String?
 
         /// An action.
-        public init(_ name: String, waitsForTree: Bool = false, grants: TimeSpan = .zero) {
+        public init(
+            _ name: String, waitsForTree: Bool = false, grants: TimeSpan = .zero,
+            source: String? = nil
+        ) {
             self.name = name
             self.waitsForTree = waitsForTree
             self.grants = grants
+            self.source = source
         }
     }
 }
@@ -391,6 +398,12 @@ extension ActionRule: ModelObject {
             "grants", \.grants, .span(to: .days(365), such: "PT2H"),
             """
             How long what it grants lasts, from the beginning of the run that had it carried out.
+            """),
+        ModelMember(
+            "source", \.source, .text,
+            """
+            The parameter with the id of the entity of which it makes a new one, as a copy is; \
+            without it, it makes none.
             """),
     ]
 }

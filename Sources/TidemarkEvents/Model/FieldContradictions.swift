@@ -54,6 +54,23 @@ extension Contradiction {
         }
     ]
 
+    static let actions = [
+        Contradiction("actions.source", "actions.waitsForTree") { collection, _ in
+            guard
+                let rule = collection.actions.first(where: { $0.source != nil && $0.waitsForTree })
+            else { return nil }
+            return "what \(rule.name) makes has nothing below it yet; leave one of them out"
+        },
+        Contradiction("actions.source", "actions.grants") { collection, _ in
+            guard
+                let rule = collection.actions.first(where: {
+                    $0.source != nil && $0.grants != .zero
+                })
+            else { return nil }
+            return "\(rule.name) makes an entity, and grants nothing; leave one of them out"
+        },
+    ]
+
     static let hiding = [
         Contradiction("references", "access") { collection, _ in
             let reference = collection.references.first { $0.missing == .hides }

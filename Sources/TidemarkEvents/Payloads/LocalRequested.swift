@@ -7,11 +7,16 @@ package struct LocalRequested: MemberPayload, EventPayload {
     package var action = ""
     /// What it needs, an object of name to text.
     package var parameters: [UInt8] = Array("{}".utf8)
+    /// The entity that it makes; nil for one that makes none.
+    package var document: [UInt8]?
 
     package init() {}
 
-    package init(_ action: String, _ parameters: [String: String]) {
+    package init(
+        _ action: String, _ parameters: [String: String], document: [UInt8]? = nil
+    ) {
         self.action = action
+        self.document = document
         var object = JSONObject()
         for (name, text) in parameters.sorted(by: { $0.key < $1.key }) {
             object[name] = .string(text)
@@ -22,12 +27,17 @@ package struct LocalRequested: MemberPayload, EventPayload {
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("action", \.action, .text, .word),
         PayloadMember("parameters", \.parameters, .json, .body) { $0 == Array("{}".utf8) },
+        PayloadMember("document", \.document, .json, .body),
     ]
 
     package var gist: String? { action }
 
     package static func words(of event: Event) -> String? {
-        event.read(LocalRequested.self).map { "asked for here: \($0.action)" }
+        event.read(LocalRequested.self).map { requested in
+            requested.document == nil
+                ? "asked for here: \(requested.action)"
+                : "made here by \(requested.action)"
+        }
     }
 
     /// The parameters by name; none where they are no texts.
@@ -36,5 +46,12 @@ package struct LocalRequested: MemberPayload, EventPayload {
         return Dictionary(
             object.compactMap { name, value in value.stringValue.map { (name, $0) } },
             uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension Event {
+    /// The document of the entity that a local event makes; nil for one that makes none.
+    package var made: [UInt8]? {
+        kind == .localCreated ? payload : read(LocalRequested.self)?.document
     }
 }

@@ -83,7 +83,7 @@ public struct Dhis2Adapter: ServerAdapter {
         case .reserve(let pool, let key, _, let count):
             return get(try Self.place(ofValues: key, pool, count: count))
         case .create, .update, .delete: return try importing([call])
-        case .perform(let collection, let id, let action, let parameters):
+        case .perform(let collection, let id, let action, let parameters, _):
             return try ownership(collection, id, action, parameters)
         case .batch(let calls): return try importing(calls)
         case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))

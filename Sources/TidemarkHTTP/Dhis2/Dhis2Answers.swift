@@ -14,7 +14,7 @@ extension Dhis2Adapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
-            if case .perform(_, let id, _, _) = call, let answer = asked(of: id, status, body) {
+            if case .perform(_, let id, _, _, _) = call, let answer = asked(of: id, status, body) {
                 return answer
             }
             if call.isImport, status == 200 || status == 409 {

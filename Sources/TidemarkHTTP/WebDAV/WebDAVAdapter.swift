@@ -6,6 +6,7 @@
 //           PUT       HOME/PATH    a file, empty; If-None-Match: *
 //   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F
 //           PROPPATCH HOME/PATH    the time of the last change, and nothing else
+//   copy    COPY      HOME/PATH    an action; a folder with all in it; Overwrite: F
 //   delete  DELETE    HOME/PATH    If-Match: ETAG for a file; never for a folder, since servers
 //                                  delete half of it and answer 412
 //
@@ -58,7 +59,9 @@ public struct WebDAVAdapter: ServerAdapter {
                 headers: [.ifNoneMatch: "*", .contentType: "application/octet-stream"], body: [])
         case .update(let collection, let id, let body, let changes, let revision):
             if let target = collection.target(of: body, at: id) {
-                return try move(id, to: target, revision)
+                // Whatever the version of what is moved: its content stays.
+                let isFolder = WebDAVVersion(revision)?.isFolder ?? false
+                return try transfer("MOVE", id, to: target, isFolder: isFolder)
             }
             guard case .success(let time) = WebDAVPatch.time(of: changes, in: collection) else {
                 throw .client(status: 0, WebDAVPatch.onlyTimes)
@@ -73,8 +76,12 @@ public struct WebDAVAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: places.path(id, isFolder: version?.isFolder ?? false),
                 headers: Self.condition(version))
-        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .perform, .batch, .poll,
-            .reserve:
+        case .perform:
+            guard let copy = WebDAVCopy(call) else {
+                throw .client(status: 0, WebDAVCopy.onlyCopies)
+            }
+            return try transfer("COPY", copy.source, to: copy.target, isFolder: copy.isFolder)
+        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll, .reserve:
             throw .client(status: 0, "WebDAV has no such call")
         }
     }
@@ -87,8 +94,14 @@ public struct WebDAVAdapter: ServerAdapter {
             if id.isEmpty || !WebDAVPlaces.canAddress(id) {
                 return ServerRefusal(status: 0, message: "no address can have this name")
             }
+        case .perform:
+            guard let copy = WebDAVCopy(call) else {
+                return ServerRefusal(status: 0, message: WebDAVCopy.onlyCopies)
+            }
+            return WebDAVPlaces.canAddress(copy.target) && !copy.target.isEmpty
+                ? nil : ServerRefusal(status: 0, message: "no address can have this name")
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .perform, .batch, .poll, .reserve:
+            .batch, .poll, .reserve:
             return nil
         }
         if case .update(let collection, let id, let body, let changes, _) = call {
@@ -116,18 +129,15 @@ public struct WebDAVAdapter: ServerAdapter {
 // MARK: Requests
 
 extension WebDAVAdapter {
-    /// A move that overwrites nothing, whatever the version of what is moved: its content stays.
-    ///
-    /// - Parameter revision: the version of what is moved; empty for none.
-    private func move(
-        _ path: String, to target: String, _ revision: Revision
+    /// A move or a copy, which overwrites nothing.
+    private func transfer(
+        _ method: String, _ path: String, to target: String, isFolder: Bool
     ) throws(SyncFailure) -> ServerRequest {
-        let isFolder = WebDAVVersion(revision)?.isFolder ?? false
         var headers = HTTPFields()
         headers[try Self.field("Destination")] = places.address(target, isFolder: isFolder)
         headers[try Self.field("Overwrite")] = "F"
         return ServerRequest(
-            method: try Self.method("MOVE"), path: places.path(path, isFolder: isFolder),
+            method: try Self.method(method), path: places.path(path, isFolder: isFolder),
             headers: headers)
     }
 

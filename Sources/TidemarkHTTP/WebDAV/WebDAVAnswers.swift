@@ -4,9 +4,10 @@
 //   207          a list, a read     what is there
 //   404, 410     a list, a read     nothing is there
 //   403          a list             of the root a failure, else a list that is not whole
-//   405, 412     MKCOL, PUT, MOVE   something else is there: it is read
+//   405, 412     MKCOL, PUT, MOVE, COPY   something else is there: it is read
+//   404          COPY               refused: there is nothing to copy
 //   207          DELETE             a part could not be deleted: refused, the rest is gone
-//   207          MOVE               a part was moved: what came of it is read
+//   207          MOVE, COPY         a part was moved or copied: what came of it is read
 //   400, 403, 409, 413 to 415, 423, 507   a write   refused
 //   502          a write            refused where the server itself says so; else unknown
 
@@ -36,8 +37,9 @@ extension WebDAVAdapter {
                 return try moved(id, revision, response, body)
             case .create(_, let id, _), .delete(_, let id, _), .update(_, let id, _, _, _):
                 return try written(call, id, response, body)
-            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .perform, .batch,
-                .poll, .reserve:
+            case .perform(_, let id, _, _, _): return try copied(id, response, body)
+            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll,
+                .reserve:
                 throw .client(status: response.status.code, "WebDAV has no such call")
             }
         } catch {
@@ -159,6 +161,25 @@ extension WebDAVAdapter {
         case 404, 410: return .absent
         case 412: return .refused(.taken(status: status))
         case 207: throw .malformed("a move of which a part went wrong")
+        default: return try Self.refusal(response, body)
+        }
+    }
+
+    /// What the answer to a copy means.
+    private func copied(
+        _ id: String, _ response: HTTPResponse, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        let status = response.status.code
+        switch status {
+        case 200, 201, 204:
+            try Self.expectNoStranger(status, body)
+            // The next list tells its version.
+            return .stored(id: id, nil)
+        case 404, 410:
+            return .refused(
+                ServerRefusal(status: status, message: "what it is a copy of is not there"))
+        case 412: return .refused(.taken(status: status))
+        case 207: throw .malformed("a copy of which a part went wrong")
         default: return try Self.refusal(response, body)
         }
     }

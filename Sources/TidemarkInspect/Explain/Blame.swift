@@ -145,14 +145,15 @@ extension EntityStep {
             return after.isPlaceholder ? .placeholder : .other
         }
         switch event.kind.family {
-        case .local(.created): return .created
+        // Of what is asked for, only what it makes has fields.
+        case .local(.created), .local(.requested): return .created
         case .local(.updated), .local(.deleted): return .edit
         case .local(.discarded): return .discard
         case .word:
             if decision?.result == "merged" { return .merge }
             return event.mutation == nil ? .pull : .answer
         case .push, .answer: return .answer
-        case .store, .model, .local(.requested), .local(.retried), .local(.wiped), .app, .runStart,
+        case .store, .model, .local(.retried), .local(.wiped), .app, .runStart,
             .runEnd, .request, .notice, .list,
             .asset, .unknown:
             return .other

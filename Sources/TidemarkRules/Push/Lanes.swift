@@ -4,6 +4,7 @@
 //     they are of the same entity
 //     one moves, makes or deletes an entity in which the other one's lies, before or after it
 //     one leaves or takes a name that the other leaves or takes
+//     one is a copy of what the other one changes, or in which it changes something
 //
 // A change waits for every earlier one that it overlaps and that has no outcome, whatever that one
 // waits for. So whatever does not wait can be sent in any order, and the server's tree becomes what
@@ -38,8 +39,10 @@ package struct LaneTags: Sendable, Hashable {
     package var entity: ExactString
     /// Whether it makes, moves, renames or deletes the entity.
     package var moves: Bool
-    /// Where the entity lies before the change, and after it.
+    /// Where the entity lies before the change, and after it; and where what it is a copy of does.
     package var places: [TreePlace]
+    /// The entity that it is made a copy of.
+    package var source: ExactString?
 
     package init(_ entity: String, moves: Bool, places: [TreePlace]) {
         self.entity = ExactString(entity)
@@ -50,8 +53,8 @@ package struct LaneTags: Sendable, Hashable {
 
 /// The changes of a tree that have no outcome, as far as they were looked at, in order.
 package struct Lanes: Sendable {
-    /// The entities that are made, moved or deleted.
-    private var moved: Set<ExactString> = []
+    /// By an entity, those whose change makes, moves, deletes or copies it: often itself alone.
+    private var moved: [ExactString: Set<ExactString>] = [:]
     /// By an entity, the changed ones that lie or will lie in it.
     private var below: [ExactString: Set<ExactString>] = [:]
     /// By a name, the changed entities that leave or take it.
@@ -66,9 +69,12 @@ package struct Lanes: Sendable {
             return entities.count > 1 || entities.first != tags.entity
         }
         if tags.moves, hasOthers(below[tags.entity]) { return true }
+        if let source = tags.source, hasOthers(below[source]) || hasOthers(moved[source]) {
+            return true
+        }
         return tags.places.contains { place in
             hasOthers(slots[place.slot])
-                || place.above.contains { $0 != tags.entity && moved.contains($0) }
+                || place.above.contains { $0 != tags.entity && hasOthers(moved[$0]) }
         }
     }
 
@@ -76,9 +82,15 @@ package struct Lanes: Sendable {
     package func holders(of tags: LaneTags) -> Set<ExactString> {
         var holders: Set<ExactString> = []
         if tags.moves { holders.formUnion(below[tags.entity] ?? []) }
+        if let source = tags.source {
+            holders.formUnion(below[source] ?? [])
+            holders.formUnion(moved[source] ?? [])
+        }
         for place in tags.places {
             holders.formUnion(slots[place.slot] ?? [])
-            holders.formUnion(place.above.filter(moved.contains))
+            for folder in place.above where folder != tags.entity {
+                holders.formUnion(moved[folder] ?? [])
+            }
         }
         holders.remove(tags.entity)
         return holders
@@ -86,7 +98,8 @@ package struct Lanes: Sendable {
 
     /// Adds a change.
     package mutating func add(_ tags: LaneTags) {
-        if tags.moves { moved.insert(tags.entity) }
+        if tags.moves { moved[tags.entity, default: []].insert(tags.entity) }
+        if let source = tags.source { moved[source, default: []].insert(tags.entity) }
         for place in tags.places {
             slots[place.slot, default: []].insert(tags.entity)
             for folder in place.above { below[folder, default: []].insert(tags.entity) }

@@ -41,27 +41,50 @@ extension ServerAnswer {
 
     /// Whether a call can have an answer of this kind.
     private func answers(_ call: ServerCall) -> Bool {
-        switch (call, self) {
-        case (_, .failure): true
-        case (.describe, .description), (.combined, .combined), (.batch, .batch): true
-        case (.list, .page), (.list, .unchanged), (.list, .cursorExpired): true
-        case (.listWindow, .page), (.listWindow, .unchanged), (.listWindow, .cursorExpired): true
-        case (.listPart, .page), (.listPart, .unchanged), (.listPart, .cursorExpired): true
-        case (.list(let collection, _, let page), .absent):
+        if case .failure = self { return true }
+        return switch call {
+        case .describe: if case .description = self { true } else { false }
+        case .combined: if case .combined = self { true } else { false }
+        case .list(let collection, _, let page):
             // A folder that is gone; without a root nothing is known.
-            collection.isByPath && page != nil
-        case (.feed, .page): true
-        case (.fetch, .records), (.refetch, .records): true
-        case (.reserve, .reserved): true
-        case (.read, .record), (.read, .deleted), (.read, .absent): true
-        case (.create, let answer), (.update, let answer), (.delete, let answer):
-            answer.isOfWrite
-        case (.perform, let answer): answer.isOfAction
-        case (.batch, .deferred): true
-        case (.poll, .batch), (.poll, .waiting), (.poll, .deferred), (.poll, .absent): true
-        case (.describe, _), (.list, _), (.listWindow, _), (.listPart, _), (.feed, _),
-            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.reserve, _), (.batch, _),
-            (.poll, _):
+            isOfList || self == .absent && collection.isByPath && page != nil
+        case .listWindow, .listPart: isOfList
+        case .feed: if case .page = self { true } else { false }
+        case .fetch, .refetch: if case .records = self { true } else { false }
+        case .reserve: if case .reserved = self { true } else { false }
+        case .read: isOfRead
+        case .create, .update, .delete: isOfWrite
+        case .perform: isOfAction
+        case .batch: isOfBatch
+        case .poll: self == .absent || self == .waiting || isOfBatch
+        }
+    }
+
+    private var isOfList: Bool {
+        switch self {
+        case .page, .unchanged, .cursorExpired: true
+        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
+            .deferred, .description, .combined, .records, .reserved, .batch, .waiting, .failure:
+            false
+        }
+    }
+
+    private var isOfRead: Bool {
+        switch self {
+        case .record, .deleted, .absent: true
+        case .stored, .conflict, .conflictUnknown, .refused, .ignored, .deferred, .description,
+            .page, .combined, .unchanged, .cursorExpired, .records, .reserved, .batch, .waiting,
+            .failure:
+            false
+        }
+    }
+
+    private var isOfBatch: Bool {
+        switch self {
+        case .batch, .deferred: true
+        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
+            .description, .page, .combined, .unchanged, .cursorExpired, .records, .reserved,
+            .waiting, .failure:
             false
         }
     }
@@ -146,7 +169,7 @@ extension ServerCall {
     fileprivate var namedID: String? {
         switch self {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _),
-            .perform(_, let id, _, _):
+            .perform(_, let id, _, _, _):
             id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch,

@@ -56,7 +56,13 @@ public enum ServerCall: Sendable, Hashable {
     /// The answer is ``ServerAnswer/stored(id:_:issues:)``, ``ServerAnswer/refused(_:)`` or
     /// ``ServerAnswer/ignored(_:)``. Where it is lost it is asked for once more, so that the server
     /// may do it twice.
-    case perform(CollectionModel, id: String, action: String, parameters: [String: String])
+    ///
+    /// With a `document`, the entity that it makes of another one, whose id on the server is the
+    /// parameter that the model names: ``CollectionModel/ActionRule/source``. Where that answer is
+    /// lost, the entity is read first.
+    case perform(
+        CollectionModel, id: String, action: String, parameters: [String: String],
+        document: [UInt8]? = nil)
     /// So many values of a pool, for this device alone: ``SyncModel/pools``; asked only with
     /// ``ServerTraits/reservesValues``.
     ///
@@ -87,7 +93,8 @@ public enum ServerCall: Sendable, Hashable {
     package var write: (id: String, body: [UInt8]?)? {
         switch self {
         case .create(_, let id, let body), .update(_, let id, let body, _, _): (id, body)
-        case .delete(_, let id, _), .perform(_, let id, _, _): (id, nil)
+        case .perform(_, let id, _, _, let body): (id, body)
+        case .delete(_, let id, _): (id, nil)
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
             .reserve, .batch, .poll:
             nil
@@ -113,7 +120,7 @@ public enum ServerCall: Sendable, Hashable {
             .listPart(let collection, _, _, _), .feed(let collection, _),
             .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
             .create(let collection, _, _), .update(let collection, _, _, _, _),
-            .delete(let collection, _, _), .perform(let collection, _, _, _):
+            .delete(let collection, _, _), .perform(let collection, _, _, _, _):
             collection
         case .batch(let calls): calls.first?.collection
         case .describe, .combined, .poll, .reserve: nil

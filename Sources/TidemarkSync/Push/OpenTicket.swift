@@ -61,7 +61,7 @@ extension ViewReader {
         else { return nil }
         let covered = row.pending.filter { $0.position <= attempt.covers }
         guard !covered.isEmpty else { return nil }
-        let id = try wireID(of: key, row, collection)
+        let id = try wireID(of: key, row, collection, through: row.attempt?.covers)
         var sent = row
         sent.pending = covered
         let write = try PushWrite(

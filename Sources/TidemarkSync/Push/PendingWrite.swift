@@ -31,6 +31,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var stranded: Stranded?
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
+    /// Of a folder that is to be deleted: the path of a file in it that was not seen here before.
+    package var unseen: String?
 
     /// A reference to an entity that the server never had and never gets.
     package struct Stranded: Sendable, Hashable {
@@ -85,6 +87,36 @@ extension PendingWrite {
     }
 }
 
+extension PendingWrite {
+    /// Has an action of the server's make the entity of another one.
+    fileprivate mutating func make(
+        by action: LocalRequested, _ row: EntityRow, _ collection: CollectionModel,
+        _ model: SyncModel, _ views: ViewReader
+    ) throws {
+        var texts = action.texts
+        needs = try views.missingReferences(of: key, row, model)
+        files = try views.unsentFiles(of: row, collection)
+        stranded = try views.strandedReference(of: row, in: collection, model).map {
+            Stranded(field: $0.field, id: $0.id)
+        }
+        if let field = collection.rule(of: action.action)?.source, let id = texts[field] {
+            let source = try views.resolve(EntityKey(collection.name, id))
+            let other = try views.entity(source) ?? EntityRow()
+            if other.baseState == .live {
+                texts[field] = try views.wireID(of: source, other, collection)
+            } else if other.content != nil {
+                needs.append(source)
+            } else {
+                stranded = Stranded(field: field, id: id)
+            }
+        }
+        let document = try action.document.map {
+            try views.referenceNames(collection, model).named($0)
+        }
+        self.action = LocalRequested(action.action, texts, document: document)
+    }
+}
+
 extension ViewReader {
     /// The write of an entity's pending mutations; nil where none can be sent: they were refused
     /// and wait for the user, the last write has no answer yet, or the entity is hidden.
@@ -109,18 +141,23 @@ extension ViewReader {
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var pending = PendingWrite(
-            key, id: try wireID(of: key, row, collection),
+            key, id: try wireID(of: key, row, collection, through: next.last?.position),
             isLive: row.baseState == .live, revision: row.revision,
             covers: next.map(\.position))
         pending.wasRefused = row.status == .error
         let isVersioned = traits.isVersioned(collection)
-        if let action = row.nextAction {
+        let action = row.nextAction
+        if let action, action.document == nil {
             if try !waitsForTree(action, of: key, collection) { pending.action = action }
             return pending
         }
         if next.count < row.pending.count {
             row.pending = Array(next)
             row.current = try row.made(in: collection)
+        }
+        if let action {
+            try pending.make(by: action, row, collection, model, self)
+            return pending
         }
         // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
@@ -131,6 +168,11 @@ extension ViewReader {
         guard let write else { return pending }
         pending.write = try write.naming(referenceNames(collection, model))
         guard collection.refusal(of: write.operation) == nil else { return pending }
+        if write.operation == .delete, collection.isByPath,
+            let file = try unseenFile(in: key, row, collection)
+        {
+            pending.unseen = try serverPath(of: file, in: collection) ?? file.id
+        }
         if write.operation != .delete {
             pending.stranded = try strandedReference(of: row, in: collection, model).map {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)

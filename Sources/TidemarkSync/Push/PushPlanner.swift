@@ -272,10 +272,7 @@ package struct PushPlanner: Sendable {
         if write.operation == .update, collection.updates == .changes, !traits.sendsChanges {
             refusal = "the model has \(collection.name) send changes, and the adapter can't"
         }
-        if refusal == nil, let stranded = pending.stranded {
-            refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
-        }
-        if refusal == nil { refusal = pending.files.lazy.compactMap(\.refusal).first }
+        if refusal == nil { refusal = pending.refusal }
         // What is still refused here is not refused again in every run.
         if refusal != nil, pending.wasRefused { return nil }
         // A refused write waits for nothing.
@@ -296,20 +293,39 @@ package struct PushPlanner: Sendable {
 }
 
 extension PushPlanner {
-    /// What the server is to do with an entity.
+    /// What the server is to do with an entity, or have it be; nil where that has to wait.
     private func item(
         _ action: LocalRequested, _ pending: PendingWrite, _ collection: CollectionModel
     ) -> PushItem? {
         let call = ServerCall.perform(
-            collection, id: pending.id, action: action.action, parameters: action.texts)
+            collection, id: pending.id, action: action.action, parameters: action.texts,
+            document: action.document)
         var item = PushItem(pending.key, call, covers: pending.covers)
         item.wasRefused = pending.wasRefused
+        var refusal = pending.refusal
         if collection.rule(of: action.action) == nil {
-            if pending.wasRefused { return nil }
-            item.refusal = ServerRefusal(
-                status: 0, message: "the model has no action \(action.action) any more")
+            refusal = "the model has no action \(action.action) any more"
         }
-        return item
+        if let refusal {
+            if pending.wasRefused { return nil }
+            item.refusal = ServerRefusal(status: 0, message: refusal)
+            return item
+        }
+        return pending.files.isEmpty && pending.needs.isEmpty ? item : nil
+    }
+}
+
+extension PendingWrite {
+    /// Why it is refused because of what it names; nil where it is not.
+    fileprivate var refusal: String? {
+        if let stranded {
+            return "\(stranded.field) names \(stranded.id), which is not here any more"
+        }
+        if let unseen {
+            return "\(unseen) lies in it, and was not seen here when it was deleted: discard the "
+                + "deletion, look, and delete it again"
+        }
+        return files.lazy.compactMap(\.refusal).first
     }
 }
 

@@ -36,7 +36,7 @@ package struct Remedy: Sendable, Hashable {
 
     /// `override of trackedEntities/T1`.
     package var name: String {
-        guard case .perform(_, _, let action, _) = call else { return "\(key)" }
+        guard case .perform(_, _, let action, _, _) = call else { return "\(key)" }
         return "\(action) of \(key)"
     }
 }

@@ -19,7 +19,7 @@ struct ScenarioReader {
     /// The kinds of steps by the member that names them, each with its other members.
     private static let kinds: [(name: String, others: [String])] = [
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
-        ("request", ["of", "parameters", "refused"]),
+        ("request", ["of", "parameters", "making", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
@@ -66,7 +66,8 @@ struct ScenarioReader {
         case "delete": return .delete(try key(members, kind))
         case "request":
             return .request(
-                try key(members, "of"), try members.neededText(kind), try parameters(members))
+                try key(members, "of"), try members.neededText(kind), try parameters(members),
+                making: try members.document("making"))
         case "retry": return .retry(try key(members, kind))
         case "discard": return .discard(try key(members, kind))
         case "answer":

@@ -172,10 +172,8 @@ actor ScenarioRun {
         case .delete(let named):
             let key = try replica.read { try $0.named(named) }
             try await replica.write { tx in _ = try tx.delete(key) }
-        case .request(let key, let action, let parameters):
-            try await replica.write { tx in
-                _ = try tx.request(action, of: key, parameters: parameters)
-            }
+        case .request(let key, let action, let parameters, let document):
+            try await request(action, of: key, parameters, making: document)
         case .retry(let named):
             let key = try replica.read { try $0.named(named) }
             try await replica.write { tx in try tx.retry(key) }
@@ -216,6 +214,31 @@ actor ScenarioRun {
         case .expect(let expectation): try check(expectation)
         }
         return true
+    }
+
+    /// Has the server do something with an entity, or make it of another one.
+    private func request(
+        _ action: String, of named: EntityKey, _ parameters: [String: String],
+        making document: [UInt8]?
+    ) async throws {
+        let (key, texts, own) = try replica.read { view in
+            let source = scenario.model[named.collection]?.rule(of: action)?.source
+            var texts = parameters
+            if let source, let id = texts[source] {
+                texts[source] = try view.named(EntityKey(named.collection, id)).id
+            }
+            return (
+                try view.named(named), texts,
+                try document.map { try view.placed($0, in: named.collection) }
+            )
+        }
+        try await replica.write { tx in
+            if let own {
+                try tx.request(action, making: key, own, parameters: texts)
+            } else {
+                try tx.request(action, of: key, parameters: texts)
+            }
+        }
     }
 
     private func answer(_ name: String, _ answer: IssueAnswer) throws {

@@ -9,8 +9,8 @@ struct ScenarioStep: Sendable {
         case create(EntityKey, [UInt8])
         case edit(EntityKey, Patch)
         case delete(EntityKey)
-        /// The user wants the server to do something.
-        case request(EntityKey, String, [String: String])
+        /// The user wants the server to do something with an entity, or to make it.
+        case request(EntityKey, String, [String: String], making: [UInt8]?)
         case retry(EntityKey)
         case discard(EntityKey)
         /// The open issues about an entity or a collection get an answer.

@@ -80,7 +80,7 @@ struct ScenarioWords: Sendable {
         if parts[0].contains("*") { return }
         let isSent = [
             "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "PROPFIND", "MKCOL", "MOVE",
-            "PROPPATCH",
+            "COPY", "PROPPATCH",
         ].contains(parts[0])
         guard isSent, parts.count == 2, ["/", "*"].contains(parts[1].first) else {
             throw ScenarioError(path, "a request is needed, as in \"GET /v1/*\"")

@@ -97,7 +97,7 @@ extension Journal {
     /// Removes a file that neither the log nor an entity names; nothing where one does, or somebody
     /// uses it.
     @discardableResult
-    private func unlink(_ digest: String, _ files: ContentFiles) -> Bool {
+    func unlink(_ digest: String, _ files: ContentFiles) -> Bool {
         var isGone = false
         try? shared.contents.remove(digest) {
             let row = try read { try $0.content(digest) }
@@ -157,7 +157,7 @@ extension Journal {
 }
 
 extension Event {
-    fileprivate static func removed(
+    static func removed(
         _ digest: String, _ reason: AssetRemoved.Reason, cause: Position?, _ now: Timestamp
     ) -> Event {
         Event(

@@ -16,14 +16,26 @@ extension Fold {
         // An edit makes refused mutations pending again.
         try rearm(&row, key)
         let editedAt = try editTime(event)
-        row.pending.append(
-            EntityRow.Pending(
-                position: position, kind: kind, payload: event.payload,
-                editedAt: editedAt))
+        row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }
         if kind == .delete { try annihilate(&row, key, proof: position) }
         try refresh(&row, key)
         try put(row, at: place)
+    }
+
+    /// The mutation that an event makes; of an action with a document that it makes the entity.
+    private func pending(
+        _ event: Event, _ position: Position, _ kind: EntityRow.Pending.Kind,
+        _ editedAt: Timestamp?
+    ) -> EntityRow.Pending {
+        var item = EntityRow.Pending(
+            position: position, kind: kind, payload: event.payload, editedAt: editedAt)
+        guard kind == .action, var requested = event.read(LocalRequested.self),
+            let document = requested.document
+        else { return item }
+        requested.document = nil
+        (item.kind, item.payload, item.request) = (.create, document, requested.encoded)
+        return item
     }
 
     func discard(_ event: Event, _ position: Position) throws {

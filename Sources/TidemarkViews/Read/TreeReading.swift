@@ -35,6 +35,8 @@ struct TreeSteps: Sendable {
     var last: TreeSpot?
     /// Where each pending mutation leaves it, in order; nil where that deletes it.
     var changes: [(position: Position, spot: TreeSpot?)] = []
+    /// By a mutation that makes it of another one, the id of that.
+    var sources: [Position: String] = [:]
 
     /// Where it is on the server; where it is not there, where it is here.
     var serverSpot: TreeSpot? { base ?? changes.last?.spot ?? last }
@@ -75,7 +77,15 @@ package struct TreeReader: Sendable {
             let above = try above(spot.parent, through: position, rows)
             places.append(TreePlace(spot.name, above: above))
         }
-        return LaneTags(id, moves: before != after, places: places)
+        var tags = LaneTags(id, moves: before != after, places: places)
+        if let source = steps.sources[position] {
+            tags.source = ExactString(source)
+            if let spot = try self.steps(of: source, rows).spot(through: position) {
+                let above = try above(spot.parent, through: position, rows)
+                tags.places.append(TreePlace(spot.name, above: above))
+            }
+        }
+        return tags
     }
 
     /// The names of an entity and of those in which it lies, the outermost first; nil where there
@@ -84,10 +94,16 @@ package struct TreeReader: Sendable {
         try path(of: id, rows) { $0.spot(through: Self.end) }
     }
 
-    /// The same on the server, before anything that is pending; of one that is not there, where it
-    /// is to be made.
-    mutating func serverPath(of id: String, _ rows: some RowReading) throws -> [String]? {
-        try path(of: id, rows, \.serverSpot)
+    /// The same on the server, before anything that is pending; of one that is not there, where the
+    /// mutations up to `last` make it, or all of them.
+    mutating func serverPath(
+        of id: String, through last: Position?, _ rows: some RowReading
+    ) throws -> [String]? {
+        let steps = try steps(of: id, rows)
+        let made = last.flatMap { last in steps.base == nil ? steps.spot(through: last) : nil }
+        guard let made else { return try path(of: id, rows, \.serverSpot) }
+        guard let parent = made.parent else { return [made.name] }
+        return try path(of: parent, rows, \.serverSpot).map { $0 + [made.name] }
     }
 
     private mutating func path(
@@ -186,6 +202,14 @@ package struct TreeReader: Sendable {
             }
             steps.changes.append((change.position, current))
             steps.last = current ?? steps.last
+        }
+        for item in row.pending where !item.request.isEmpty {
+            guard let requested = item.requested,
+                let field = collection.rule(of: requested.action)?.source,
+                let source = requested.texts[field]
+            else { continue }
+            steps.sources[item.position] =
+                try rows.resolve(EntityKey(collection.name, source)).id
         }
         return steps
     }

@@ -35,15 +35,17 @@ extension RowReading {
     package func serverID(of named: EntityKey) throws -> String {
         let key = try resolve(named)
         let collection = try model()[key.collection] ?? CollectionModel(key.collection)
-        return try wireID(of: key, entity(at: .entity(key)), collection)
+        let row = try entity(at: .entity(key))
+        return try wireID(of: key, row, collection, through: row.attempt?.covers)
     }
 
     /// The id by which calls name the entity of a row: the server's, or its path where the server
-    /// knows the tree by paths.
+    /// knows the tree by paths; of one that is not there, where the mutations up to `last` make it.
     package func wireID(
-        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel,
+        through last: Position? = nil
     ) throws -> String {
-        if collection.isByPath, let path = try serverPath(of: key, in: collection) {
+        if collection.isByPath, let path = try serverPath(of: key, in: collection, through: last) {
             return path
         }
         return try serverID(of: key, row, idField: collection.idField) ?? key.id

@@ -33,11 +33,26 @@ package struct EntityRow: Sendable, Hashable {
         package var editedAt: Timestamp?
         /// The rule that it is derived by; empty for an edit of the user.
         package var rule = ""
+        /// Of a creation that is an action of the server's: the payload of `local.requested`
+        /// without its document; else empty.
+        package var request: [UInt8] = []
 
         package var isDerived: Bool { !rule.isEmpty }
 
         /// Whether it changes nothing here.
         package var isAction: Bool { kind == .action }
+
+        /// What the server is to do, beside taking changes; nil for an edit.
+        package var requested: LocalRequested? {
+            if isAction { return LocalRequested(stored: payload) }
+            guard !request.isEmpty else { return nil }
+            var requested = LocalRequested(stored: request)
+            requested.document = payload
+            return requested
+        }
+
+        /// Whether it is sent by itself.
+        fileprivate var isSentAlone: Bool { isAction || !request.isEmpty }
 
         /// What follows from an event comes after what the event itself is.
         func precedes(_ other: Pending) -> Bool {
@@ -235,7 +250,8 @@ package struct EntityRow: Sendable, Hashable {
 
     /// What of it is sent next: an action by itself, or all edits up to the next action.
     package var next: ArraySlice<Pending> {
-        pending.first?.isAction == true ? pending.prefix(1) : pending.prefix { !$0.isAction }
+        pending.first?.isSentAlone == true
+            ? pending.prefix(1) : pending.prefix { !$0.isSentAlone }
     }
 
     /// Whether all that is pending is known to have arrived another way before the server was asked
@@ -270,6 +286,7 @@ extension EntityRow {
             inner.flag(5, item.isRefused)
             inner.signed(6, item.editedAt?.rawValue ?? 0)
             inner.string(7, item.rule)
+            inner.bytes(8, item.request)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -346,6 +363,7 @@ extension EntityRow.Pending {
         case .carried: (kind, payload) = (.carried, [])
         }
         mayHaveArrived = false
+        request = []
     }
 
     fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
@@ -360,6 +378,7 @@ extension EntityRow.Pending {
             case 5: isRefused = try field.flag()
             case 6: editedAt = Timestamp(rawValue: try field.signed())
             case 7: rule = try field.string()
+            case 8: request = try field.bytes()
             default: continue
             }
         }

@@ -58,9 +58,7 @@ extension RowKey {
 
 extension EntityRow {
     /// The action that is sent next; nil where that is an edit, or nothing.
-    package var nextAction: LocalRequested? {
-        pending.first.flatMap { $0.isAction ? LocalRequested(stored: $0.payload) : nil }
-    }
+    package var nextAction: LocalRequested? { pending.first?.requested }
 }
 
 extension RowReading {

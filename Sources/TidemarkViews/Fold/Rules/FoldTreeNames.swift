@@ -30,12 +30,13 @@ extension RowReading {
     }
 
     /// The path of an entity on the server, where it was before anything that is pending on it and
-    /// on those in which it lies; of one that is not there, where it is to be made.
+    /// on those in which it lies; of one that is not there, where the mutations up to `last` make
+    /// it, or all of them.
     package func serverPath(
-        of key: EntityKey, in collection: CollectionModel
+        of key: EntityKey, in collection: CollectionModel, through last: Position? = nil
     ) throws -> String? {
         guard var reader = TreeReader(collection) else { return nil }
-        return try reader.serverPath(of: key.id, self)?.joined(separator: "/")
+        return try reader.serverPath(of: key.id, through: last, self)?.joined(separator: "/")
     }
 
     /// Whether a write without an answer gives an entity another path.

@@ -61,6 +61,11 @@ extension RowReading {
         try SweepDecision(self, at: now, isInFlight: isInFlight)
     }
 
+    /// Whether a document of a conflict that waits for an answer names a file.
+    func isAtIssue(_ digest: String) throws -> Bool {
+        try textAtIssue().contains { $0.firstRange(of: digest.utf8) != nil }
+    }
+
     /// When contents were swept last, by the device's clock; nil for never.
     package func sweptAt() throws -> Timestamp? {
         try get(.contentSweep).map { try ContentSweepRow(parsing: $0).at }

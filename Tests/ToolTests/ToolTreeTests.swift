@@ -1,0 +1,127 @@
+// ToolTreeTests.swift — `tidemark files` on a tree by paths, with a WebDAV server on the loopback
+// address.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite(.serialized, .enabled(if: SyncTool.isThere, SyncTool.missing))
+struct `the tool and a tree of files` {
+    private static let me = [Remote.usualCredentialsVariable: "me:secret"]
+
+    private static var files: CollectionModel {
+        CollectionModel(
+            "files", references: [Reference("parent", to: "files")],
+            actions: [.init("copy", source: "of")],
+            tree: .init(
+                parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
+    }
+
+    /// A store of a tree, without a server.
+    private func withStore(
+        _ model: [CollectionModel] = [files], remote: Remote? = nil,
+        _ body: (_ run: (String) async throws -> SyncTool.Result, String) async throws -> Void
+    ) async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let registration = ModelRegistration(
+            model: SyncModel(name: "files", collections: model), remote: remote)
+        try Data(registration.encoded).write(to: URL(filePath: folder / "model.json"))
+        let store = folder / "store"
+        let made = try await SyncTool.run("init", store, "--model", folder / "model.json")
+        #expect(made.code == 0, "\(made.err)")
+        func run(_ line: String) async throws -> SyncTool.Result {
+            let words = line.split(separator: " ").map { $0 == "STORE" ? store : String($0) }
+            return try await SyncTool.run(words, environment: Self.me)
+        }
+        try await body(run, folder.path)
+    }
+
+    /// The names that `ls` prints.
+    private func names(_ result: SyncTool.Result) -> [String] {
+        result.lines.map { $0.split(separator: " ").last.map(String.init) ?? "" }
+    }
+
+    @Test func `is made, renamed, moved and deleted by its paths`() async throws {
+        try await withStore { run, _ in
+            #expect(try await run("files mkdir STORE A").out.hasPrefix("@"))
+            #expect(try await run("files mkdir STORE A/B").lines.first?.hasSuffix("A/B") == true)
+            #expect(try await run("files mkdir STORE /C").code == 0)
+            #expect(try await run("files mv STORE A/B C").lines.first?.hasSuffix("C/B") == true)
+            #expect(try await run("files mv STORE C/B C/D").lines.first?.hasSuffix("C/D") == true)
+            #expect(names(try await run("files ls STORE -R")) == ["A/", "C/", "C/D/"])
+            #expect(names(try await run("files ls STORE C")) == ["D/"])
+            let gone = try await run("files rm STORE C")
+            #expect(gone.code == 0 && gone.lines.first?.hasSuffix("  C") == true)
+            #expect(names(try await run("files ls STORE -R")) == ["A/"])
+            let line = try await run("files ls STORE -o json").lines.first ?? ""
+            let entry = try JSONValue(parsing: Array(line.utf8))
+            #expect(entry["path"] == "A" && entry["isFolder"] == true)
+            #expect(entry["status"] == "created")
+        }
+    }
+
+    @Test func `says what can't be, and changes nothing`() async throws {
+        try await withStore { run, _ in
+            _ = try await run("files mkdir STORE A")
+            _ = try await run("files mkdir STORE A/B")
+            for (line, words) in [
+                ("files mkdir STORE A", "there already is"),
+                ("files mkdir STORE X/Y", "there is no \"X\" in files"),
+                ("files mv STORE A A/B", "can't lie in itself"),
+                ("files rm STORE Z", "there is no \"Z\""),
+                ("files ls STORE Z", "there is no \"Z\""),
+                ("files mkdir STORE /", "names nothing"),
+                ("files cp STORE A A/B", "can't be copied into itself"),
+                ("files mkdir STORE A/B/..", "can't be a name"),
+                ("files want STORE A", "names no contents"),
+                ("files ls STORE --collection x", "no collection with a tree"),
+            ] {
+                let result = try await run(line)
+                #expect(result.code == 2, "\(line)")
+                #expect(result.err.contains(words), "\(line): \(result.err)")
+            }
+            #expect(names(try await run("files ls STORE -R")) == ["A/", "A/B/"])
+        }
+        try await withStore([CollectionModel("tasks")]) { run, _ in
+            let result = try await run("files ls STORE")
+            #expect(
+                result.code == 2 && result.err.contains("no collection of the model has a tree"))
+        }
+    }
+
+    @Test func `is what the server has after a sync, with its copies`() async throws {
+        let clock = ManualClock()
+        clock.advance(
+            by: .microseconds(Dependencies.live.now().rawValue - clock.now.rawValue))
+        let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
+        server.makeFolder("P")
+        server.put("P/a.txt", "tea")
+        let listener = try await LoopbackServer.start(server)
+        let remote = Remote.webdav(origin: listener.origin, home: "/")
+        let result = await Task { try await copies(server, remote) }.result
+        await listener.stop()
+        try result.get()
+    }
+
+    private func copies(_ server: WebDAVServer, _ remote: Remote) async throws {
+        try await withStore(remote: remote) { (run, _) async throws in
+            #expect(try await run("sync STORE").code == 0)
+            #expect(names(try await run("files ls STORE -R")) == ["P/", "P/a.txt"])
+            #expect(try await run("files cp STORE P Q").code == 0)
+            #expect(try await run("files mv STORE P/a.txt P/b.txt").code == 0)
+            #expect(names(try await run("files ls STORE -R")) == ["P/", "P/b.txt", "Q/"])
+            #expect(try await run("sync STORE").code == 0)
+            #expect(try await run("sync STORE").code == 0)
+            let there = ["P", "P/b.txt", "Q", "Q/a.txt"]
+            #expect(
+                names(try await run("files ls STORE -R")) == ["P/", "P/b.txt", "Q/", "Q/a.txt"])
+            #expect(server.entries.map(\.path).sorted() == there)
+        }
+    }
+}

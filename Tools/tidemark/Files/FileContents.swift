@@ -1,0 +1,145 @@
+// FileContents.swift — `tidemark files import`, `export`, `want` and `drop`: the contents of files.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkEvents
+import TidemarkViews
+
+struct FilesImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Takes a file in, as a new one or as another content.",
+        discussion: """
+            The copy is in the store when this ends, and is sent with the next sync. What
+            is at the path already gets another content; a folder, a file in it.
+            Prints the event's position, the entity and its path.
+            """)
+
+    @OptionGroup var change: FileChange
+    @Argument(help: "The file outside of the store.")
+    var file: String
+    @Argument(help: "The path in the tree; / is the root.")
+    var path: String
+
+    func run() throws {
+        let name = URL(filePath: file).lastPathComponent
+        let file = file
+        try change.write { replica in
+            try replica.importFile(at: file)
+        } _: { tree, content, tx in
+            let field = try tree.contentField()
+            if let entry = tree.entry(path), !entry.isFolder {
+                let patch = Patch(set: [.init(field, content.json.encoded())])
+                return (entry.key, try tx.patch(entry.key, patch), entry.path)
+            }
+            let key = EntityKey(tree.collection.name, tx.makeID())
+            let document = try tree.document(
+                "file", tree.place(path, own: name), content: content)
+            return (key, try tx.create(key, document), path)
+        }
+    }
+}
+
+struct FilesExport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Copies the content of a file out of the store.",
+        discussion: """
+            Prints where it was written. Exit code 1 where the content is not here: it
+            comes with a sync after tidemark files want.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
+    @OptionGroup var tree: TreeOption
+    @Argument(help: "The path in the tree.")
+    var path: String
+    @Argument(help: "Where it is written, a new file or a folder.")
+    var to: String = "."
+
+    func run() throws {
+        let replica = try store.open(patience)
+        defer { try? replica.close() }
+        let entry = try replica.read { try FileTree($0.views, tree) }.known(path)
+        guard !entry.isFolder else { throw UsageError("\"\(path)\" is a folder") }
+        guard let stored = try replica.useFiles(of: entry.key).lazy.compactMap(\.stored).first
+        else {
+            Terminal.say("tidemark: the content of \"\(path)\" is not here")
+            throw Exit.findings
+        }
+        var target = to
+        let type = try? FileManager.default.attributesOfItem(atPath: to)[.type]
+        if type as? FileAttributeType == .typeDirectory {
+            target = URL(filePath: to).appending(path: entry.name).path(percentEncoded: false)
+        }
+        do { try FileManager.default.copyItem(atPath: stored.path, toPath: target) } catch {
+            throw UsageError("\(target) can't be written: \(error.localizedDescription)")
+        }
+        Terminal.write("\(target)  \(stored.bytes) bytes")
+    }
+}
+
+struct FilesWant: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "want", abstract: "Has the content of a file fetched and kept here.",
+        discussion: """
+            Of a folder, the contents of all files that lie in it now. They come with the
+            next sync. Prints one line for each file of which that is new.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
+    @OptionGroup var tree: TreeOption
+    @Argument(help: "The path; / is the root.")
+    var path: String
+    @Option(help: "Who wants it: it is kept as long as anybody does.")
+    var by: String = "user"
+    @Flag(help: "Take it back.")
+    var noMore = false
+
+    func run() throws {
+        let replica = try store.open(patience)
+        let files = try replica.read { try FileTree($0.views, tree) }
+        let field = try files.contentField()
+        for entry in try files.files(at: path) {
+            let position = try replica.write { tx in
+                try tx.wantFiles(of: entry.key, field, by: by, isWanted: !noMore)
+            }
+            if let position { Terminal.write("\(position) \(entry.key)  \(entry.path)") }
+        }
+        try replica.close()
+    }
+}
+
+struct FilesDrop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Removes the copy that is here of a file's content.",
+        discussion: """
+            Of a folder, those of all files that lie in it. What was not sent yet stays,
+            and so does what somebody else wants. Prints a line for each that is gone.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
+    @OptionGroup var tree: TreeOption
+    @Argument(help: "The path; / is the root.")
+    var path: String
+
+    func run() throws {
+        let replica = try store.open(patience)
+        let files = try replica.read { try FileTree($0.views, tree) }
+        let field = try files.contentField()
+        for entry in try files.files(at: path) where try replica.dropFiles(of: entry.key, field) > 0
+        {
+            Terminal.write("\(entry.key)  \(entry.path)")
+        }
+        try replica.close()
+    }
+}
+
+extension FileTree {
+    /// The file at a path, or all that lie in the folder there.
+    fileprivate func files(at path: String) throws -> [Entry] {
+        if let entry = entry(path), !entry.isFolder { return [entry] }
+        return all(below: try folder(path)).filter { !$0.isFolder }
+    }
+}
