@@ -7,7 +7,8 @@
 //   405, 412     MKCOL, PUT, MOVE, COPY   something else is there: it is read
 //   404          COPY               refused: there is nothing to copy
 //   207          DELETE             a part could not be deleted: refused, the rest is gone
-//   207          MOVE, COPY         a part was moved or copied: what came of it is read
+//   207          MOVE               a part was moved: what came of it is read
+//   207          COPY               a part was copied: refused, what came of it is listed
 //   400, 403, 409, 413 to 415, 423, 507   a write   refused
 //   502          a write            refused where the server itself says so; else unknown
 
@@ -37,7 +38,9 @@ extension WebDAVAdapter {
                 return try moved(id, revision, response, body)
             case .create(_, let id, _), .delete(_, let id, _), .update(_, let id, _, _, _):
                 return try written(call, id, response, body)
-            case .perform(_, let id, _, _, _): return try copied(id, response, body)
+            case .perform(let collection, let id, _, _, let document):
+                let isFolder = document.map { collection.isFolder($0) } ?? false
+                return try copied(id, isFolder: isFolder, response, body)
             case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll,
                 .reserve:
                 throw .client(status: response.status.code, "WebDAV has no such call")
@@ -159,7 +162,7 @@ extension WebDAVAdapter {
             // A file may have another version from now on; a folder is known as one by its own.
             return .stored(id: id, WebDAVVersion(revision)?.isFolder == true ? revision : nil)
         case 404, 410: return .absent
-        case 412: return .refused(.taken(status: status))
+        case 405, 412: return .refused(.taken(status: status))
         case 207: throw .malformed("a move of which a part went wrong")
         default: return try Self.refusal(response, body)
         }
@@ -167,19 +170,23 @@ extension WebDAVAdapter {
 
     /// What the answer to a copy means.
     private func copied(
-        _ id: String, _ response: HTTPResponse, _ body: [UInt8]
+        _ id: String, isFolder: Bool, _ response: HTTPResponse, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
         let status = response.status.code
         switch status {
         case 200, 201, 204:
             try Self.expectNoStranger(status, body)
-            // The next list tells its version.
-            return .stored(id: id, nil)
+            // The next list tells its version; a folder is known as one by its own.
+            return .stored(id: id, WebDAVVersion(nil, isFolder: isFolder)?.revision)
         case 404, 410:
             return .refused(
                 ServerRefusal(status: status, message: "what it is a copy of is not there"))
-        case 412: return .refused(.taken(status: status))
-        case 207: throw .malformed("a copy of which a part went wrong")
+        case 405, 412: return .refused(.taken(status: status))
+        case 207:
+            return .refused(
+                ServerRefusal(
+                    status: status,
+                    message: "a part of it could not be copied; the next list shows the rest"))
         default: return try Self.refusal(response, body)
         }
     }

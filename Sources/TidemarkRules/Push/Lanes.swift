@@ -39,10 +39,22 @@ package struct LaneTags: Sendable, Hashable {
     package var entity: ExactString
     /// Whether it makes, moves, renames or deletes the entity.
     package var moves: Bool
-    /// Where the entity lies before the change, and after it; and where what it is a copy of does.
+    /// Where the entity lies before the change, and after it.
     package var places: [TreePlace]
-    /// The entity that it is made a copy of.
-    package var source: ExactString?
+    /// What it is made a copy of.
+    package var source: Source?
+
+    /// An entity that is copied, with all that lies in it.
+    package struct Source: Sendable, Hashable {
+        package var entity: ExactString
+        /// The entities in which it lies.
+        package var above: [ExactString]
+
+        package init(_ entity: String, above: [String]) {
+            self.entity = ExactString(entity)
+            self.above = above.map(ExactString.init)
+        }
+    }
 
     package init(_ entity: String, moves: Bool, places: [TreePlace]) {
         self.entity = ExactString(entity)
@@ -53,12 +65,18 @@ package struct LaneTags: Sendable, Hashable {
 
 /// The changes of a tree that have no outcome, as far as they were looked at, in order.
 package struct Lanes: Sendable {
-    /// By an entity, those whose change makes, moves, deletes or copies it: often itself alone.
-    private var moved: [ExactString: Set<ExactString>] = [:]
+    /// The entities that are changed.
+    private var changed: Set<ExactString> = []
+    /// Those that are made, moved or deleted.
+    private var moved: Set<ExactString> = []
     /// By an entity, the changed ones that lie or will lie in it.
     private var below: [ExactString: Set<ExactString>] = [:]
     /// By a name, the changed entities that leave or take it.
     private var slots: [TreeSlot: Set<ExactString>] = [:]
+    /// By an entity, its copies.
+    private var copies: [ExactString: Set<ExactString>] = [:]
+    /// By an entity, the copies of what lies in it.
+    private var copiesBelow: [ExactString: Set<ExactString>] = [:]
 
     package init() {}
 
@@ -69,27 +87,38 @@ package struct Lanes: Sendable {
             return entities.count > 1 || entities.first != tags.entity
         }
         if tags.moves, hasOthers(below[tags.entity]) { return true }
-        if let source = tags.source, hasOthers(below[source]) || hasOthers(moved[source]) {
-            return true
-        }
-        return tags.places.contains { place in
+        let isHeld = tags.places.contains { place in
             hasOthers(slots[place.slot])
-                || place.above.contains { $0 != tags.entity && hasOthers(moved[$0]) }
+                || place.above.contains { $0 != tags.entity && moved.contains($0) }
         }
+        return isHeld || !copyHolders(of: tags).isEmpty
     }
 
     /// The other entities of which a change overlaps one that was added.
     package func holders(of tags: LaneTags) -> Set<ExactString> {
-        var holders: Set<ExactString> = []
+        var holders = copyHolders(of: tags)
         if tags.moves { holders.formUnion(below[tags.entity] ?? []) }
-        if let source = tags.source {
-            holders.formUnion(below[source] ?? [])
-            holders.formUnion(moved[source] ?? [])
-        }
         for place in tags.places {
             holders.formUnion(slots[place.slot] ?? [])
-            for folder in place.above where folder != tags.entity {
-                holders.formUnion(moved[folder] ?? [])
+            holders.formUnion(place.above.filter(moved.contains))
+        }
+        holders.remove(tags.entity)
+        return holders
+    }
+
+    /// The same because of what is copied, by this change or by one that was added.
+    private func copyHolders(of tags: LaneTags) -> Set<ExactString> {
+        var holders: Set<ExactString> = []
+        if let source = tags.source {
+            if changed.contains(source.entity) { holders.insert(source.entity) }
+            holders.formUnion(below[source.entity] ?? [])
+            holders.formUnion(source.above.filter(moved.contains))
+        }
+        if !copies.isEmpty {
+            holders.formUnion(copies[tags.entity] ?? [])
+            if tags.moves { holders.formUnion(copiesBelow[tags.entity] ?? []) }
+            for place in tags.places {
+                for folder in place.above { holders.formUnion(copies[folder] ?? []) }
             }
         }
         holders.remove(tags.entity)
@@ -98,11 +127,14 @@ package struct Lanes: Sendable {
 
     /// Adds a change.
     package mutating func add(_ tags: LaneTags) {
-        if tags.moves { moved[tags.entity, default: []].insert(tags.entity) }
-        if let source = tags.source { moved[source, default: []].insert(tags.entity) }
+        changed.insert(tags.entity)
+        if tags.moves { moved.insert(tags.entity) }
         for place in tags.places {
             slots[place.slot, default: []].insert(tags.entity)
             for folder in place.above { below[folder, default: []].insert(tags.entity) }
         }
+        guard let source = tags.source else { return }
+        copies[source.entity, default: []].insert(tags.entity)
+        for folder in source.above { copiesBelow[folder, default: []].insert(tags.entity) }
     }
 }

@@ -169,9 +169,10 @@ extension ServerCall {
     fileprivate var namedID: String? {
         switch self {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _),
-            .perform(_, let id, _, _, _):
+            .perform(_, let id, _, _, nil):
             id
-        case .create(let collection, let id, _): collection.ids == .client ? id : nil
+        case .create(let collection, let id, _), .perform(let collection, let id, _, _, _):
+            collection.ids == .client ? id : nil
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch,
             .poll, .reserve:
             nil

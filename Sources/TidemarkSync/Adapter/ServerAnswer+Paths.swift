@@ -60,6 +60,8 @@ extension ViewReader {
         let isMade = row.baseState == .live
         if let record, let tree = collection.tree, let bytes = record.document {
             let document = try JSONDocument(parsing: bytes)
+            // What is there under the name of a copy is not known to be one, nor to be whole.
+            if !isMade, row.pending.first?.request.isEmpty == false { return .taken }
             let known =
                 try isMade
                 ? row.baseValue(in: collection).document : row.treeDocument(in: collection)

@@ -31,7 +31,7 @@ package struct PendingWrite: Sendable, Hashable {
     package var stranded: Stranded?
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
-    /// Of a folder that is to be deleted: the path of a file in it that was not seen here before.
+    /// Of a folder that is to be deleted: the path of something in it that was not seen here before.
     package var unseen: String?
 
     /// A reference to an entity that the server never had and never gets.
@@ -110,8 +110,10 @@ extension PendingWrite {
                 stranded = Stranded(field: field, id: id)
             }
         }
-        let document = try action.document.map {
-            try views.referenceNames(collection, model).named($0)
+        let document = try action.document.map { bytes in
+            let own = try collection.read(JSONDocument(parsing: bytes))
+            let sent = try collection.sent(own, of: own).bytes
+            return try views.referenceNames(collection, model).named(sent)
         }
         self.action = LocalRequested(action.action, texts, document: document)
     }
@@ -169,9 +171,9 @@ extension ViewReader {
         pending.write = try write.naming(referenceNames(collection, model))
         guard collection.refusal(of: write.operation) == nil else { return pending }
         if write.operation == .delete, collection.isByPath,
-            let file = try unseenFile(in: key, row, collection)
+            let other = try unseen(in: key, row, collection)
         {
-            pending.unseen = try serverPath(of: file, in: collection) ?? file.id
+            pending.unseen = try serverPath(of: other, in: collection) ?? other.id
         }
         if write.operation != .delete {
             pending.stranded = try strandedReference(of: row, in: collection, model).map {

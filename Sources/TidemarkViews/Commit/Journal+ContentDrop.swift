@@ -43,6 +43,9 @@ extension Journal {
                     let standing = row.standing(digest), !standing.isWanted, !standing.isOwn,
                     !use.isInFlight(digest, row), try !draft.fold.isAtIssue(digest)
                 else { continue }
+                if let stored = row.stored {
+                    use.forgetImport(of: digest, storedAt: stored.position)
+                }
                 try draft.append(.removed(digest, .user, cause: nil, now))
                 removed.append(digest)
             }

@@ -174,7 +174,7 @@ extension Fold {
         noteIssues(refusal.issues, of: &row, key, position)
         // A later edit may have mended what was refused, so all of it is sent again; and what was
         // discarded since is not refused any more. An action mends nothing, and is mended by none.
-        let isAction = row.pending.contains { $0.position == covers && $0.isAction }
+        let isAction = row.pending.contains { $0.position == covers && $0.isSentAlone }
         let next = row.pending.first { $0.position > covers }
         // In a tree it may also have been held back, and mended nothing.
         let isTree = try known(key.collection)?.model.tree != nil

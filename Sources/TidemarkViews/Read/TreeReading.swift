@@ -79,11 +79,8 @@ package struct TreeReader: Sendable {
         }
         var tags = LaneTags(id, moves: before != after, places: places)
         if let source = steps.sources[position] {
-            tags.source = ExactString(source)
-            if let spot = try self.steps(of: source, rows).spot(through: position) {
-                let above = try above(spot.parent, through: position, rows)
-                tags.places.append(TreePlace(spot.name, above: above))
-            }
+            let spot = try self.steps(of: source, rows).spot(through: position)
+            tags.source = .init(source, above: try above(spot?.parent, through: position, rows))
         }
         return tags
     }
@@ -99,11 +96,9 @@ package struct TreeReader: Sendable {
     mutating func serverPath(
         of id: String, through last: Position?, _ rows: some RowReading
     ) throws -> [String]? {
-        let steps = try steps(of: id, rows)
-        let made = last.flatMap { last in steps.base == nil ? steps.spot(through: last) : nil }
-        guard let made else { return try path(of: id, rows, \.serverSpot) }
-        guard let parent = made.parent else { return [made.name] }
-        return try path(of: parent, rows, \.serverSpot).map { $0 + [made.name] }
+        guard let spot = try serverSpot(of: id, through: last, rows) else { return nil }
+        guard let parent = spot.parent else { return [spot.name] }
+        return try path(of: parent, rows, \.serverSpot).map { $0 + [spot.name] }
     }
 
     private mutating func path(
@@ -121,9 +116,14 @@ package struct TreeReader: Sendable {
         return names.reversed()
     }
 
-    /// Where an entity lies on the server; of one that is not there, where it lies here.
-    mutating func serverSpot(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
-        try steps(of: id, rows).serverSpot
+    /// Where an entity lies on the server; of one that is not there, where the mutations up to
+    /// `last` make it, or all of them.
+    mutating func serverSpot(
+        of id: String, through last: Position?, _ rows: some RowReading
+    ) throws -> TreeSpot? {
+        let steps = try steps(of: id, rows)
+        guard steps.base == nil, let last else { return steps.serverSpot }
+        return steps.spot(through: last) ?? steps.serverSpot
     }
 
     /// Whether what is pending up to a mutation moves or renames an entity that the server has.

@@ -4,33 +4,54 @@
 package import TidemarkEvents
 import TidemarkRules
 
+/// The entities of which servers that know trees by paths told something after a position.
+struct TreeNews {
+    var since: Position
+    var found: [(position: Position, key: EntityKey)]
+}
+
 extension ViewReader {
-    /// The first file in a folder of the server's, near or far, of which the server told something
+    /// The first entity in a folder of the server's, near or far, of which the server told something
     /// new after the folder was deleted here; nil where there is none.
     ///
-    /// What a change of ours made of it counts as seen, and so does a folder with nothing in it.
-    /// Costs a look at the events since the deletion.
+    /// New are a file that came or was changed, and a folder that came. A change of ours is not,
+    /// unless a list tells of it in a later run: another client's might be in it.
     ///
-    /// - Parameter row: the folder's row.
-    package func unseenFile(
+    /// Costs a look at the events since the deletion, once for all that is asked of this reader.
+    ///
+    /// - Parameter row: the row of what is deleted.
+    package func unseen(
         in folder: EntityKey, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> EntityKey? {
-        guard let tree = collection.tree,
-            var position = row.pending.last(where: { $0.kind == .delete })?.position
+        guard let tree = collection.tree, let document = try row.baseValue(in: collection).document,
+            tree.isFolder(document),
+            let deletion = row.pending.last(where: { $0.kind == .delete })?.position
         else { return nil }
-        while position < last {
-            position = position.next
-            guard let event = try event(at: position), event.kind == .serverUpserted,
-                event.collection == collection.name, let named = event.key
-            else { continue }
-            let key = try resolve(named)
-            guard let row = try entity(key), row.basePosition == position, !row.isAssumed,
-                let base = try liveBase(of: key, in: collection), !tree.isFolder(base),
+        for (position, key) in try treeNews(since: deletion)
+        where position > deletion && key.collection == collection.name {
+            guard let row = try entity(key), row.newsAt.map({ $0 > deletion }) == true,
+                let base = try liveBase(of: key, in: collection),
                 try lies(base, in: folder.id, collection, tree)
             else { continue }
             return key
         }
         return nil
+    }
+
+    private func treeNews(since deletion: Position) throws -> [(position: Position, key: EntityKey)]
+    {
+        if let known = knownTreeNews, known.since <= deletion { return known.found }
+        var found: [(position: Position, key: EntityKey)] = []
+        var position = deletion
+        while position < last {
+            position = position.next
+            guard let event = try event(at: position), event.kind == .serverUpserted,
+                event.mutation == nil, let named = event.key
+            else { continue }
+            found.append((position, try resolve(named)))
+        }
+        knownTreeNews = TreeNews(since: deletion, found: found)
+        return found
     }
 
     /// What the server has of an entity; nil where it has none.

@@ -19,6 +19,7 @@ package final class ViewReader {
     private var knownPlan: IndexPlan?
     private var knownToHaveBindings: Bool?
     private var knownTreeHolders: TreeHolders?
+    var knownTreeNews: TreeNews?
     /// What aliases stand for, of those that were asked for.
     private var knownKeys: [EntityKey: EntityKey] = [:]
     private let state: ViewTables.State

@@ -52,7 +52,7 @@ package struct EntityRow: Sendable, Hashable {
         }
 
         /// Whether it is sent by itself.
-        fileprivate var isSentAlone: Bool { isAction || !request.isEmpty }
+        var isSentAlone: Bool { isAction || !request.isEmpty }
 
         /// What follows from an event comes after what the event itself is.
         func precedes(_ other: Pending) -> Bool {
@@ -120,6 +120,9 @@ package struct EntityRow: Sendable, Hashable {
     /// Whether an entity was moved into it that was made elsewhere, before the server had it: so it
     /// has to be made there even where it was deleted meanwhile.
     package var isEntered = false
+    /// Of an entity that the server knows by its path: the event by which it told something new of
+    /// a file, or of a folder that it is there.
+    package var newsAt: Position?
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
     package var prunedDigest: [UInt8] = []
     /// The event by which it was pruned.
@@ -311,6 +314,7 @@ extension EntityRow {
         writer.flag(25, isOrphan)
         writer.flag(26, hasOrphans)
         writer.flag(27, isEntered)
+        writer.position(28, newsAt)
         return writer.bytes
     }
 
@@ -347,6 +351,7 @@ extension EntityRow {
             case 25: isOrphan = try field.flag()
             case 26: hasOrphans = try field.flag()
             case 27: isEntered = try field.flag()
+            case 28: newsAt = try field.position()
             default: continue
             }
         }

@@ -8,11 +8,11 @@ import TidemarkEvents
 @Suite struct `changes of a tree in lanes` {
     private func change(
         _ entity: String, moves: Bool = true, _ places: [(String, above: [String])],
-        copyOf source: String? = nil
+        copyOf source: (String, above: [String])? = nil
     ) -> LaneTags {
         var tags = LaneTags(
             entity, moves: moves, places: places.map { TreePlace($0.0, above: $0.above) })
-        tags.source = source.map { ExactString($0) }
+        tags.source = source.map { LaneTags.Source($0.0, above: $0.above) }
         return tags
     }
 
@@ -26,7 +26,7 @@ import TidemarkEvents
 
     /// A copy of `F/a` at the root.
     private var copy: LaneTags {
-        change("copy", [("b", []), ("a", ["F"])], copyOf: "a")
+        change("copy", [("b", [])], copyOf: ("a", ["F"]))
     }
 
     @Test func `two in one folder don't wait for each other`() {
@@ -45,7 +45,7 @@ import TidemarkEvents
     @Test func `a copy waits for what changes in what it is a copy of`() {
         #expect(waits(copy, after: change("a", moves: false, [("a", ["F"])])))
         #expect(waits(copy, after: change("F", [("F", []), ("G", [])])))
-        let folder = change("copy", [("b", []), ("F", [])], copyOf: "F")
+        let folder = change("copy", [("b", [])], copyOf: ("F", []))
         #expect(waits(folder, after: change("deep", moves: false, [("x", ["D", "F"])])))
         #expect(!waits(copy, after: change("other", [("z", ["F"])])))
     }
@@ -53,9 +53,16 @@ import TidemarkEvents
     @Test func `what is copied waits for the copy, with all in it`() {
         #expect(waits(change("a", moves: false, [("a", ["F"])]), after: copy))
         #expect(waits(change("F", [("F", []), ("G", [])]), after: copy))
-        let folder = change("copy", [("b", []), ("F", [])], copyOf: "F")
+        let folder = change("copy", [("b", [])], copyOf: ("F", []))
         #expect(waits(change("deep", moves: false, [("x", ["D", "F"])]), after: folder))
         #expect(!waits(change("other", [("z", ["F"])]), after: copy))
+    }
+
+    @Test func `two copies of one don't wait for each other`() {
+        let another = change("other", [("c", [])], copyOf: ("a", ["F"]))
+        let whole = change("whole", [("G", [])], copyOf: ("F", []))
+        #expect(!waits(another, after: copy))
+        #expect(!waits(whole, after: copy) && !waits(copy, after: whole))
     }
 
     @Test func `nothing waits for itself`() {

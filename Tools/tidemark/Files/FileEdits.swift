@@ -76,11 +76,13 @@ struct FilesMove: ParsableCommand {
         try change.write { tree, tx in
             let entry = try tree.known(from)
             let (folder, name) = try tree.place(to, own: entry.name)
-            let parent = folder.map { JSONValue.string($0.key.id) } ?? .null
-            let patch = Patch(set: [
-                .init(tree.rule.name, JSONValue.string(name).encoded()),
-                .init(tree.rule.parent, parent.encoded()),
-            ])
+            var patch = Patch(set: [.init(tree.rule.name, JSONValue.string(name).encoded())])
+            if let folder {
+                let id = JSONValue.string(folder.key.id).encoded()
+                patch.set.append(.init(tree.rule.parent, id))
+            } else {
+                patch.unset = [tree.rule.parent]
+            }
             return (entry.key, try tx.patch(entry.key, patch), to)
         }
     }

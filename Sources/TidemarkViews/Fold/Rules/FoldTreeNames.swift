@@ -52,7 +52,8 @@ extension RowReading {
         _ document: JSONDocument, of key: EntityKey, in collection: CollectionModel
     ) throws -> JSONDocument {
         guard let tree = collection.tree, tree.isByPath, var reader = TreeReader(collection),
-            let spot = try reader.serverSpot(of: key.id, self)
+            let spot = try reader.serverSpot(
+                of: key.id, through: entity(at: .entity(key)).attempt?.covers, self)
         else { return document }
         return tree.placing(document, in: spot.parent, as: spot.name)
     }

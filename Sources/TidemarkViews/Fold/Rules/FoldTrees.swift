@@ -10,9 +10,40 @@ import TidemarkRules
 /// Hides what lies in deleted entities.
 struct FoldTrees: FoldRule {
     let name = "tree"
-    let moments: FoldMoments = .meet
+    let moments: FoldMoments = [.hear, .meet]
 
     func isRule(of collection: CollectionModel) -> Bool { collection.treeReference != nil }
+
+    func isHeard(of collection: CollectionModel) -> Bool { collection.isByPath }
+
+    /// Notes that the server told something new of an entity: of a folder only that it is there,
+    /// as what else it tells of one follows from what lies in it.
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect] {
+        guard event.kind == .serverUpserted, event.mutation == nil, let tree = collection.tree
+        else {
+            return []
+        }
+        let document = try collection.read(JSONDocument(parsing: event.payload))
+        let row = try fold.entity(key)
+        if tree.isFolder(document), row.baseState == .live,
+            let known = try row.baseValue(in: collection).document,
+            try fold.treeSpot(known, in: collection.name, tree).parent
+                == fold.treeSpot(document, in: collection.name, tree).parent
+        {
+            return []
+        }
+        return [
+            {
+                var row = try fold.entity(key)
+                guard row.basePosition == position else { return }
+                row.newsAt = position
+                try fold.put(row, key)
+            }
+        ]
+    }
 
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
@@ -173,6 +204,17 @@ extension EntityRow {
     /// none.
     package func treeDocument(in collection: CollectionModel) -> JSONDocument? {
         content.flatMap { try? collection.read(JSONDocument(parsing: $0)) }
+    }
+
+    /// The same with what an attempt carries, where one has no answer.
+    package func sentTreeDocument(
+        in collection: CollectionModel
+    ) throws -> JSONDocument? {
+        guard let attempt else { return treeDocument(in: collection) }
+        var sent = self
+        sent.pending.removeAll { $0.position > attempt.covers }
+        sent.current = try sent.made(in: collection)
+        return sent.treeDocument(in: collection)
     }
 
     /// Whether what lies in it is not seen.
