@@ -28,3 +28,10 @@ package struct ExactString: Hashable, Sendable {
         hasher.combine(text)
     }
 }
+
+extension Set<ExactString> {
+    /// Its texts, in the order of their bytes.
+    package var inOrder: [String] {
+        map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}

@@ -61,6 +61,10 @@ package struct ListState: Sendable, Hashable {
     package var to: Timestamp?
     /// Whether it holds records without an id.
     package var isDoubtful = false
+    /// Of a list by folders: how many entities it found that were not known.
+    package var found = 0
+    /// Of a list by folders: 2 where all of them are listed once more, for what is missing.
+    package var pass = 1
 
     package init(page: Int, asOf: Position, knownCount: Int) {
         self.page = page
@@ -81,6 +85,8 @@ package struct ListProgress: MemberPayload {
     package var same: [String] = []
     /// What in it can't be read, by name.
     package var unreadable: [String] = []
+    /// Entities that the server had in the folder that the page is of, and that it does not name.
+    package var missing: [String] = []
 
     package init() {}
 
@@ -111,8 +117,11 @@ package struct ListProgress: MemberPayload {
         PayloadMember("from", \.rest.from, .time, .time),
         PayloadMember("to", \.rest.to, .time, .time),
         PayloadMember("doubtful", \.rest.isDoubtful, .flag, .plain) { !$0 },
+        PayloadMember("found", \.rest.found, .integer, .plain) { $0 <= 0 },
+        PayloadMember("pass", \.rest.pass, .integer, .plain) { $0 <= 1 },
         PayloadMember("refs", \.references, .list(of: .reference), .references) { $0.isEmpty },
         PayloadMember("same", \.same, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("unreadable", \.unreadable, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("missing", \.missing, .list(of: .text), .text) { $0.isEmpty },
     ]
 }

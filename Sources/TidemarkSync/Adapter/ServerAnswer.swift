@@ -252,6 +252,8 @@ public struct ListPage: Sendable, Hashable {
     public var isPartial = false
     /// Entities of which it says nothing, not even that they are gone.
     package var unspoken: [String] = []
+    /// What it adds to a list by folders.
+    package var step: TreeWalk.Step?
 
     public init(
         records: [ServerRecord], references: [ServerReference] = [],

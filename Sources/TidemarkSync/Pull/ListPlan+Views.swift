@@ -43,6 +43,7 @@ extension ViewReader {
         var contents = ListContents()
         let name = plan.collection.name
         contents.walk = TreeWalk(plan.collection)
+        contents.walk?.tellsMissing = plan.comparesKnown
         if !plan.target.parameters.isEmpty {
             let asked = adapter.asked(plan.target.parameters, of: plan.collection, at: plan.now) {
                 (try? document($0)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
@@ -64,12 +65,18 @@ extension ViewReader {
                 return true
             }
         }
+        if contents.walk != nil {
+            contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
+        }
         guard let cut = plan.cut else { return contents }
         for id in cut.named where contents.known.remove(id) == nil {
             let found = try found(EntityKey(name, id.text))
             if let found { contents.known.remove(ExactString(found.key.id)) }
         }
         contents.wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
+        if contents.walk != nil {
+            contents.missing = try cut.missing { try entity(EntityKey(name, $0)) }
+        }
         return contents
     }
 }

@@ -70,6 +70,10 @@ package struct ListContents: Sendable {
     package var wanted: [ServerReference]
     /// What is known of the places of a tree, where the server knows it by paths.
     package var walk: TreeWalk?
+    /// What is missing in the folders that the unfinished list listed.
+    package var missing: Set<ExactString> = []
+    /// Of a tree by paths, what an earlier list did not name and what is held.
+    package var held: Set<ExactString> = []
     /// The parameters with which it is asked for; nil for the target's.
     package var parameters: ListParameters?
 
@@ -85,17 +89,21 @@ package struct ListContents: Sendable {
 extension Listing {
     package init(_ plan: ListPlan, _ contents: ListContents) {
         self.init(
-            plan.collection, after: plan.after, epoch: plan.epoch, known: contents.known,
-            knownCount: plan.cut?.state.knownCount, ahead: contents.ahead, window: plan.window,
-            walk: contents.walk, asOf: plan.asOf)
+            plan.collection, after: plan.after, epoch: plan.epoch,
+            known: contents.walk == nil ? contents.known : [],
+            knownCount: plan.cut?.state.knownCount ?? contents.known.count,
+            ahead: contents.ahead, window: plan.window, walk: contents.walk, asOf: plan.asOf)
         target = plan.target
         parameters = contents.parameters
+        held = contents.held
         serverTime = plan.serverTime
         settles = plan.settles
         (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
         numberedPages = plan.numberedPages
         if limit == 0, isWhole { isPaging = false }
-        if let cut = plan.cut { goOn(from: cut, wanted: contents.wanted) }
+        if let cut = plan.cut {
+            goOn(from: cut, wanted: contents.wanted, missing: contents.missing)
+        }
     }
 }
 

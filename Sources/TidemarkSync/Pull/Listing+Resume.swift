@@ -12,10 +12,12 @@ extension Listing {
     ///
     /// Without a cursor, changes between the runs could not be listed. A collection with a
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
-    /// restarts. Behind a page that failed it goes on at that page.
+    /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
+    /// next folder: what changes in those before it the next list tells.
     package var state: ListState? {
         guard isWhole, !isSplit, target.limit == nil, failedPages == 0 || failedNext != nil,
-            cursor != nil || isOfIDs || collection.since != nil && knownCount == 0 && !settles
+            cursor != nil || isOfIDs || walk != nil
+                || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after
@@ -27,6 +29,9 @@ extension Listing {
         state.from = window?.from
         state.to = window?.to
         state.isDoubtful = isDoubtful
+        guard let walk else { return state }
+        (state.found, state.pass) = (walk.foundCount, walk.pass)
+        if isPaging, next == nil { state.next = "" }
         return state
     }
 }
@@ -74,6 +79,22 @@ package struct CutListing: Sendable, Hashable {
         guard let place = places[ExactString(id)] else { return false }
         let isOlder = row.basePosition.map { $0 <= place.page } ?? true
         return isOlder || place.revision != nil && place.revision == row.revision
+    }
+
+    /// Of a list by folders, what is missing in those that were listed.
+    package func missing(
+        _ entity: (String) throws -> EntityRow?
+    ) rethrows -> Set<ExactString> {
+        var missing: [ExactString: Position] = [:]
+        for page in pages {
+            for id in page.missing { missing[ExactString(id)] = page.position }
+            for id in page.same { missing[ExactString(id)] = nil }
+        }
+        // What was told since is there.
+        return Set(
+            try missing.filter { id, position in
+                try entity(id.text)?.basePosition.map { $0 < position } ?? false
+            }.keys)
     }
 
     /// References of its pages that were not fetched since.

@@ -37,17 +37,21 @@ package struct Listing: Sendable, Hashable {
     /// The cursor of the next list.
     package private(set) var cursor: Revision?
     /// The token of the next page.
-    package private(set) var next: String?
+    package internal(set) var next: String?
     /// How many pages were fetched since ``after``.
     package private(set) var number = 0
     /// References that are not fetched yet.
     package private(set) var wanted: [ServerReference] = []
     /// Of a list of everything: the local entities that it has not named.
-    package private(set) var unnamed: Set<ExactString>
+    ///
+    /// Of one by folders: those that are missing where they lay.
+    package internal(set) var unnamed: Set<ExactString>
     /// Entities with a newer answer than the cursor that it has not named.
     package private(set) var ahead: [String]
+    /// Of one by folders: what an earlier one did not name and what is held until the user decides.
+    package internal(set) var held: Set<ExactString> = []
     /// Its way through the folders, where the server knows a tree by paths: each is a page.
-    package private(set) var walk: TreeWalk?
+    package internal(set) var walk: TreeWalk?
     private let wasAhead: Bool
     /// How many local entities there were when it began.
     package let knownCount: Int
@@ -91,10 +95,12 @@ package struct Listing: Sendable, Hashable {
     /// The first page that failed, at which a later run goes on; nil for the list's first page.
     private(set) var failedNext: String?
     /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
-    package private(set) var isResuming = false
+    package internal(set) var isResuming = false
+    /// Whether it is one by folders that went on where an earlier run left it.
+    var isContinued = false
 
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
-    private var seen: Set<ExactString> = []
+    var seen: Set<ExactString> = []
     package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
@@ -103,7 +109,7 @@ package struct Listing: Sendable, Hashable {
     private var passes = 0
     /// Whether what changed since the list began is to be listed, even if everything was named.
     private var needsPass = false
-    private var isAsked = false
+    var isAsked = false
 
     package init(
         _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<ExactString>,
@@ -128,8 +134,12 @@ package struct Listing: Sendable, Hashable {
 
     /// Goes on where an earlier run was cut off.
     ///
-    /// - Parameter wanted: what was named and not fetched.
-    package mutating func goOn(from cut: CutListing, wanted: [ServerReference]) {
+    /// - Parameters:
+    ///   - wanted: what was named and not fetched.
+    ///   - missing: what is missing in the folders that were listed.
+    package mutating func goOn(
+        from cut: CutListing, wanted: [ServerReference], missing: Set<ExactString> = []
+    ) {
         let state = cut.state
         (after, next, cursor) = (state.after, state.next, state.cursor)
         (asked, serverTime) = (state.asked, state.serverTime ?? serverTime)
@@ -141,11 +151,12 @@ package struct Listing: Sendable, Hashable {
         seen = next.map { [ExactString($0)] } ?? []
         (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
         needsPass = settles && passes == 0 && cursor != nil
+        if walk != nil { goOnWalking(state, without: missing) }
     }
 
     /// The call for the next page; nil when there is no more.
     package var call: ServerCall? {
-        guard isPaging else { return nil }
+        guard isPaging, !isWalkSettled else { return nil }
         if collection.feed != nil {
             return .feed(
                 collection, FeedBlock(collection.idField, .ids(after: next), limit: Self.idsMax))
@@ -168,7 +179,7 @@ package struct Listing: Sendable, Hashable {
 
     /// Whether a page ends the list: nothing is left to fetch, read back or list.
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
-        page.next == nil && failure == nil && !isAtLimit(page) && spans.count <= 1
+        page.next == nil && walk == nil && failure == nil && !isAtLimit(page) && spans.count <= 1
             && !(isSharing && isFull(with: page)) && wanted.isEmpty
             && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
@@ -220,7 +231,9 @@ package struct Listing: Sendable, Hashable {
         unnamed.subtract(news.named)
         ahead.removeAll { news.named.contains(ExactString($0)) }
         wanted += news.wanted
-        if let step = news.step { walk?.took(step) }
+        guard let step = news.step else { return }
+        unnamed.formUnion(step.missing.map { ExactString($0) })
+        walk?.took(step)
     }
 
     /// The list without its entities, of which there may be very many: what ``turn(_:_:)`` changes.
@@ -375,10 +388,7 @@ package struct Listing: Sendable, Hashable {
     /// The entities that a list of everything should have named, in the order of their ids: those
     /// without a newer answer.
     package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
-        let ids = unnamed.map(\.text).sorted {
-            $0.utf8.lexicographicallyPrecedes($1.utf8)
-        }
-        return try ids.filter { id in
+        try unnamed.inOrder.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
                 !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,
                 try target.holds(row, in: collection)
@@ -405,7 +415,9 @@ package enum Sweep: Sendable, Hashable {
 extension Listing {
     /// Decides about the entities that it did not name.
     package func sweep(absent ids: [String]) -> Sweep {
-        guard isWhole, collection.isSwept, !ids.isEmpty else { return .none }
+        guard isWhole, collection.isSwept, !ids.isEmpty, walk?.isUnsure != true else {
+            return .none
+        }
         if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
         let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
         // At the path of one that is gone there may be another.

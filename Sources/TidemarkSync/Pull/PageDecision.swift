@@ -53,22 +53,28 @@ package struct PageDecision {
             try news.isWanted($0, in: collection, isIDOnly: list.isOfIDs)
         }
         result.named = try Self.named(page, collection, news)
+        result.step = page.step
+        // What was missing and is named now.
+        let back = list.walk == nil ? [] : list.unnamed.intersection(result.named)
         result.asked = exchange.asked
         result.latest = latest
         result.isComplete = list.isLast(page, result)
         result.isCut = list.lacksChanges(page)
         var list = list.withoutEntities
+        if let step = page.step { list.walk?.count(step) }
         result.failure = list.turn(page, result)
         result.list = list
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
-        // A folder in which nothing is new is no event.
+        // A folder in which nothing is new, and nothing missing, is no event.
         let isOfMany = list.walk == nil && (page.next != nil || list.number > 1)
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
             || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews
             || news.namesAbsent(result.named, list.target)
-        progress = try result.isComplete ? nil : Self.progress(of: list, page, result, news)
+            || !list.areHeld(page.step?.missing ?? []) || !back.isEmpty
+        progress =
+            try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
         self.list = list
         self.result = result
     }
@@ -92,11 +98,14 @@ package struct PageDecision {
     }
 
     private static func progress(
-        of list: Listing, _ page: ListPage, _ result: PageResult, _ news: ServerNews
+        of list: Listing, _ page: ListPage, _ back: Set<ExactString>, _ result: PageResult,
+        _ news: ServerNews
     ) throws -> ListProgress? {
-        guard list.isWhole, list.walk == nil else { return nil }
+        guard list.isWhole else { return nil }
         let isWiped = try news.fold.isWiped(list.collection.name, after: list.asOf)
-        let isKept = !isWiped && result.failure == nil && (page.next != nil || list.pages > 1)
+        let missing = page.step?.missing ?? []
+        let isOfMany = page.next != nil || list.pages > 1 || !missing.isEmpty
+        let isKept = !isWiped && result.failure == nil && isOfMany
         guard isKept, let state = list.state else {
             // What was kept of an earlier list is of no use any more.
             return try news.fold.listed(list.target)?.state == nil ? nil : ListProgress(nil)
@@ -106,6 +115,12 @@ package struct PageDecision {
         let wanted = Set(result.wanted.map { ExactString($0.id) })
         progress.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
         progress.unreadable = page.unreadable.map(\.name)
+        if list.walk != nil {
+            progress.same = back.inOrder
+            progress.missing = missing
+            // Pages before it may not be logged.
+            progress.unreadable = list.unreadable.inOrder
+        }
         return progress
     }
 }

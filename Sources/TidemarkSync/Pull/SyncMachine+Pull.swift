@@ -136,14 +136,12 @@ extension SyncMachine {
         if let ids = list.portion(traits.entitiesPerFetchMax) {
             return perform(.fetch(list.collection, ids: ids))
         }
-        if let failure = list.failure {
-            guard list.walk != nil else {
-                pauseList(failure)
-                return nil
-            }
-            // Of the folders that were listed all counts.
-            outcome.paused[list.collection.name] = failure
+        // Of a list by folders all counts of those that were listed.
+        if let failure = list.failure, list.walk == nil {
+            pauseList(failure)
+            return nil
         }
+        list.endWalk()
         let isNextPass = list.beginNextPass()
         state = .listing(list)
         if isNextPass, let call = list.call { return perform(.list(call)) }
@@ -161,6 +159,11 @@ extension SyncMachine {
             asked = ids.map { EntityKey(list.collection.name, $0) }.reversed()
             return nil
         }
+        if !isTimeInDoubt, list.walkAgain(for: ids) {
+            state = .listing(list)
+            return nil
+        }
+        if let failure = list.failure { outcome.paused[list.collection.name] = failure }
         state = .listed(list.collection)
         return perform(.complete(list))
     }
@@ -226,9 +229,15 @@ extension SyncMachine {
     /// Leaves the current list to a later run.
     mutating func pauseList(_ failure: SyncFailure) {
         guard let list else { trap("leaves a list that it does not make") }
+        leaveWalk()
         outcome.paused[list.target.collection] = failure
         pausedParts.insert(list.target)
         state = .listed(list.collection)
+    }
+
+    /// Notes how far a list by folders is that the run leaves.
+    mutating func leaveWalk() {
+        if let list, list.walk != nil { unended.append(list) }
     }
 
     /// Whether a list does not go on in this run: it failed, or something of its collection did
@@ -251,6 +260,10 @@ extension SyncMachine {
             outcome.held[list.collection.name] = absent.ids.count
         } else {
             outcome.counts.pulled += absent.ids.count
+        }
+        // What changed since in the folders that an earlier run listed comes at once.
+        if list.isContinued, continued.insert(list.target).inserted {
+            unpulled = [list.target] + unpulled
         }
         withhold(withheld)
         return decide()

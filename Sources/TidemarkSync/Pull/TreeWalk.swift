@@ -8,6 +8,9 @@
 //
 // A path is an address of a time: nothing is remembered under it, so that a later file at the same
 // place is another entity.
+//
+// What lay in a folder and is not named by its list is missing. It may have been moved into one
+// that was listed before: all of them are listed once more, and what both passes leave out is gone.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -47,25 +50,40 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var found: [Found] = []
         /// Folders in it, the first one last.
         fileprivate var folders: [Folder] = []
+        /// Folders of which it does not tell all: the folder itself, or some in it.
+        fileprivate var unheard: [String?] = []
+        /// What the server had in it, and has not any more.
+        package fileprivate(set) var missing: [String] = []
+
+        /// How many entities in it were not known.
+        var foundCount: Int { found.count(where: \.isNew) }
     }
 
     private let tree: TreeRule
     /// The folder that is listed next, or now.
-    private(set) var folder = Folder()
+    var folder = Folder()
     /// Those that come after it, the next one last.
-    private var waiting: [Folder] = []
+    var waiting: [Folder] = []
     /// What the server has in each folder, as far as is known.
-    private var members: [String?: [ExactString: Member]] = [:]
-    private var places: [ExactString: Place] = [:]
+    private(set) var members: [String?: [ExactString: Member]] = [:]
+    private(set) var places: [ExactString: Place] = [:]
     private var marked: [ExactString: String] = [:]
     /// Entities that it does not have any more, as far as is known.
     private var gone: [ExactString: String] = [:]
     /// The server's ids that the lists of this walk told so far.
-    private var toldMarks: Set<ExactString> = []
+    var toldMarks: Set<ExactString> = []
     /// Folders that were made here and that the server does not have.
     private var unsent: [Place: String] = [:]
     /// How many entities it found that were not known.
-    private var foundCount = 0
+    var foundCount = 0
+    /// 2 where all folders are listed once more, for what is missing.
+    var pass = 1
+    /// The folders of which the first pass tells nothing, or not all.
+    var unheard: Set<String?> = []
+    /// Whether the second pass tells nothing of others, in which what is missing may be.
+    var isUnsure = false
+    /// Whether anything follows from what a list does not name.
+    var tellsMissing = true
 
     package init(_ tree: TreeRule) { self.tree = tree }
 
@@ -115,7 +133,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// and the path of the folder that is listed next.
     ///
     /// - Parameter asOf: the log's last position when the walk began; new ids are made of it.
-    package func placed(_ page: inout ListPage, asOf: Position) -> Step {
+    package func place(_ page: inout ListPage, asOf: Position) {
         var step = Step()
         var (count, marks) = (foundCount, toldMarks)
         var records: [ServerRecord] = []
@@ -161,18 +179,31 @@ package struct TreeWalk: Sendable, Hashable {
                 let there = members[folder.id]?[ExactString(name)]
             else { continue }
             page.unspoken += [there.id] + below(there.id)
+            if there.isFolder { step.unheard.append(there.id) }
         }
-        if page.isPartial { page.unspoken += belowFolder }
+        if page.isPartial {
+            page.unspoken += belowFolder
+            step.unheard.append(folder.id)
+        }
+        step.missing = missing(besides: step.found.map(\.member.id) + page.unspoken)
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path
         page.cursor = nil
-        return step
+        page.step = step
+    }
+
+    /// What the server had in the folder that is listed now, but for some.
+    private func missing(besides named: [String]) -> [String] {
+        guard tellsMissing, pass == 1, let known = members[folder.id] else { return [] }
+        return Set(known.values.map { ExactString($0.id) })
+            .subtracting(named.map { ExactString($0) }).inOrder
     }
 
     /// Goes on behind a folder's list.
     package mutating func took(_ step: Step) {
+        count(step)
+        for folder in step.unheard { noteUnheard(folder) }
         for found in step.found {
-            if found.isNew { foundCount += 1 }
             unsent[found.place] = nil
             if let mark = found.member.mark { toldMarks.insert(mark) }
             note(found.member, at: found.place)
@@ -181,10 +212,14 @@ package struct TreeWalk: Sendable, Hashable {
         if let next = waiting.popLast() { folder = next }
     }
 
+    /// Adds how many entities a folder's list found.
+    mutating func count(_ step: Step) { foundCount += step.foundCount }
+
     /// Goes on behind a folder that could not be listed.
     ///
     /// - Returns: the path of the folder that is listed next; nil where none is left.
     mutating func skip() -> String? {
+        noteUnheard(folder.id)
         guard let next = waiting.popLast() else { return nil }
         folder = next
         return next.path
@@ -193,7 +228,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// The walk without what is known of the tree, which may be very much.
     var withoutEntities: TreeWalk {
         var walk = TreeWalk(tree)
-        walk.folder = folder
+        (walk.folder, walk.foundCount, walk.pass) = (folder, foundCount, pass)
         return walk
     }
 

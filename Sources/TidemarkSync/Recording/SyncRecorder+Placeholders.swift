@@ -54,7 +54,7 @@ extension SyncRecorder {
     /// Logs which entities a page names.
     @discardableResult
     func appendPage(
-        _ page: PullPage, _ collection: CollectionName, _ start: Position, call: Position,
+        _ page: PullPage, _ collection: CollectionName, _ start: Position, call: Position?,
         _ draft: Draft
     ) throws -> Position {
         try draft.append(

@@ -183,6 +183,23 @@ extension SyncRecorder {
         }
     }
 
+    /// Logs how far a list by folders is whose last pages brought nothing, so that a later run goes
+    /// on there.
+    mutating func left(_ list: Listing, _ draft: Draft) throws {
+        let collection = list.collection.name
+        guard list.pages > 0, let state = list.state,
+            try !draft.fold.isWiped(collection, after: list.asOf),
+            try draft.fold.listed(list.target)?.state != state
+        else { return }
+        var page = PullPage()
+        page.scope = list.target.scope
+        var progress = ListProgress(state)
+        progress.unreadable = list.unreadable.inOrder
+        progress.missing = list.unnamed.inOrder
+        page.list = progress
+        try appendPage(page, collection, try begin(draft), call: nil, draft)
+    }
+
     /// Keeps the cursor where it is of a list that began before its collection was wiped: what it
     /// named until then is not here.
     private mutating func noteWipe(during list: Listing, _ draft: Draft) throws {

@@ -326,13 +326,11 @@ extension SyncDriver {
         _ recorder: inout SyncRecorder
     ) async throws -> PageResult {
         var page = page
-        let step = list.walk?.placed(&page, asOf: list.asOf)
+        list.walk?.place(&page, asOf: list.asOf)
         let below = try below(&page.records, list.collection, list.target.parameters)
-        var result = try await log(&recorder) { [page] in
+        return try await log(&recorder) { [page] in
             try $0.page(page, below, list, exchange, $1)
         }
-        result.step = step
-        return result
     }
 
     /// Takes out of records what stands in them, and looks up what is here of the same entities;

@@ -109,6 +109,7 @@ package struct SyncDriver: Sendable {
             let isSilent =
                 scope != .all && scope.reservations == nil && outcome.failure == nil
                 && outcome.counts.requests == 0 && recorder.start == nil
+            for list in machine.unended { try recorder.left(list, draft) }
             if !isSilent { try recorder.finish(outcome, uptime: ended.uptime, draft) }
             return outcome
         }

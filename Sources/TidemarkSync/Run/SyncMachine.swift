@@ -137,6 +137,10 @@ package struct SyncMachine: Sendable {
     package internal(set) var pullRound = 0
     /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
+    /// Lists by folders that the run leaves before their end.
+    package internal(set) var unended: [Listing] = []
+    /// Lists by folders that went on where an earlier run left them, and begin anew after that.
+    var continued: Set<PullTarget> = []
     /// Parts of collections whose lists failed in this run; the others go on.
     var pausedParts: Set<PullTarget> = []
     /// Lists that could not be resumed, and whose first page has not come yet.
@@ -306,7 +310,10 @@ package struct SyncMachine: Sendable {
     /// The next action in the run's current phase.
     private mutating func next() -> SyncAction {
         while true {
-            if outcome.failure != nil { state = .ended }
+            if outcome.failure != nil {
+                leaveWalk()
+                state = .ended
+            }
             if case .ended = state { return perform(.finish) }
             if case .begun = state { return look(.earlierRuns) }
             if let action = nextPoll() { return action }

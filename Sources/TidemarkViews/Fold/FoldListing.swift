@@ -14,9 +14,11 @@ extension Fold {
         guard let state = list.state else { return try endList(target) }
         // The list would go on where nothing is that it brought.
         if try isWiped(target.collection, after: state.asOf) { return }
-        if state.page == 1 { try endList(target) }
+        // A list of which only a later page is logged began at another position.
+        let isOther = before?.state.map { $0.asOf != state.asOf } ?? false
+        if state.page == 1 || isOther { try endList(target) }
         var row = ListedRow(sync: event.sync)
-        if state.page > 1, let before {
+        if state.page > 1, !isOther, let before {
             row.begun = before.begun
             row.latest = before.latest
         }
@@ -26,6 +28,7 @@ extension Fold {
         listed.same = page.same + list.same
         listed.references = list.references
         listed.unreadable = list.unreadable
+        listed.missing = list.missing
         if !listed.isEmpty { put(.listedPage(target, state.page), listed.encoded) }
     }
 

@@ -42,6 +42,9 @@ package struct ListedRow: Sendable, Hashable {
         writer.signed(13, state.from?.rawValue ?? 0)
         writer.signed(14, state.to?.rawValue ?? 0)
         writer.flag(15, state.isDoubtful)
+        writer.varint(16, UInt64(max(0, state.found)))
+        // The first pass is left out.
+        writer.varint(17, UInt64(max(0, state.pass - 1)))
         return writer.bytes
     }
 
@@ -65,6 +68,8 @@ package struct ListedRow: Sendable, Hashable {
             case 13: state.from = Timestamp(rawValue: try field.signed())
             case 14: state.to = Timestamp(rawValue: try field.signed())
             case 15: state.isDoubtful = try field.flag()
+            case 16: state.found = Int(clamping: try field.unsigned())
+            case 17: state.pass = Int(clamping: try field.unsigned()) + 1
             default: continue
             }
         }
@@ -83,10 +88,14 @@ package struct ListedPageRow: Sendable, Hashable {
     package var references: [ListedReference] = []
     /// What could not be read, by name.
     package var unreadable: [String] = []
+    /// Entities that the server had where the page lists, and that it does not name.
+    package var missing: [String] = []
 
     package init(position: Position) { self.position = position }
 
-    var isEmpty: Bool { same.isEmpty && references.isEmpty && unreadable.isEmpty }
+    var isEmpty: Bool {
+        same.isEmpty && references.isEmpty && unreadable.isEmpty && missing.isEmpty
+    }
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -100,6 +109,7 @@ package struct ListedPageRow: Sendable, Hashable {
             writer.message(3, inner.bytes)
         }
         for name in unreadable { writer.message(4, name) }
+        for id in missing { writer.message(5, id) }
         return writer.bytes
     }
 
@@ -112,6 +122,7 @@ package struct ListedPageRow: Sendable, Hashable {
             case 2: same.append(try field.string())
             case 3: references.append(try ListedReference(parsing: try field.bytes()))
             case 4: unreadable.append(try field.string())
+            case 5: missing.append(try field.string())
             default: continue
             }
         }

@@ -163,6 +163,19 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(try PullPage(reading: page.encoded).list?.state == state)
         #expect(ListProgress(nil).state == nil && text(ListProgress(nil)) == "{}")
     }
+
+    @Test func `keeps how far a list by folders is`() throws {
+        var state = ListState(page: 2, asOf: Position(12), knownCount: 4)
+        (state.next, state.found, state.pass) = ("", 3, 2)
+        var list = ListProgress(state)
+        list.missing = ["p", "q"]
+
+        #expect(
+            text(list) == #"{"page":2,"asOf":12,"of":4,"next":"","found":3,"pass":2,"#
+                + #""missing":["p","q"]}"#)
+        #expect(try ListProgress(reading: list.encoded) == list)
+        #expect(try ListProgress(reading: list.encoded).state == state)
+    }
 }
 
 @Suite struct `the end of a run` {

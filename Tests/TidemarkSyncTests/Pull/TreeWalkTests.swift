@@ -37,8 +37,8 @@ import TidemarkViews
     ) throws -> ListPage {
         var page = ListPage(
             records: try members.map { try record($0.path, $0.json) }, next: nil, cursor: nil)
-        let step = walk.placed(&page, asOf: Self.began)
-        walk.took(step)
+        walk.place(&page, asOf: Self.began)
+        walk.took(try #require(page.step))
         return page
     }
 
@@ -137,11 +137,11 @@ import TidemarkViews
         ])
         var unreadable = ListPage(records: [], next: nil, cursor: nil)
         unreadable.unreadable = [UnreadableRecord(id: "f", bytes: [], problem: "status 500")]
-        _ = walk.placed(&unreadable, asOf: Self.began)
+        walk.place(&unreadable, asOf: Self.began)
         #expect(unreadable.unspoken == ["F", "G", "P"])
         var part = ListPage(records: [], next: nil, cursor: nil)
         part.isPartial = true
-        _ = walk.placed(&part, asOf: Self.began)
+        walk.place(&part, asOf: Self.began)
         #expect(part.unspoken == ["F", "G", "P", "Q"])
     }
 

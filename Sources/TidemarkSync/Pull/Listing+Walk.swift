@@ -1,0 +1,52 @@
+// Listing+Walk.swift — a list of a tree by its folders: what is missing at its end, and where a
+// later run goes on.
+//
+//   every folder                    what lay in one and is not named by its list is missing
+//   nothing is missing              complete
+//   something is                    every folder once more, until all of it was named
+//   something is still              gone → complete
+
+import TidemarkEvents
+
+extension Listing {
+    /// Whether all folders are listed once more.
+    var isSecondWalk: Bool { walk.map { $0.pass > 1 } ?? false }
+
+    /// Whether nothing is left to look for.
+    var isWalkSettled: Bool { isSecondWalk && unnamed.isEmpty }
+
+    /// Adds what lies in what is missing, once all folders were listed for the first time.
+    mutating func endWalk() {
+        guard let walk, !isSecondWalk else { return }
+        unnamed = walk.unreached(without: unnamed)
+    }
+
+    /// Has all folders listed once more, where something is missing: it may have been moved into a
+    /// folder that was listed already.
+    ///
+    /// - Returns: false where they were, or nothing would follow that is not known.
+    mutating func walkAgain(for ids: [String]) -> Bool {
+        guard walk != nil, !isSecondWalk, sweep(absent: ids) != .none, !areHeld(ids) else {
+            return false
+        }
+        walk?.beginAgain()
+        unnamed = Set(ids.map { ExactString($0) })
+        (next, seen, isPaging) = (nil, [], true)
+        return true
+    }
+
+    /// Whether the user is asked already what becomes of entities.
+    func areHeld(_ ids: [String]) -> Bool { ids.allSatisfy { held.contains(ExactString($0)) } }
+
+    /// Goes on where an earlier run left it.
+    mutating func goOnWalking(_ state: ListState, without missing: Set<ExactString>) {
+        next = walk?.goOn(state, without: missing)
+        isPaging = next != nil
+        unnamed = missing
+        if isSecondWalk { unnamed = walk?.unreached(without: missing) ?? [] }
+        // The root has no path.
+        if next?.isEmpty == true { next = nil }
+        seen = next.map { [ExactString($0)] } ?? []
+        (isAsked, isResuming, isContinued) = (!isPaging, false, true)
+    }
+}

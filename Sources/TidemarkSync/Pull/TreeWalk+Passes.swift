@@ -1,0 +1,91 @@
+// TreeWalk+Passes.swift — a walk that lists all folders once more, for what is missing, and one
+// that goes on where an earlier run left it.
+//
+// Folders are listed in the order of their paths, each before those beside it: the path of the next
+// one tells which were listed. What is moved meanwhile, so that no list of a pass names it, lies in
+// a folder that the next pass lists.
+
+import TidemarkEvents
+
+extension TreeWalk {
+    /// Lists all folders once more.
+    mutating func beginAgain() {
+        pass = 2
+        (folder, waiting, toldMarks) = (Folder(), [], [])
+    }
+
+    /// Goes on where an earlier run left it.
+    ///
+    /// - Parameters:
+    ///   - state: with the path of the folder that was to be listed next.
+    ///   - missing: what was missing until then.
+    /// - Returns: the path of the folder that is listed next; empty for the root, nil where none is
+    ///   left.
+    mutating func goOn(_ state: ListState, without missing: Set<ExactString>) -> String? {
+        (foundCount, pass) = (state.found, state.pass)
+        guard let path = state.next, !path.isEmpty else { return state.next }
+        let names = path.utf8.split(separator: UInt8(ascii: "/")).map {
+            ExactString(String(decoding: $0, as: UTF8.self))
+        }
+        var here = Folder()
+        for (index, name) in names.enumerated() {
+            // Those behind it lie beside it, and beside the folders in which it lies.
+            var behind = folders(in: here, from: name, without: missing)
+            let isThere = behind.last.map { ExactString($0.path) == here.path(of: name) } ?? false
+            guard isThere, index + 1 < names.count, let next = behind.popLast() else {
+                waiting += behind
+                break
+            }
+            waiting += behind
+            here = next
+        }
+        guard let next = waiting.popLast() else { return nil }
+        folder = next
+        return next.path
+    }
+
+    /// Notes that a folder can't be listed, or not wholly.
+    mutating func noteUnheard(_ folder: String?) {
+        if pass == 1 {
+            unheard.insert(folder)
+        } else if !unheard.contains(folder) {
+            isUnsure = true
+        }
+    }
+
+    /// The folders in a folder from a name on, the first one last.
+    private func folders(
+        in folder: Folder, from name: ExactString, without missing: Set<ExactString>
+    ) -> [Folder] {
+        (members[folder.id] ?? [:]).compactMap { other, member in
+            guard member.isFolder, !missing.contains(ExactString(member.id)),
+                !other.text.utf8.lexicographicallyPrecedes(name.text.utf8)
+            else { return nil }
+            return Folder(id: member.id, path: folder.path(of: other).text)
+        }.sorted { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
+    }
+
+    /// What the server had, and what no folder holds any more.
+    ///
+    /// - Parameter missing: what lists of folders did not name.
+    /// - Returns: that, and what lies in it, or nowhere.
+    func unreached(without missing: Set<ExactString>) -> Set<ExactString> {
+        guard tellsMissing else { return [] }
+        var reached: Set<ExactString> = []
+        var waiting: [String?] = [nil]
+        while let next = waiting.popLast() {
+            for member in (members[next] ?? [:]).values
+            where !missing.contains(ExactString(member.id)) {
+                if reached.insert(ExactString(member.id)).inserted { waiting.append(member.id) }
+            }
+        }
+        return missing.union(places.keys.filter { !reached.contains($0) })
+    }
+}
+
+extension TreeWalk.Folder {
+    /// The path of a name in it.
+    func path(of name: ExactString) -> ExactString {
+        ExactString(path.isEmpty ? name.text : "\(path)/\(name.text)")
+    }
+}

@@ -1,0 +1,331 @@
+// PathWorld.swift — two devices and a plain client change the tree of a server that knows only
+// paths, by chance from a seed: in the end each device sees what the server has.
+
+import HTTPTypes
+import Synchronization
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+/// What did not hold, with the seed that shows it.
+struct PathFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// What a world is made of.
+struct PathSetting {
+    var seed: UInt64
+    var server: any PathServer
+    var remote: Remote
+    var transport: any Transport
+    var tree: CollectionModel.TreeRule
+    /// Those of a device, by its number.
+    var dependencies: (Int) -> Dependencies
+    /// Lets time pass before a run.
+    var advance: () -> Void = {}
+    /// Has requests fail, where they can.
+    var fail: ((FaultPlan) -> Void)?
+}
+
+/// A server of files, two devices and a plain client.
+final class PathWorld {
+    struct Device {
+        var name: String
+        var replica: Replica
+        var engine: SyncEngine
+        var wire: SyncWire
+        /// The server's ids of what it has or had, by entity.
+        var marks: [String: String] = [:]
+    }
+
+    private let setting: PathSetting
+    private let random: SyncRandom
+    private(set) var devices: [Device] = []
+    private var made = 0
+    private var steps: [String] = []
+    /// What was sent in the run in hand.
+    private let sent = SyncList<String>()
+
+    private var server: any PathServer { setting.server }
+
+    init(_ setting: PathSetting) throws {
+        self.setting = setting
+        random = SyncRandom(seed: setting.seed)
+        let files = CollectionModel(
+            "files", conflict: .serverWins, references: [Reference("parent", to: "files")],
+            tree: setting.tree)
+        let model = SyncModel(name: "files", collections: [files])
+        for number in 0..<2 {
+            let replica = try Replica.temporary(
+                model: model, remote: setting.remote, dependencies: setting.dependencies(number))
+            let wire = SyncWire(setting.transport)
+            let engine = try SyncEngine(replica, remote: setting.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+            devices.append(
+                Device(name: "device \(number)", replica: replica, engine: engine, wire: wire))
+        }
+    }
+
+    /// Lives some days, and expects that all is equal at the end.
+    func run() async throws {
+        for _ in 0..<(4 + random.below(6)) {
+            for _ in 0..<random.below(4) { try await serverEdit() }
+            let device = random.below(devices.count)
+            for _ in 0..<random.below(6) { try await edit(devices[device]) }
+            setting.fail?(faults())
+            if random.chance(80) { try await sync(device, isQuiet: false) }
+        }
+        setting.fail?(FaultPlan())
+        try await settle()
+        for device in devices {
+            let findings = try device.replica.journal.verify(.deep).findings
+            guard findings.isEmpty else { throw failure("\(device.name): \(findings)") }
+        }
+    }
+
+    /// Stops the devices and removes their stores.
+    func end() async throws {
+        for device in devices {
+            await device.engine.stop()
+            try device.replica.deleteTemporary()
+        }
+    }
+
+    private func failure(_ what: String) -> PathFailure {
+        PathFailure(description: "seed \(setting.seed): \(what)\n" + steps.joined(separator: "\n"))
+    }
+
+    private func faults() -> FaultPlan {
+        let first = 1 + random.below(6)
+        return FaultPlan([
+            FaultRule(
+                random.pick([
+                    .dropAfterHandling, .dropBeforeHandling, .answer(status: 503),
+                    .answer(status: 403), .answer(status: 500), .offline,
+                ]),
+                occurrences: first...first + random.below(2))
+        ])
+    }
+
+    // MARK: Edits
+
+    private var name: String { random.pick(["a", "b", "c", "d"]) }
+
+    private func serverEdit() async throws {
+        let entries = try await server.all()
+        let folder = random.pick([""] + entries.filter(\.isFolder).map(\.path))
+        let target = folder.isEmpty ? name : "\(folder)/\(name)"
+        let isFree = !entries.contains { $0.path == target }
+        switch random.below(7) {
+        case 0...1 where isFree:
+            made += 1
+            steps.append("server: file \(target)")
+            try await server.put(target, "content \(made)")
+        case 2 where isFree:
+            steps.append("server: folder \(target)")
+            try await server.makeFolder(target)
+        case 3...4 where isFree && !entries.isEmpty:
+            let entry = random.pick(entries)
+            guard !(target + "/").hasPrefix(entry.path + "/") else { return }
+            steps.append("server: move \(entry.path) to \(target)")
+            try await server.move(entry.path, to: target)
+        case 5 where !entries.isEmpty:
+            let entry = random.pick(entries)
+            steps.append("server: delete \(entry.path)")
+            try await server.delete(entry.path)
+        case 6 where !entries.isEmpty:
+            made += 1
+            try await server.note(random.pick(entries).path, "note \(made)")
+        default: break
+        }
+    }
+
+    private func edit(_ device: Device) async throws {
+        let known = try seen(device)
+        let folders = known.filter(\.isFolder).map(\.key.id)
+        let parent = random.chance(30) || folders.isEmpty ? nil : random.pick(folders)
+        let name = name
+        made += 1
+        let id = "\(device.name.suffix(1))n\(made)"
+        let kind = random.chance(50) ? "folder" : "file"
+        let choice = known.isEmpty ? 0 : random.below(8)
+        let one = known.isEmpty ? nil : random.pick(known)
+        do {
+            try await device.replica.write { tx in
+                let place = parent.map { "\"\($0)\"" } ?? "null"
+                switch (choice, one) {
+                case (0...2, _), (_, nil):
+                    let folder = parent.map { "\"parent\":\"\($0)\"," } ?? ""
+                    _ = try tx.create(
+                        EntityKey("files", id),
+                        Array("{\(folder)\"name\":\"\(name)\",\"kind\":\"\(kind)\"}".utf8))
+                case (3...4, let one?):
+                    _ = try tx.patch(
+                        one.key, Patch(set: [.init("name", Array("\"\(name)\"".utf8))]))
+                case (5...6, let one?):
+                    _ = try tx.patch(one.key, Patch(set: [.init("parent", Array(place.utf8))]))
+                case (_, let one?): _ = try tx.delete(one.key)
+                }
+            }
+            steps.append(
+                "\(device.name): \(choice) \(one.map { "\($0.key.id)=\($0.path)" } ?? id) "
+                    + "\(parent ?? "-")/\(name) \(kind)")
+        } catch is TidemarkError {
+            // It can't lie there.
+        }
+    }
+
+    // MARK: Runs
+
+    /// A run; the plain client may move something while a request is on its way.
+    private func sync(_ number: Int, isQuiet: Bool) async throws {
+        setting.advance()
+        let device = devices[number]
+        let last = try device.replica.read { $0.position }
+        try await meddle(with: device, isQuiet: isQuiet)
+        let outcome = try await device.engine.sync()
+        steps.append("\(device.name): sync \(outcome.word)")
+        steps += sent.take().filter { !$0.hasPrefix("PROPFIND") }.map { "  " + $0 }
+        try await expectNoneTakenForGone(number, after: last)
+    }
+
+    /// Has the plain client move something while one of the next requests is on its way.
+    private func meddle(with device: Device, isQuiet: Bool) async throws {
+        let entries = isQuiet ? [] : try await server.all()
+        var moved: (path: String, target: String)?
+        var moment = 0
+        if !entries.isEmpty {
+            moment = 1 + random.below(12)
+            let path = random.pick(entries).path
+            let folder = random.pick([""] + entries.filter(\.isFolder).map(\.path))
+            let target = folder.isEmpty ? name : "\(folder)/\(name)"
+            let isAside =
+                !(target + "/").hasPrefix(path + "/") && !(path + "/").hasPrefix(target + "/")
+            if isAside { moved = (path, target) }
+        }
+        if let moved {
+            steps.append("server, at request \(moment): \(moved.path) to \(moved.target)")
+        }
+        let (server, sent, planned, requestNumber) = (server, sent, moved, moment)
+        device.wire.tap { request, number, pass in
+            if number == requestNumber, let moved = planned {
+                let folder = moved.target.split(separator: "/").dropLast().joined(separator: "/")
+                let there = try await server.all()
+                let isInFolder =
+                    folder.isEmpty || there.contains { $0.path == folder && $0.isFolder }
+                let isThere = there.contains { $0.path == moved.path }
+                let isFree = !there.contains { $0.path == moved.target }
+                if isThere, isFree, isInFolder {
+                    try await server.move(moved.path, to: moved.target)
+                }
+            }
+            let answer = await pass()
+            let status = (try? answer.get()).map { "\($0.response.status.code)" } ?? "no answer"
+            sent.append("\(request.method) \(request.path ?? "") \(status)")
+            return answer
+        }
+    }
+
+    /// What a walk took for gone is not on the server.
+    private func expectNoneTakenForGone(_ number: Int, after last: Position) async throws {
+        let there = Set(try await server.all().compactMap(\.mark))
+        let device = devices[number]
+        var filter = EventFilter()
+        filter.from = last.next
+        var gone: [String] = []
+        _ = try device.replica.journal.dump(filter) { _, event in
+            guard event.kind == .serverDeleted, event.cause != nil, let key = event.key else {
+                return
+            }
+            if let mark = device.marks[key.id], there.contains(mark) { gone.append(key.id) }
+        }
+        let marks = try device.replica.read { store in
+            var marks: [String: String] = [:]
+            try store.forEachDocument(in: "files") { key, bytes, _ in
+                marks[key.id] = try JSONDocument(parsing: bytes).value("fileId")?.stringValue
+                return true
+            }
+            return marks
+        }
+        // Two that turn out to be the same on the server become one.
+        let held = Set(marks.values)
+        gone.removeAll { device.marks[$0].map { held.contains($0) } ?? false }
+        guard gone.isEmpty else { throw failure("\(device.name) takes \(gone) for gone") }
+        devices[number].marks.merge(marks) { $1 }
+    }
+
+    // MARK: The end
+
+    private func settle() async throws {
+        for round in 0..<12 {
+            for (number, device) in devices.enumerated() {
+                try await sync(number, isQuiet: true)
+                for issue in try device.replica.issues() {
+                    steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind)")
+                    let answer = issue.kind == .rejected ? IssueAnswer.discard : .keepTheirs
+                    try? device.replica.answer(issue.id, answer)
+                }
+                // What waits for a folder that will never be there.
+                guard round > 4 else { continue }
+                for entry in try device.replica.read({ try $0.views.outbox(all: false) }) {
+                    steps.append("\(device.name): discard \(entry.mutation.key.id)")
+                    try? await device.replica.write { try $0.discard(entry.mutation.key) }
+                }
+            }
+            let there = try await server.all().map(\.text).sorted()
+            if try devices.allSatisfy({ try isSettled($0, there) }) { return }
+        }
+        let there = try await server.all().map(\.text).sorted()
+        for device in devices where try !isSettled(device, there) {
+            let seen = try texts(device)
+            let outbox = try device.replica.read { try $0.views.outbox(all: false) }
+            throw failure(
+                "\(device.name) sees\n\(seen)\nand the server has\n\(there)\nwaiting: "
+                    + "\(outbox.map { "\($0.mutation.key.id) \($0.word) \($0.position)" })")
+        }
+    }
+
+    private func isSettled(_ device: Device, _ there: [String]) throws -> Bool {
+        let isQuiet = try device.replica.read { try $0.views.outbox(all: false).isEmpty }
+        return try isQuiet && texts(device) == there
+    }
+
+    private func texts(_ device: Device) throws -> [String] {
+        try seen(device).map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
+    }
+
+    private func seen(
+        _ device: Device
+    ) throws -> [(key: EntityKey, path: String, isFolder: Bool)] {
+        try device.replica.read { store in
+            var seen: [(key: EntityKey, path: String, isFolder: Bool)] = []
+            try store.forEachDocument(in: "files") { key, bytes, _ in
+                let kind = try JSONDocument(parsing: bytes).value("kind")?.stringValue
+                let path = try store.path(of: key)?.joined(separator: "/") ?? "(nowhere: \(key.id))"
+                seen.append((key, path, kind == "folder"))
+                return true
+            }
+            return seen
+        }
+    }
+}
+
+/// A list that grows from everywhere.
+private final class SyncList<Element: Sendable>: Sendable {
+    private let state = Mutex<[Element]>([])
+
+    func append(_ element: Element) { state.withLock { $0.append(element) } }
+
+    /// All of it; it is empty afterwards.
+    func take() -> [Element] {
+        state.withLock { list in
+            defer { list = [] }
+            return list
+        }
+    }
+}
