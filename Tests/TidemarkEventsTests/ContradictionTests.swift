@@ -114,6 +114,12 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "references":{"in":"entries"},"tree":{"parent":"in","name":"n","serverID":"i"}
                 """#),
         .init(
+            member: "tree.folderVersionsMove", other: "tree.isByPath",
+            text: #"""
+                "references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n","folderVersionsMove":true}
+                """#),
+        .init(
             member: "tree.isByPath", other: "tree.kind",
             text: #"""
                 "references":{"in":"entries"},"tree":{"parent":"in","name":"n","isByPath":true}

@@ -24,6 +24,8 @@ struct StoreSummary {
         var pages: Int?
         /// Whether a whole list was requested and is still to be made.
         var isOwed: Bool
+        /// Whether something changed in a folder whose version stayed.
+        var isUnmoved = false
         /// Where the parts of a feed go on.
         var feed: [(part: String, cursor: String)] = []
     }
@@ -68,7 +70,8 @@ struct StoreSummary {
                 Entry(
                     name: collection.name, counts: counts, cursor: cursor,
                     pages: try views.listing(PullTarget(collection.name))?.page,
-                    isOwed: try views.isOwed(PullTarget(collection.name)), feed: feed))
+                    isOwed: try views.isOwed(PullTarget(collection.name)),
+                    isUnmoved: mark?.isUnmoved ?? false, feed: feed))
         }
         waiting = try OutboxCounts(views)
         var last: (position: Position, row: SyncRunRow)?
@@ -145,6 +148,9 @@ struct StoreSummary {
             } else if collection.isOwed {
                 list += "; to be listed whole"
             }
+            if collection.isUnmoved {
+                list += "; all folders are listed, as something changed in one whose version stayed"
+            }
             lines.append(collection.name.rawValue.padded(to: width) + " " + list)
             let parts = [PullTarget.forward: "changes", PullTarget.back: "backfill"]
             for (part, cursor) in collection.feed {
@@ -212,6 +218,7 @@ struct StoreSummary {
                 entry["pagesListed"] = .number(JSONNumber(pages))
             }
             if collection.isOwed { entry["owesWholeList"] = true }
+            if collection.isUnmoved { entry["listsAllFolders"] = true }
             list.append(.object(entry))
         }
         object["collections"] = .array(list)

@@ -166,7 +166,10 @@ extension Redactor {
 
     /// The name of the part that a list is of: a word of ours, or its parameters.
     func listScope(_ scope: String) -> String {
-        ListParameters(scope: scope).map { replaced($0).scope } ?? word(scope)
+        if let folder = PullTarget("", scope: scope).folder {
+            return PullTarget.folderScope + text(folder)
+        }
+        return ListParameters(scope: scope).map { replaced($0).scope } ?? word(scope)
     }
 
     /// `collection/id`.

@@ -21,6 +21,11 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package var gone: [String] = []
     /// The set of collections that came as a whole with this list; nil for none.
     package var set: String?
+    /// Whether every folder of a tree by paths was listed, where those could be left out whose
+    /// versions stay.
+    package var isOfAllFolders = false
+    /// Whether something changed in a folder whose version stayed: none is left out any more.
+    package var isUnmoved = false
 
     package init() {}
 
@@ -36,6 +41,8 @@ package struct PullCompleted: MemberPayload, EventPayload {
         PayloadMember("hidden", \.hidden, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("gone", \.gone, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("set", \.set, .text, .text),
+        PayloadMember("allFolders", \.isOfAllFolders, .flag, .plain) { !$0 },
+        PayloadMember("unmoved", \.isUnmoved, .flag, .plain) { !$0 },
     ]
 
     package var gist: String? { isComplete ? "to its end" : "not to its end" }

@@ -42,6 +42,10 @@ package struct PullPage: MemberPayload, EventPayload {
     /// What it says of the list of everything that it is part of; nil where it says nothing.
     package var list: ListProgress?
 
+    /// Folders that are listed with all that lies below, each with its version then; without an id
+    /// the root.
+    package var folders: [ListedReference] = []
+
     /// What was asked for, where it is a block of a feed.
     package var parameters: FeedParameters?
     /// Whether it only named ids, so that nothing is said of the entities but that they are there.
@@ -64,6 +68,7 @@ package struct PullPage: MemberPayload, EventPayload {
             $0.isEmpty
         },
         PayloadMember("list", \.list, .object, .object(ListProgress.shapes)),
+        PayloadMember("folders", \.folders, .list(of: .reference), .references) { $0.isEmpty },
         PayloadMember("parameters", \.parameters, .object, .object(FeedParameters.shapes)),
         PayloadMember("idsOnly", \.isIDsOnly, .flag, .plain) { !$0 },
         PayloadMember("partial", \.isPartial, .flag, .plain) { !$0 },

@@ -43,6 +43,20 @@ package struct PullTarget: Sendable {
     /// The scope of ``open(_:)``, which no list has.
     private static let openScope = "?"
 
+    /// A folder of a tree by paths, of which a watermark tells the version at which it was listed
+    /// with all that lies below; without an id the root.
+    package static func folder(_ id: String?, of collection: CollectionName) -> PullTarget {
+        PullTarget(collection, scope: folderScope + (id ?? ""))
+    }
+
+    /// What begins the scope of a folder.
+    package static let folderScope = "folder:"
+
+    /// The folder's id, empty for the root; nil where it is no folder.
+    package var folder: String? {
+        scope.hasPrefix(Self.folderScope) ? String(scope.dropFirst(Self.folderScope.count)) : nil
+    }
+
     /// Whether it stands for lists whose parameters are still to be read from documents.
     package var isOpen: Bool { scope == Self.openScope }
 

@@ -43,7 +43,10 @@ struct WebDAVResource {
 
     /// The entry as a record, by its path.
     func record(_ path: String, _ collection: CollectionModel) -> ServerRecord {
-        ServerRecord(id: path, revision: version?.revision, document: document(collection))
+        var record = ServerRecord(
+            id: path, revision: version?.revision, document: document(collection))
+        record.isKnownByVersion = version?.condition != nil
+        return record
     }
 
     private func document(_ collection: CollectionModel) -> [UInt8] {

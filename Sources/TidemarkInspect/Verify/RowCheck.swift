@@ -270,6 +270,7 @@ extension RowKey {
             }
             if let name = event.collection {
                 keys += page.ids.map { .withheld(EntityKey(name, $0)) }
+                keys += page.folders.map { .watermark(.folder($0.id, of: name)) }
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }

@@ -126,6 +126,8 @@ struct NamedRow {
                 keys += [.owed(target), .failing(.list(of: collection))]
                 let list = entry.event.read(PullPage.self)?.list?.state
                 if let list { keys.append(.listedPage(target, list.page)) }
+                let folders = entry.event.read(PullPage.self)?.folders ?? []
+                keys += folders.map { .watermark(.folder($0.id, of: collection)) }
                 let ids = entry.event.read(PullPage.self)?.ids ?? []
                 keys += ids.map { .withheld(EntityKey(collection, $0)) }
             }

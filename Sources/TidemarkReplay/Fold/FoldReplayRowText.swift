@@ -30,6 +30,8 @@ package enum RowText {
                 "moved by \(row.position)",
                 row.cursor.map { "cursor \(EventText.onOneLine($0.rawValue))" },
                 row.since.map { "since \($0)" }, row.fullAt.map { "whole at \($0)" },
+                row.walkedAt.map { "all folders at \($0)" },
+                row.isUnmoved ? "folder versions stay" : nil,
             ])
         case Ledger.syncRuns:
             let row = try SyncRunRow(parsing: value)

@@ -20,6 +20,9 @@ public struct ServerRecord: Sendable, Hashable {
     /// It may be in an answer to ``ServerCall/refetch(_:ids:together:)``; what comes so is a stub
     /// until the whole of it comes.
     public var isPartial = false
+    /// Of a tree by paths, whether no other entity has this version, so that one that was moved is
+    /// known by it.
+    public var isKnownByVersion = false
     /// The key of a deleted entity in a block of a feed, by which the block is sorted; other
     /// entities have it in their document.
     public var feedKey: FeedKey?

@@ -77,6 +77,8 @@ package struct ListEnd {
     var isWorthNoting: Bool {
         get throws {
             if try list.movesCursor || list.isOfIDs || endsSomething { return true }
+            // How folders are left out from now on.
+            if let walk = list.walk, walk.use == .noted || walk.isUnmoved { return true }
             guard list.collection.since != nil || list.walk != nil else { return false }
             guard let mark = try news.fold.watermark(list.target) else { return true }
             return list.walk == nil && isNews(after: mark)
@@ -94,6 +96,8 @@ package struct ListEnd {
         if absent.isHeld { (completed.held, completed.knownCount) = (absent.ids, list.knownCount) }
         if absent.isOutOfReach { completed.hidden = absent.ids }
         completed.gone = try readableAgain
+        completed.isOfAllFolders = list.walk?.use == .noted
+        completed.isUnmoved = list.walk?.isUnmoved ?? false
         return completed
     }
 

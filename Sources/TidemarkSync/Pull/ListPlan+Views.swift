@@ -44,6 +44,9 @@ extension ViewReader {
         let name = plan.collection.name
         contents.walk = TreeWalk(plan.collection)
         contents.walk?.tellsMissing = plan.comparesKnown
+        contents.walk?.use = plan.versions
+        let marks = plan.versions == .none ? [:] : try folderMarks(of: name)
+        contents.walk?.versions[""] = marks[""]?.cursor
         if !plan.target.parameters.isEmpty {
             let asked = adapter.asked(plan.target.parameters, of: plan.collection, at: plan.now) {
                 (try? document($0)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
@@ -53,6 +56,10 @@ extension ViewReader {
         if plan.comparesKnown || plan.aheadSince != nil || contents.walk != nil {
             try forEachEntity(in: name) { key, row in
                 try contents.walk?.note(key, row, in: plan.collection, self)
+                // What was said of a folder since may be more than its list told.
+                if let mark = marks[key.id], row.basePosition.map({ $0 < mark.position }) ?? false {
+                    contents.walk?.versions[key.id] = mark.cursor
+                }
                 guard try plan.target.holds(row, in: plan.collection) else { return true }
                 if plan.comparesKnown, plan.knows(row) { contents.known.insert(.init(key.id)) }
                 if plan.isAhead(row) {
@@ -90,8 +97,8 @@ extension TreeWalk {
         let base = try row.baseValue(in: collection)
         if base.isLive {
             guard let document = base.document else { return }
-            return know(
-                key.id, try views.treeSpot(document, in: collection.name, tree), document)
+            let spot = try views.treeSpot(document, in: collection.name, tree)
+            return know(key.id, spot, document, row.isAssumed ? nil : row.revision)
         }
         if let document = base.lastDocument { remember(key.id, document) }
         // What is there under the name of a copy is not known to be one.

@@ -58,6 +58,8 @@ package struct ListPlan: Sendable {
     package var limit: Int?
     /// How many entities a page usually has, where pages have numbers.
     package var numberedPages: Int?
+    /// How the versions of folders are used, in a tree by paths.
+    var versions = TreeWalk.VersionUse.none
 }
 
 /// The local entities that a list is compared with.
@@ -128,6 +130,7 @@ extension SyncMachine {
             plan.after = cursor(of: collection, target, standing)
             plan.window = span(of: collection, standing.unansweredMoments)
         }
+        plan.versions = use(ofVersionsIn: collection, plan, standing)
         // Of what a list of a part does not name nothing follows.
         plan.comparesKnown =
             plan.after == nil && collection.window == nil && collection.isSwept && !isTimeInDoubt
@@ -154,6 +157,17 @@ extension SyncMachine {
             .init(epoch: nil, at: state.serverTime ?? serverTime), epoch: nil, now: serverTime,
             every: every == .zero ? SyncSettings().fullPullEvery : every)
         return !isOld && (state.cursor != nil || !standing.hasUnanswered)
+    }
+
+    /// How the versions of folders are used in a list.
+    private func use(
+        ofVersionsIn collection: CollectionModel, _ plan: ListPlan, _ standing: ListStanding
+    ) -> TreeWalk.VersionUse {
+        guard collection.tree?.folderVersionsMove == true, standing.mark?.isUnmoved != true else {
+            return .none
+        }
+        let isDue = FolderVersionRule.isDue(last: standing.mark?.walkedAt, now: begun.now)
+        return isDue || isFull || standing.isOwed || plan.cut != nil ? .noted : .skipping
     }
 
     /// The cursor that a list begins at; nil when everything has to be listed.

@@ -13,7 +13,7 @@ extension Listing {
     var isSecondWalk: Bool { walk.map { $0.pass > 1 } ?? false }
 
     /// Whether nothing is left to look for.
-    var isWalkSettled: Bool { isSecondWalk && unnamed.isEmpty }
+    var isWalkSettled: Bool { isSecondWalk && unnamed.isEmpty && !isForMoves }
 
     /// Adds what lies in what is missing, once all folders were listed for the first time.
     mutating func endWalk() {
@@ -21,16 +21,18 @@ extension Listing {
         unnamed = walk.unreached(without: unnamed)
     }
 
-    /// Has all folders listed once more, where something is missing: it may have been moved into a
-    /// folder that was listed already.
+    /// Has all folders listed once more, where something is missing.
+    ///
+    /// It may have been moved into a folder that was listed already. So may have been what came.
     ///
     /// - Returns: false where they were, or nothing would follow that is not known.
     mutating func walkAgain(for ids: [String]) -> Bool {
-        guard walk != nil, !isSecondWalk, sweep(absent: ids) != .none, !areHeld(ids) else {
-            return false
-        }
-        walk?.beginAgain()
+        guard let walk, !isSecondWalk else { return false }
+        let isMissing = sweep(absent: ids) != .none && !areHeld(ids)
+        guard isMissing || !walk.moves.arrived.isEmpty else { return false }
         unnamed = Set(ids.map { ExactString($0) })
+        isForMoves = !walk.moves.arrived.isEmpty
+        self.walk?.beginAgain(for: unnamed)
         (next, seen, isPaging) = (nil, [], true)
         return true
     }

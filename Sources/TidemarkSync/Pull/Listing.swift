@@ -96,6 +96,8 @@ package struct Listing: Sendable, Hashable {
     private(set) var failedNext: String?
     /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
     package internal(set) var isResuming = false
+    /// Whether all folders are listed once more, as something may have been moved.
+    var isForMoves = false
     /// Whether it is one by folders that went on where an earlier run left it.
     var isContinued = false
 
@@ -234,6 +236,7 @@ package struct Listing: Sendable, Hashable {
         guard let step = news.step else { return }
         unnamed.formUnion(step.missing.map { ExactString($0) })
         walk?.took(step)
+        if news.isUnmoved { walk?.useNoVersions() }
     }
 
     /// The list without its entities, of which there may be very many: what ``turn(_:_:)`` changes.

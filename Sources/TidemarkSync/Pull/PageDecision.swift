@@ -60,6 +60,10 @@ package struct PageDecision {
         result.latest = latest
         result.isComplete = list.isLast(page, result)
         result.isCut = list.lacksChanges(page)
+        if page.step?.isSameVersion == true, !news.overwrites {
+            let isMissing = page.step?.missing.isEmpty == false
+            result.isUnmoved = isMissing || verdicts.contains(.new)
+        }
         var list = list.withoutEntities
         if let step = page.step { list.walk?.count(step) }
         result.failure = list.turn(page, result)

@@ -20,6 +20,8 @@ package struct PageResult: Sendable, Hashable {
     package var list: Listing?
     /// What it adds to a list by folders.
     package var step: TreeWalk.Step?
+    /// Whether something changed in a folder whose version stayed.
+    package var isUnmoved = false
     /// The part of a feed after a block of it.
     package var feed: FeedListing?
     /// What came of a question for values of a pool.

@@ -25,7 +25,7 @@ package struct ServerNews {
     let begun: Moment
     /// Whether the server's word stands against everything that is pending, so that it is news
     /// where anything is.
-    private let overwrites: Bool
+    let overwrites: Bool
 
     package init(_ fold: Fold, begun: Moment, overwrites: Bool = false) {
         self.fold = fold

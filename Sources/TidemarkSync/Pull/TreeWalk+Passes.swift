@@ -8,10 +8,11 @@
 import TidemarkEvents
 
 extension TreeWalk {
-    /// Lists all folders once more.
-    mutating func beginAgain() {
+    /// Lists all folders once more, for what is missing.
+    mutating func beginAgain(for missing: Set<ExactString> = []) {
+        endMoves(missing: missing)
         pass = 2
-        (folder, waiting, toldMarks) = (Folder(), [], [])
+        (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }
 
     /// Goes on where an earlier run left it.
@@ -52,6 +53,9 @@ extension TreeWalk {
             isUnsure = true
         }
     }
+
+    /// Where the server has an entity; nil where it is not known.
+    func place(of id: String) -> Place? { places[ExactString(id)] }
 
     /// The folders in a folder from a name on, the first one last.
     private func folders(

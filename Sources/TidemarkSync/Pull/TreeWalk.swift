@@ -52,6 +52,17 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var folders: [Folder] = []
         /// Folders of which it does not tell all: the folder itself, or some in it.
         fileprivate var unheard: [String?] = []
+        /// The folder's version, where it is used; whether it is the one that it was listed at.
+        fileprivate(set) var version: Revision?
+        fileprivate(set) var isSameVersion = false
+        /// The folders above it that wait for others, once it is listed.
+        fileprivate(set) var above: [Above] = []
+        /// The folders that are listed with all that lies below, once it is.
+        fileprivate(set) var whole: [ListedReference] = []
+        /// Files in it that may have been moved there.
+        fileprivate var moved: [Moves.Arrival] = []
+        /// The versions of those that are known by them.
+        fileprivate var taken: Set<Revision> = []
         /// What the server had in it, and has not any more.
         package fileprivate(set) var missing: [String] = []
 
@@ -59,7 +70,7 @@ package struct TreeWalk: Sendable, Hashable {
         var foundCount: Int { found.count(where: \.isNew) }
     }
 
-    private let tree: TreeRule
+    let tree: TreeRule
     /// The folder that is listed next, or now.
     var folder = Folder()
     /// Those that come after it, the next one last.
@@ -84,6 +95,18 @@ package struct TreeWalk: Sendable, Hashable {
     var isUnsure = false
     /// Whether anything follows from what a list does not name.
     var tellsMissing = true
+    /// What may have been moved, where the server tells no ids.
+    var moves = Moves()
+    /// How the versions of folders are used.
+    var use = VersionUse.none
+    /// The versions at which folders were listed with all that lies below, the root's without id.
+    var versions: [String: Revision] = [:]
+    /// The versions at which they were listed in the first pass.
+    var heard: [String: Revision] = [:]
+    /// The folders in which others are to be listed before all that lies below is.
+    var above: [Above] = []
+    /// Whether something changed in a folder whose version stayed.
+    var isUnmoved = false
 
     package init(_ tree: TreeRule) { self.tree = tree }
 
@@ -96,7 +119,14 @@ package struct TreeWalk: Sendable, Hashable {
     // MARK: What is known before
 
     /// Notes an entity that the server has.
-    package mutating func know(_ id: String, _ spot: TreeSpot, _ document: JSONDocument) {
+    ///
+    /// - Parameter revision: its version there, where that is known.
+    package mutating func know(
+        _ id: String, _ spot: TreeSpot, _ document: JSONDocument, _ revision: Revision? = nil
+    ) {
+        if tree.serverID == nil, let revision, !tree.isFolder(document) {
+            moves.know(id, at: revision)
+        }
         note(
             Member(id: id, isFolder: tree.isFolder(document), mark: tree.serverID(in: document)),
             at: Place(folder: spot.parent, name: ExactString(spot.name)))
@@ -158,14 +188,25 @@ package struct TreeWalk: Sendable, Hashable {
                         problem: "another one has the same id on the server"))
                 continue
             }
-            let known = id(at: place, isFolder: isFolder, mark)
+            var known = id(at: place, isFolder: isFolder, mark)
+            if known == nil, let revision = movedVersion(of: record, isFolder: isFolder) {
+                // What it is the second pass says, once all folders were listed.
+                guard pass > 1 else {
+                    step.moved.append(Moves.Arrival(revision: revision, folder: folder.id))
+                    continue
+                }
+                known = step.taken.contains(revision) ? nil : moves.id(arrivedAt: revision)
+                step.taken.insert(revision)
+            }
             if known == nil { count += 1 }
             let id = known ?? "@\(asOf.rawValue).\(count)"
             step.found.append(
                 Step.Found(
                     place: place, member: Member(id: id, isFolder: isFolder, mark: mark),
                     isNew: known == nil))
-            if isFolder { step.folders.append(Folder(id: id, path: record.id)) }
+            if isFolder, !isListed(id, at: record.revision) {
+                step.folders.append(Folder(id: id, path: record.id))
+            }
             records.append(
                 ServerRecord(
                     id: id, revision: record.revision, serverTime: record.serverTime,
@@ -188,8 +229,22 @@ package struct TreeWalk: Sendable, Hashable {
         step.missing = missing(besides: step.found.map(\.member.id) + page.unspoken)
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path
+        note(page, in: &step)
         page.cursor = nil
         page.step = step
+    }
+
+    /// Notes the version of the folder that is listed now.
+    private func note(_ page: ListPage, in step: inout Step) {
+        guard use != .none else { return }
+        step.version = page.cursor
+        step.isSameVersion = page.cursor.map { isKnown(folder.id, at: $0) } ?? false
+        guard pass == 1 else { return }
+        let isWhole =
+            tellsMissing && page.unreadable.isEmpty && step.missing.isEmpty && step.moved.isEmpty
+        (step.above, step.whole) = closing(
+            Above(id: folder.id, version: page.cursor, left: step.folders.count, isWhole: isWhole))
+        step.whole.removeAll { versions[$0.id] == $0.revision }
     }
 
     /// What the server had in the folder that is listed now, but for some.
@@ -202,12 +257,15 @@ package struct TreeWalk: Sendable, Hashable {
     /// Goes on behind a folder's list.
     package mutating func took(_ step: Step) {
         count(step)
+        moves.arrived += step.moved
+        for revision in step.taken { moves.take(revision) }
         for folder in step.unheard { noteUnheard(folder) }
         for found in step.found {
             unsent[found.place] = nil
             if let mark = found.member.mark { toldMarks.insert(mark) }
             note(found.member, at: found.place)
         }
+        noteVersions(step)
         waiting += step.folders
         if let next = waiting.popLast() { folder = next }
     }
@@ -220,6 +278,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// - Returns: the path of the folder that is listed next; nil where none is left.
     mutating func skip() -> String? {
         noteUnheard(folder.id)
+        above = closing(Above(id: folder.id, version: nil, left: 0, isWhole: false)).above
         guard let next = waiting.popLast() else { return nil }
         folder = next
         return next.path
@@ -228,7 +287,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// The walk without what is known of the tree, which may be very much.
     var withoutEntities: TreeWalk {
         var walk = TreeWalk(tree)
-        (walk.folder, walk.foundCount, walk.pass) = (folder, foundCount, pass)
+        (walk.folder, walk.foundCount, walk.pass, walk.use) = (folder, foundCount, pass, use)
         return walk
     }
 

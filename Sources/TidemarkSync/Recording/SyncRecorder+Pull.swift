@@ -28,7 +28,11 @@ extension SyncRecorder {
         try noteWipe(during: list, draft)
         let set = try decision.result.isComplete ? end(list, draft) : nil
         let isNews = tree?.isNews == true || verdicts.contains(.withheld)
-        guard try decision.isLogged || isNews || isWaiting(set, draft) else {
+        let isToSay = try decision.isLogged || isNews || isWaiting(set, draft)
+        // A folder in which something was not taken is listed again.
+        let isTaken = !stale.contains(collection) && withheld[collection] == nil
+        let folders = isTaken ? page.step?.whole ?? [] : []
+        guard isToSay || !folders.isEmpty else {
             note(exchange)
             return decision.result
         }
@@ -43,14 +47,17 @@ extension SyncRecorder {
         var named = PullPage()
         named.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         named.isIDsOnly = list.isOfIDs
-        try append(
-            page.records, verdicts, unreadable: decision.unreadable, to: &named,
-            collection,
-            start, call, exchange.asOf, &news, draft)
+        if isToSay {
+            try append(
+                page.records, verdicts, unreadable: decision.unreadable, to: &named,
+                collection,
+                start, call, exchange.asOf, &news, draft)
+        }
         named.list = decision.progress
+        named.folders = folders
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         try append(&tree, to: &named, start, call, exchange.asOf, &news, draft)
-        if !named.ids.isEmpty || named.list != nil {
+        if !named.ids.isEmpty || named.list != nil || !folders.isEmpty {
             named.times = try known.timesWithoutRow(page, of: list.collection)
             let position = try appendPage(named, collection, start, call: call, draft)
             let gone = Self.gone(page.records, in: named, collection)

@@ -51,6 +51,7 @@ extension Fold {
         case .pullPage(let page):
             guard let name = event.collection else { return }
             try listed(page, of: page.target(name), event, position)
+            walked(page, of: name, event, position)
             try seen(page, of: page.target(name))
             try namedAgain(page, of: name)
             try noteWithheld(page, of: name, position)

@@ -41,6 +41,8 @@ extension Fold {
             try payload.isFull
             ? believed(event.serverTime, of: event) ?? before?.fullAt
             : before?.fullAt
+        row.walkedAt = payload.isOfAllFolders ? event.recordedAt : before?.walkedAt
+        row.isUnmoved = payload.isUnmoved || before?.isUnmoved ?? false
         if let collection, let marking {
             for rule in marking {
                 try rule.mark(&row, after: before, payload, collection, event, self)
@@ -49,6 +51,17 @@ extension Fold {
         put(place, row.encoded)
         try endList(target)
         try hold(payload, target, position)
+    }
+
+    /// Takes in which folders of a tree by paths are listed, with all that lies below.
+    func walked(
+        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
+    ) {
+        for folder in page.folders {
+            let row = WatermarkRow(
+                cursor: folder.revision, position: position, recordedAt: event.recordedAt)
+            put(.watermark(.folder(folder.id, of: name)), row.encoded)
+        }
     }
 
     /// Whether a complete list moves the watermark: not if it began or ended while the server's

@@ -39,7 +39,17 @@ extension RowReading {
             found += keys.compactMap { PullTarget(bytes: $0.bytes.dropFirst()) }
         }
         var seen: Set<PullTarget> = []
-        return found.filter { !$0.isFeed && seen.insert($0).inserted }
+        return found.filter { !$0.isFeed && $0.folder == nil && seen.insert($0).inserted }
+    }
+
+    /// How far the folders of a tree by paths were listed, by their ids; without one the root.
+    package func folderMarks(of name: CollectionName) throws -> [String: WatermarkRow] {
+        var marks: [String: WatermarkRow] = [:]
+        for (key, value) in try ledgerRows(Ledger.watermarks + EntityKey.prefix(of: name)) {
+            guard let folder = PullTarget(bytes: key.bytes.dropFirst())?.folder else { continue }
+            marks[folder] = try WatermarkRow(parsing: value)
+        }
+        return marks
     }
 
     /// What may be concluded of a collection by lists: those of the model, and those that documents

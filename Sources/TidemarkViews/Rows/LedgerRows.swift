@@ -19,6 +19,11 @@ package struct WatermarkRow: Sendable, Hashable {
     package var checkedAt: Timestamp?
     /// How many entities the last list of everything asked for; nil for all.
     package var limit: Int?
+    /// Of a tree by paths whose folders can be left out: when all were listed last, by the device's
+    /// clock.
+    package var walkedAt: Timestamp?
+    /// Whether something changed there in a folder whose version stayed, so that none is left out.
+    package var isUnmoved = false
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -30,6 +35,8 @@ package struct WatermarkRow: Sendable, Hashable {
         writer.signed(6, since?.rawValue ?? 0)
         writer.signed(7, checkedAt?.rawValue ?? 0)
         writer.varint(8, UInt64(limit ?? 0))
+        writer.signed(9, walkedAt?.rawValue ?? 0)
+        writer.flag(10, isUnmoved)
         return writer.bytes
     }
 
@@ -52,6 +59,8 @@ package struct WatermarkRow: Sendable, Hashable {
             case 6: since = Timestamp(rawValue: try field.signed())
             case 7: checkedAt = Timestamp(rawValue: try field.signed())
             case 8: limit = Int(clamping: try field.unsigned())
+            case 9: walkedAt = Timestamp(rawValue: try field.signed())
+            case 10: isUnmoved = try field.flag()
             default: continue
             }
         }

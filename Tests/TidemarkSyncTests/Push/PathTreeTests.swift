@@ -34,18 +34,26 @@ import TidemarkTesting
         try await run(seed, hasIDs: seed % 2 == 0, hasFaults: true)
     }
 
-    private func run(_ seed: UInt64, hasIDs: Bool, hasFaults: Bool = false) async throws {
+    @Test(arguments: seeds)
+    func `is so where folders are left out by their versions`(_ seed: UInt64) async throws {
+        try await run(seed, hasIDs: seed % 2 == 1, hasFaults: seed % 3 == 0, usesVersions: true)
+    }
+
+    private func run(
+        _ seed: UInt64, hasIDs: Bool, hasFaults: Bool = false, usesVersions: Bool = false
+    ) async throws {
         let clock = ManualClock()
         var options = WebDAVOptions()
         options.hasFileIDs = hasIDs
-        options.folderVersions = [.none, .ownMembers, .allBelow][Int(seed % 3)]
+        options.folderVersions =
+            usesVersions ? .allBelow : [.none, .ownMembers, .allBelow][Int(seed % 3)]
         let server = WebDAVServer(WebDAVServerModel(options), clock: clock)
         var setting = PathSetting(
             seed: seed, server: server,
             remote: .webdav(origin: "http://files.test", home: "/"), transport: server,
             tree: .init(
                 parent: "parent", name: "name", kind: "kind", isByPath: true,
-                serverID: hasIDs ? "fileId" : nil),
+                serverID: hasIDs ? "fileId" : nil, folderVersionsMove: usesVersions),
             dependencies: { .seeded(seed * 10 + UInt64($0), clock: clock) },
             advance: { clock.advance(by: .seconds(7_200)) })
         if hasFaults { setting.fail = { server.faults = $0 } }

@@ -25,8 +25,15 @@ extension CollectionModel {
         /// The field in which a server that knows entities by their paths tells an id of its own,
         /// which stays where the entity is moved.
         ///
-        /// Without it, one that was moved on the server is deleted here and found again as another.
+        /// Without it, one that was moved on the server is deleted here and found again as another,
+        /// unless it is a file that is known by its version.
         public var serverID: String?
+        /// Whether the version of a folder moves with everything that lies below it.
+        ///
+        /// A folder is not listed then whose version is the one at which it was listed last. Every
+        /// seventh day all are, and where something changed in one whose version did not, all are
+        /// from then on.
+        public var folderVersionsMove: Bool
 
         /// What ``folder`` is unless given.
         public static let usualFolder = "folder"
@@ -34,7 +41,7 @@ extension CollectionModel {
         /// A tree by the fields of its entities.
         public init(
             parent: String, name: String, kind: String? = nil, folder: String = usualFolder,
-            isByPath: Bool = false, serverID: String? = nil
+            isByPath: Bool = false, serverID: String? = nil, folderVersionsMove: Bool = false
         ) {
             self.parent = parent
             self.name = name
@@ -42,6 +49,7 @@ extension CollectionModel {
             self.folder = folder
             self.isByPath = isByPath
             self.serverID = serverID
+            self.folderVersionsMove = folderVersionsMove
         }
     }
 
@@ -129,6 +137,12 @@ extension TreeRule: ModelObject {
             The field in which such a server tells an id of its own, which stays where the entity \
             is moved.
             """),
+        ModelMember(
+            "folderVersionsMove", \.folderVersionsMove, .flag,
+            """
+            Whether the version of a folder moves with everything below it, so that one is not \
+            listed whose version is still the same.
+            """),
     ]
 }
 
@@ -154,6 +168,12 @@ extension Contradiction {
                     return nil
                 }
                 return "other servers name entities by their ids; leave serverID out"
+            },
+            Contradiction("tree.folderVersionsMove", "tree.isByPath") { collection, _ in
+                guard let tree = collection.tree, tree.folderVersionsMove, !tree.isByPath else {
+                    return nil
+                }
+                return "others are not listed by folders; leave folderVersionsMove out"
             },
             Contradiction("tree.isByPath", "tree.kind") { collection, _ in
                 guard let tree = collection.tree, tree.isByPath, tree.kind == nil else {

@@ -1,0 +1,75 @@
+// TreeWalk+Moves.swift — files that were moved on a server that tells no ids of its own: known by a
+// version that no other file has.
+//
+//   pass 1   a file came whose version one had that is known   it is left out, and counted
+//   pass 2   one is missing, and one came, with the version    that one was moved
+//            else                                              it is a new one
+
+import TidemarkEvents
+
+extension TreeWalk {
+    /// What may have been moved.
+    struct Moves: Sendable, Hashable {
+        /// A file that came, where one that is known had its version.
+        struct Arrival: Sendable, Hashable {
+            var revision: Revision
+            var folder: String?
+        }
+
+        /// The file that had a version; nil where several had.
+        private var known: [Revision: String?] = [:]
+        /// What came, as far as folders were listed.
+        var arrived: [Arrival] = []
+        /// The files that are missing after all were, by their versions, where one came instead.
+        private var missing: [Revision: String] = [:]
+
+        mutating func know(_ id: String, at revision: Revision) {
+            known[revision] = .some(known[revision] == nil ? id : nil)
+        }
+
+        /// Whether one file had a version.
+        func has(_ revision: Revision) -> Bool { known[revision] != nil }
+
+        /// Takes in what is missing after the first pass.
+        mutating func end(missing ids: Set<ExactString>) {
+            var counts: [Revision: Int] = [:]
+            for arrival in arrived { counts[arrival.revision, default: 0] += 1 }
+            for (revision, count) in counts where count == 1 {
+                guard let id = known[revision] ?? nil, ids.contains(ExactString(id)) else {
+                    continue
+                }
+                missing[revision] = id
+            }
+            arrived = []
+        }
+
+        /// The file that was moved, where one came with a version.
+        func id(arrivedAt revision: Revision) -> String? { missing[revision] }
+
+        /// Takes in that it came: another one with the version is a new one.
+        mutating func take(_ revision: Revision) { missing[revision] = nil }
+    }
+
+    /// The version by which a file may be one that was moved; nil where it can't be.
+    func movedVersion(of record: ServerRecord, isFolder: Bool) -> Revision? {
+        guard tree.serverID == nil, tellsMissing, record.isKnownByVersion, !isFolder,
+            let revision = record.revision, moves.has(revision)
+        else { return nil }
+        return revision
+    }
+
+    /// Takes in what is missing once all folders were listed, before they are listed once more.
+    mutating func endMoves(missing: Set<ExactString>) {
+        // Where one came is listed again, whatever its version.
+        for arrival in moves.arrived {
+            var folder = arrival.folder
+            var seen: Set<String?> = []
+            while seen.insert(folder).inserted {
+                heard[folder ?? ""] = nil
+                guard let id = folder else { break }
+                folder = place(of: id)?.folder
+            }
+        }
+        moves.end(missing: missing)
+    }
+}
