@@ -1,0 +1,96 @@
+// PathChaosTests.swift — two devices and a plain client on real servers of files: they make,
+// rename, move and delete, by chance from a seed, and in the end all of them have the same tree.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkHTTP
+
+@testable import SyncSupport
+
+/// `TIDEMARK_PATH_EPISODES=1-200` runs those seeds instead of the few of every day.
+private enum PathChaos {
+    static let wsgidav = ProcessInfo.processInfo.environment["TIDEMARK_WSGIDAV"]
+    static let davsvn = ProcessInfo.processInfo.environment["TIDEMARK_DAVSVN"]
+
+    static var seeds: ClosedRange<UInt64> {
+        let text = ProcessInfo.processInfo.environment["TIDEMARK_PATH_EPISODES"] ?? ""
+        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...5 }
+        return first...last
+    }
+
+    /// Devices that go over the network, with clocks of their own.
+    static func setting(
+        _ seed: UInt64, _ server: RealPathServer, _ tree: CollectionModel.TreeRule
+    ) -> PathSetting {
+        PathSetting(
+            seed: seed, server: server,
+            remote: .webdav(origin: server.origin, home: server.home + "/"),
+            transport: URLSessionTransport(), tree: tree,
+            dependencies: { .counting("device-\($0)") })
+    }
+
+    /// An episode in a folder of its own.
+    static func run(_ seed: UInt64, at address: String, _ tree: CollectionModel.TreeRule)
+        async throws
+    {
+        let name = "episode-\(seed)-\(UUID().uuidString.lowercased())"
+        let server = RealPathServer(address: "\(address)/\(name)")
+        try await server.make()
+        let world = try PathWorld(setting(seed, server, tree))
+        do { try await world.run() } catch {
+            try await world.end()
+            throw error
+        }
+        try await world.end()
+        try await server.remove()
+    }
+}
+
+@Suite(
+    .serialized,
+    .enabled(
+        if: PathChaos.wsgidav != nil, "TIDEMARK_WSGIDAV names no wsgidav; Tools/test starts one"))
+struct `with a real server of files` {
+    @Test(arguments: PathChaos.seeds)
+    func `two devices and a plain client end with its tree`(_ seed: UInt64) async throws {
+        try await PathChaos.run(
+            seed, at: PathChaos.wsgidav ?? "",
+            .init(parent: "parent", name: "name", kind: "kind", isByPath: true))
+    }
+}
+
+@Suite(
+    .serialized,
+    .enabled(
+        if: PathChaos.davsvn != nil, "TIDEMARK_DAVSVN names no mod_dav_svn; Tools/test starts one"))
+struct `with a real server whose folder versions move` {
+    private static let tree = CollectionModel.TreeRule(
+        parent: "parent", name: "name", kind: "kind", isByPath: true, folderVersionsMove: true)
+
+    @Test(arguments: PathChaos.seeds)
+    func `two devices and a plain client end with the tree`(_ seed: UInt64) async throws {
+        try await PathChaos.run(seed, at: PathChaos.davsvn ?? "", Self.tree)
+    }
+
+    @Test func `a walk without news is one request`() async throws {
+        let server = RealPathServer(
+            address: "\(PathChaos.davsvn ?? "")/idle-\(UUID().uuidString.lowercased())")
+        try await server.make()
+        for folder in ["a", "a/b", "a/b/c", "d"] {
+            try await server.makeFolder(folder)
+            try await server.put("\(folder)/file", folder)
+        }
+        let world = try PathWorld(PathChaos.setting(1, server, Self.tree))
+        let device = world.devices[0]
+
+        #expect(try await device.engine.sync().counts.requests == 5)
+        #expect(try await device.engine.sync().counts.requests == 1)
+        try await server.put("a/b/file", "other")
+        #expect(try await device.engine.sync().counts.requests == 3)
+        #expect(try await device.engine.sync().counts.requests == 1)
+        try await world.end()
+        try await server.remove()
+    }
+}
