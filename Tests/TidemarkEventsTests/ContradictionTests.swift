@@ -131,6 +131,30 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "actions.source", other: "actions.grants",
             text: #""actions":{"copy":{"source":"of","grants":"PT2H"}}"#),
         .init(
+            member: "tree.content", other: "tree.isByPath",
+            text: #"""
+                "references":{"in":"entries"},"contents":{"c":{}},
+                "tree":{"parent":"in","name":"n","content":"c"}
+                """#),
+        .init(
+            member: "tree.content", other: "contents",
+            text: #"""
+                "references":{"in":"entries"},"contents":{"d":{}},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true,"content":"c"}
+                """#),
+        .init(
+            member: "tree.content", other: "tree.name",
+            text: #"""
+                "references":{"in":"entries"},"contents":{"n":{}},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true,"content":"n"}
+                """#),
+        .init(
+            member: "contents", other: "tree.content",
+            text: #"""
+                "references":{"in":"entries"},"contents":{"c":{"upload":"/f"}},
+                "tree":{"parent":"in","name":"n","kind":"k","isByPath":true,"content":"c"}
+                """#),
+        .init(
             member: "ids", other: "tree.isByPath",
             text: #"""
                 "ids":"serverText","references":{"in":"entries"},

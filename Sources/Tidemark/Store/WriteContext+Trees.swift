@@ -32,6 +32,9 @@ extension WriteContext {
             let document = try collection.read(JSONDocument(parsing: json))
             try checkName(document.value(tree.name), key, tree)
             try checkPlace(of: key, document, collection, tree)
+            if let content = tree.content, let value = document.value(content) {
+                try checkContent(value, of: key, document, tree)
+            }
         }
         guard kind == .localUpdated else { return }
         let patch = try Patch(parsing: json)
@@ -39,7 +42,9 @@ extension WriteContext {
         func changes(_ field: String?) -> Bool {
             field.map { changed.contains(.init($0)) } ?? false
         }
-        guard changes(tree.name) || changes(tree.parent) || changes(tree.kind),
+        guard
+            changes(tree.name) || changes(tree.parent) || changes(tree.kind)
+                || changes(tree.content),
             let bytes = try draft.fold.document(of: key)
         else { return }
         let document = try JSONDocument(
@@ -48,12 +53,33 @@ extension WriteContext {
         if changes(tree.name) || changes(tree.parent) {
             try checkPlace(of: key, document, collection, tree)
         }
+        if let content = tree.content, changes(content) {
+            try checkContent(document.value(content) ?? .null, of: key, document, tree)
+        }
         guard changes(tree.kind), !tree.isFolder(document),
             let child = try draft.fold.children(of: key, in: collection).first
         else { return }
         throw TidemarkError(
             .invalidDocument,
             "\(key) has to stay a \(tree.folder), as \(child) lies in it", key: key)
+    }
+
+    /// Refuses a content that is no file of this store's, and one of a folder.
+    private func checkContent(
+        _ value: JSONValue, of key: EntityKey, _ document: JSONDocument, _ tree: TreeRule
+    ) throws {
+        let why: String? =
+            if tree.isFolder(document) {
+                "a \(tree.folder) has no content"
+            } else if ContentName(value)?.isFile != true {
+                "a content is given as what importFile(at:) returns; what the server has can only "
+                    + "be replaced"
+            } else {
+                nil
+            }
+        guard let why else { return }
+        throw TidemarkError(
+            .invalidDocument, "\(key), field \(tree.content ?? ""): \(why)", key: key)
     }
 
     /// The most bytes of a name, in UTF-8.

@@ -228,7 +228,16 @@ public final class WriteContext {
     ) throws -> Position {
         // A reader that does not know of elements would take their names for those of fields.
         let schema: UInt32 = patch.namesElements(of: collection.keyed) ? 1 : 0
-        return try append(.localUpdated, key, patch.encoded, schema: schema)
+        var last = patch
+        if let tree = collection.tree, tree.isByPath {
+            // The server takes each by itself, and each has an outcome of its own.
+            var parts = tree.parts(of: patch)
+            last = parts.popLast() ?? patch
+            for part in parts {
+                try append(.localUpdated, key, part.encoded, schema: schema)
+            }
+        }
+        return try append(.localUpdated, key, last.encoded, schema: schema)
     }
 
     private static let wrappingLevels = 4

@@ -121,6 +121,8 @@ final class Redactor {
         guard let string = String(validating: bytes, as: UTF8.self) else { return text(bytes) }
         if let made = madeVersion(string) { return Array(made.utf8) }
         if isTime(string) { return Array(timeText(string).utf8) }
+        // A weak version stays one, so that it is compared as one.
+        if string.hasPrefix("W/\"") { return Array("W/".utf8) + token(Array(bytes.dropFirst(2))) }
         let quoted = string.hasPrefix("\"") && string.hasSuffix("\"") && string.utf8.count > 2
         guard quoted else { return text(bytes) }
         return [UInt8(ascii: "\"")] + token(Array(bytes.dropFirst().dropLast()))

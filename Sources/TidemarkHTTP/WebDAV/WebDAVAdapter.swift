@@ -3,8 +3,9 @@
 //   list    PROPFIND  HOME/PATH/   Depth: 1: a folder, and what lies in it
 //   read    PROPFIND  HOME/PATH    Depth: 0
 //   create  MKCOL     HOME/PATH/   a folder
-//           PUT       HOME/PATH    a file, empty; If-None-Match: *
+//           PUT       HOME/PATH    a file; If-None-Match: *
 //   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F
+//           PUT       HOME/PATH    another content; If-Match: ETAG
 //           PROPPATCH HOME/PATH    the time of the last change, and nothing else
 //   copy    COPY      HOME/PATH    an action; a folder with all in it; Overwrite: F
 //   delete  DELETE    HOME/PATH    If-Match: ETAG for a file; never for a folder, since servers
@@ -22,7 +23,8 @@ public import TidemarkSync
 ///
 /// An entity is a folder or a file, `{"kind":"folder","modified":…,"fileId":…}` or
 /// `{"kind":"file","size":…,"modified":…,"type":…,"fileId":…}` without the members that the server
-/// does not tell. Its id is its path from the root down, not encoded. Contents are no part of it.
+/// does not tell. Its id is its path from the root down, not encoded. Contents are fetched and sent
+/// where the model names a field for them: ``CollectionModel/TreeRule/content``.
 public struct WebDAVAdapter: ServerAdapter {
     let places: WebDAVPlaces
 
@@ -36,7 +38,8 @@ public struct WebDAVAdapter: ServerAdapter {
         places = WebDAVPlaces(origin: origin, home: home)
     }
 
-    /// Entries are read and written one by one, and only the time of their last change is written.
+    /// Entries are read and written one by one, and of what is told of them only the time of their
+    /// last change is written.
     public var traits: ServerTraits {
         var traits = ServerTraits(sendsChanges: true)
         traits.hasPaths = true
@@ -54,14 +57,15 @@ public struct WebDAVAdapter: ServerAdapter {
                 return ServerRequest(
                     method: try Self.method("MKCOL"), path: places.path(id, isFolder: true))
             }
-            return ServerRequest(
-                method: .put, path: places.path(id, isFolder: false),
-                headers: [.ifNoneMatch: "*", .contentType: "application/octet-stream"], body: [])
+            return put(call.file, at: id, [.ifNoneMatch: "*"])
         case .update(let collection, let id, let body, let changes, let revision):
             if let target = collection.target(of: body, at: id) {
                 // Whatever the version of what is moved: its content stays.
                 let isFolder = WebDAVVersion(revision)?.isFolder ?? false
                 return try transfer("MOVE", id, to: target, isFolder: isFolder)
+            }
+            if let file = call.file {
+                return put(file, at: id, Self.condition(WebDAVVersion(revision)))
             }
             guard case .success(let time) = WebDAVPatch.time(of: changes, in: collection) else {
                 throw .client(status: 0, WebDAVPatch.onlyTimes)
@@ -112,7 +116,9 @@ public struct WebDAVAdapter: ServerAdapter {
                 // The version of what is moved does not matter.
                 return WebDAVPatch.refusalBesideMove(changes, in: collection)
             }
-            if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
+            if call.file != nil {
+                if let refusal = WebDAVPatch.refusalBesideContent(changes) { return refusal }
+            } else if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
                 return ServerRefusal(status: 0, message: problem.description)
             }
         }
@@ -124,6 +130,15 @@ public struct WebDAVAdapter: ServerAdapter {
             message: "its version is a weak ETag, which no write can ask for; send it again "
                 + "once the server tells a strong one")
     }
+}
+
+// MARK: Files
+
+extension WebDAVAdapter {
+    /// A file lies where its entity does.
+    public func address(
+        ofFile name: String, in field: String, of entity: EntityKey?
+    ) -> String? { entity.map { places.path($0.id, isFolder: false) } }
 }
 
 // MARK: Requests
@@ -139,6 +154,17 @@ extension WebDAVAdapter {
         return ServerRequest(
             method: try Self.method(method), path: places.path(path, isFolder: isFolder),
             headers: headers)
+    }
+
+    /// - Parameter file: what is sent; nil for an empty file.
+    private func put(
+        _ file: ContentName?, at path: String, _ condition: HTTPFields
+    ) -> ServerRequest {
+        var headers = condition
+        headers[.contentType] = "application/octet-stream"
+        return ServerRequest(
+            method: .put, path: places.path(path, isFolder: false), headers: headers,
+            body: file == nil ? [] : nil, file: file)
     }
 
     private func find(

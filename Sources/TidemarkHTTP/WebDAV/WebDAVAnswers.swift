@@ -143,6 +143,10 @@ extension WebDAVAdapter {
             let tag = response.headerFields[.eTag]
             let isFolder = collection.isFolder(sent)
             return .stored(id: id, WebDAVVersion(tag, isFolder: isFolder)?.revision)
+        case (.update, 200..<205) where call.file != nil && [200, 201, 204].contains(status):
+            try Self.expectNoStranger(status, body)
+            let tag = response.headerFields[.eTag]
+            return .stored(id: id, WebDAVVersion(tag, isFolder: false)?.revision)
         // A folder that is there already is as good as one that was made.
         case (.create(let collection, _, let sent), 405):
             return collection.isFolder(sent) ? .conflictUnknown : .refused(.taken(status: status))

@@ -46,6 +46,16 @@ enum WebDAVPatch {
                 + "in one: edit them one after another")
     }
 
+    /// The same of an update that sends another content.
+    static func refusalBesideContent(_ changes: [UInt8]) -> ServerRefusal? {
+        guard let document = try? JSONDocument(parsing: changes), document.keys.count > 1 else {
+            return nil
+        }
+        return ServerRefusal(
+            status: 0,
+            message: "the server takes a content by itself: edit the other fields after it")
+    }
+
     static func body(_ time: Timestamp) -> [UInt8] {
         let seconds = (Double(time.milliseconds) / 1000).rounded(.down)
         return Array(

@@ -39,10 +39,28 @@ package struct FetchFacts: Sendable, Hashable {
     package var range: String?
     package var length: String?
     package var encoding: String?
+    /// The version that the file must be of; nil for any.
+    package var version: String?
     /// How many bytes of it were written.
     package var written: UInt64 = 0
 
     package init() {}
+
+    /// Whether the file is not there any more in the version that it must be of.
+    fileprivate var tellsOtherVersion: Bool {
+        switch status {
+        case 200, 206:
+            // Whether an answer without a version is of it nobody can tell.
+            tag.map { Self.opaque($0) != version.map(Self.opaque) } ?? false
+        case 404, 410, 412: true
+        default: false
+        }
+    }
+
+    /// A version without what says that it is weak: for a comparison of two of one file.
+    private static func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
 }
 
 /// Decides what answers to requests for a file mean.
@@ -63,6 +81,10 @@ package enum TransferRule {
         _ facts: FetchFacts, _ progress: FetchProgress, from: UInt64, count: UInt64?,
         bytesMax: UInt64
     ) -> (result: ReceivedFile.Result, total: UInt64?) {
+        if facts.version != nil, facts.tellsOtherVersion {
+            // A list names the other one.
+            return (from == 0 ? .failed : .anew, nil)
+        }
         switch facts.status {
         case 200:
             // What is encoded has another length than what was written.

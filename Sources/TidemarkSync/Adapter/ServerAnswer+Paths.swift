@@ -69,7 +69,7 @@ extension ViewReader {
                 return .own(
                     ServerRecord(
                         id: key.id, revision: record.revision, serverTime: record.serverTime,
-                        parsed: try placed(document, of: key, in: collection)))
+                        parsed: try placed(document, of: key, record.revision, in: collection)))
             }
             if !isMade { return .taken }
         }

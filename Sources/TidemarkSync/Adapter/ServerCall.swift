@@ -147,13 +147,17 @@ public struct ServerRequest: Sendable, Hashable {
     public var headers: HTTPFields
     /// The body, or nil.
     public var body: [UInt8]?
+    /// A file of the store's that is the body, read while it is sent; nil for none.
+    public var file: ContentName?
 
     public init(
-        method: HTTPRequest.Method, path: String, headers: HTTPFields = [:], body: [UInt8]? = nil
+        method: HTTPRequest.Method, path: String, headers: HTTPFields = [:], body: [UInt8]? = nil,
+        file: ContentName? = nil
     ) {
         self.method = method
         self.path = path
         self.headers = headers
         self.body = body
+        self.file = file
     }
 }

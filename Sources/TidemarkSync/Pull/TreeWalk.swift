@@ -211,7 +211,8 @@ package struct TreeWalk: Sendable, Hashable {
                 ServerRecord(
                     id: id, revision: record.revision, serverTime: record.serverTime,
                     parsed: tree.placing(
-                        document, in: place.folder, as: place.name.text)))
+                        document, of: id, record.revision, in: place.folder,
+                        as: place.name.text)))
         }
         page.records = records
         // What can't be read says nothing of the entity there, nor of what lies in it.

@@ -141,6 +141,9 @@ extension ViewReader {
         if row.isEntered, row.baseState != .live, next.count > 1, next.last?.kind == .delete {
             next = next.dropLast()
         }
+        if let tree = collection.tree, tree.isByPath, row.baseState == .live {
+            next = try Self.part(of: next, tree)
+        }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var pending = PendingWrite(
             key, id: try wireID(of: key, row, collection, through: next.last?.position),
@@ -180,9 +183,41 @@ extension ViewReader {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)
             }
             pending.files = try unsentFiles(of: row, collection)
+            if let file = pending.sentFile(in: collection), let field = collection.tree?.content {
+                pending.files += try missing(file, in: field)
+            }
         }
         pending.leaveOut(collection, by: adapter, self)
         pending.needs = try missingReferences(of: key, row, model)
         return pending
+    }
+
+    /// The first of what is pending on an entity that a server which knows it by its path takes in
+    /// one request; what ends in a deletion goes as one.
+    private static func part(
+        of next: ArraySlice<EntityRow.Pending>, _ tree: TreeRule
+    ) throws -> ArraySlice<EntityRow.Pending> {
+        guard next.count > 1, !next.contains(where: { $0.kind == .delete || $0.kind == .create })
+        else { return next }
+        var patches: [Patch] = []
+        return try next.prefix { item in
+            if item.kind == .update { patches.append(try Patch(parsing: item.payload)) }
+            return tree.isOnePart(patches)
+        }
+    }
+}
+
+extension PendingWrite {
+    /// The file that the write sends as the entity's content; nil for none.
+    func sentFile(in collection: CollectionModel) -> ContentName? {
+        collection.tree?.content == nil ? nil : write?.call(in: collection, id: id).file
+    }
+
+    /// Whether it would replace a content of which no version is known that the server could be
+    /// asked for: a weak one is no longer weak after a while.
+    func isBlind(in collection: CollectionModel, _ standing: PushPlanner.Standing) -> Bool {
+        guard isLive, sentFile(in: collection) != nil else { return false }
+        guard let version = revision?.description else { return true }
+        return version.hasPrefix("W/") && standing.conflicts == 0
     }
 }

@@ -140,8 +140,9 @@ package struct PushPlanner: Sendable {
             isFull = true
             return nil
         }
-        if pending.action == nil, pending.isLive, pending.revision == nil,
-            traits.isVersioned(collection)
+        let isUnknown = pending.isLive && pending.revision == nil
+        if pending.action == nil,
+            isUnknown && traits.isVersioned(collection) || pending.isBlind(in: collection, standing)
         {
             // Without a version there is no precondition: the entity is read first.
             guard items.isEmpty else {

@@ -118,7 +118,12 @@ extension SyncMachine {
             failedNow.insert(item.key)
             note(untaken: item, answer)
         case (_, .deferred): break
-        case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
+        case (_, .record), (_, .stored), (_, .deleted):
+            outcome.counts.pushed += 1
+            if item.call.file != nil, case .stored(_, nil, _) = answer {
+                // By which version the server has it from now on.
+                asked.append(item.key)
+            }
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
             (_, .records), (_, .batch), (_, .waiting), (_, .reserved):
             trap("is told \(Self.caseName(answer)) of a write")

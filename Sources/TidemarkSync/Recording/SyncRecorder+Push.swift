@@ -62,7 +62,7 @@ extension SyncRecorder {
         write.group = parts(of: group)
         write.covers = item.covers
         write.rule = "push/\(PushWrite.version)"
-        write.body = PayloadBody(request.body)
+        write.body = PayloadBody(request.loggedBody)
         return try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: item.key, cause: cause, sync: start,
@@ -232,7 +232,10 @@ extension SyncRecorder {
         var push = PushAccepted()
         if ExactString(id) != ExactString(item.key.id) { push.serverID = id }
         push.issues = issues
-        let payload = push.serverID == nil && issues.isEmpty ? nil : push.encoded
+        if item.call.file != nil {
+            push.content = item.call.collection?.tree?.contentName(of: item.key.id, revision)
+        }
+        let payload = push == PushAccepted() ? nil : push.encoded
         try draft.append(
             Event(
                 .pushAccepted, recordedAt: draft.now, key: item.key, sync: start,

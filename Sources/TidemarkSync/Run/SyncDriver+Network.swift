@@ -2,10 +2,13 @@
 
 import HTTPTypes
 import TidemarkEvents
+import TidemarkStore
 import TidemarkViews
 
 /// The network, and the store itself.
 struct LiveHost: SyncHost {
+    /// Holds the files that are sent.
+    var journal: Journal
     var remote: Remote
     var adapter: any ServerAdapter
     var transport: any Transport
@@ -47,10 +50,11 @@ struct LiveHost: SyncHost {
         let (call, request) = (question.call, question.request)
         let head = HTTPRequest(request, to: remote.origin, proof)
         do {
-            let response = try await transport.send(head, body: request.body, limits: limits)
+            let response = try await send(head, request, limits)
             let uptime = dependencies.uptime().microseconds
             if let answered = question.answered { dependencies.reach(answered) }
-            let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
+            let isRepeatable =
+                transport.mayRepeat && call.isWriteOfOne && request.loggedBody == nil
             return judged(
                 response, to: call, by: adapter, proof.mask, uptime: uptime,
                 isRepeatable: isRepeatable)
@@ -59,6 +63,24 @@ struct LiveHost: SyncHost {
             let error = TransportError(error.code, detail: proof.mask.masked(error.detail))
             return judged(error, to: call, uptime: uptime)
         }
+    }
+
+    /// Sends a request; a file is read meanwhile, and stays.
+    private func send(
+        _ head: HTTPRequest, _ request: ServerRequest, _ limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        guard case .file(let digest, let count)? = request.file else {
+            return try await transport.send(head, body: request.body, limits: limits)
+        }
+        let use = journal.shared.contents
+        use.begin(digest)
+        defer { use.end(digest) }
+        guard let files = journal.contentFiles, let path = try? files.path(of: digest),
+            (try? files.bytes(of: digest)) == UInt64(clamping: count)
+        else { throw TransportError(.invalidRequest, detail: "the file \(digest) is not here") }
+        let answer = try await transport.transfer(
+            head, body: .file(TransportFile(path), count: count), into: nil, limits: limits)
+        return TransportResponse(response: answer.response, body: answer.body)
     }
 
     func commit<R: Sendable>(

@@ -30,7 +30,8 @@ package struct SyncDriver: Sendable {
         tell: @escaping @Sendable (RunActivity) -> Void = { _ in }
     ) {
         let host = LiveHost(
-            remote: remote, adapter: adapter, transport: transport, proof: credentials,
+            journal: journal, remote: remote, adapter: adapter, transport: transport,
+            proof: credentials,
             dependencies: dependencies, tell: tell)
         self.init(
             journal: journal, model: model, adapter: adapter, host: host, limits: limits,
@@ -199,7 +200,8 @@ package struct SyncDriver: Sendable {
             }
             run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
-        return try await limited(by: run.pace.time).carryOut(step, &run)
+        return try await limited(by: run.pace.time, sending: step.call?.file)
+            .carryOut(step, &run)
     }
 
     /// Asks the app for other credentials than those that were refused.
@@ -275,11 +277,14 @@ package struct SyncDriver: Sendable {
     }
 
     /// This driver, with each request limited to the time that the run has left.
-    func limited(by time: SyncTime) -> SyncDriver {
+    ///
+    /// - Parameter file: what the request sends; nil for no file.
+    func limited(by time: SyncTime, sending file: ContentName? = nil) -> SyncDriver {
         var driver = self
-        if let left = time.left(at: dependencies.moment) {
-            driver.limits.deadline = min(limits.deadline, max(left, .zero))
-            driver.isLimited = driver.limits != limits
+        driver.limits = limits.sending(file)
+        if let left = time.left(at: dependencies.moment), left < driver.limits.deadline {
+            driver.limits.deadline = max(left, .zero)
+            driver.isLimited = true
         }
         return driver
     }

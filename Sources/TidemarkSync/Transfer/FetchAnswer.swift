@@ -132,6 +132,7 @@ extension RequestAnswered {
         facts.range = field("Content-Range")
         facts.length = field("Content-Length")
         facts.encoding = field("Content-Encoding")
+        facts.version = plan.version
         facts.written = file.bytes
         let (result, total) = TransferRule.result(
             facts, plan.progress, from: plan.from, count: plan.count,

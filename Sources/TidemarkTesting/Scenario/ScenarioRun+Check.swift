@@ -15,10 +15,10 @@ extension ScenarioRun {
                 try checkWatermarks(expected, store)
                 try checkHeld(expected, store)
                 for (key, texts) in expected.files {
+                    let actual = try store.fileTexts(of: store.named(key))
                     note(
                         ScenarioMatch.differences(
-                            texts, try store.fileTexts(of: key), at: "\(expected.path).files.\(key)"
-                        ))
+                            texts, actual, at: "\(expected.path).files.\(key)"))
                 }
                 for (list, sequence) in expected.lists {
                     let actual = try items(list, store)

@@ -186,8 +186,13 @@ actor ScenarioRun {
         case .serverTakesFiles(let path): wire.takeFiles(below: path)
         case .attach(let attachment):
             let lists = scenario.model[attachment.key.collection]?.keyed ?? []
+            var attachment = attachment
+            attachment.key = try replica.read { [key = attachment.key] in try $0.named(key) }
             try await replica.attach(attachment, lists)
-        case .want(let wish): try await replica.want(wish)
+        case .want(let wish):
+            var wish = wish
+            wish.key = try replica.read { [key = wish.key] in try $0.named(key) }
+            try await replica.want(wish)
         case .take(let take): try await replica.take(take)
         case .relay(let key, let channel, true): try await replica.confirmed(key, via: channel)
         case .relay(let key, let channel, false): try await replica.relayed(key, via: channel)

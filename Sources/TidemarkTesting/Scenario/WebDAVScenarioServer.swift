@@ -7,7 +7,9 @@ import TidemarkSync
 
 /// What kind of WebDAV server a scenario's server is.
 struct WebDAVSetup: Sendable {
-    static let members = ["fileIDs", "folderVersions", "failing", "refusals"]
+    static let members = [
+        "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
+    ]
 
     var options = WebDAVOptions()
 
@@ -25,6 +27,7 @@ struct WebDAVSetup: Sendable {
             throw ScenarioError(
                 server.path("folderVersions"), "one of none, ownMembers, allBelow is needed")
         }
+        options.tellsETagOfUploads = try server.flag("uploadsTellVersions") ?? true
         options.failingMembers = try Self.statuses("failing", server)
         options.refusals = try Self.statuses("refusals", server)
     }

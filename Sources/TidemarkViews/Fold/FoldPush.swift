@@ -130,7 +130,8 @@ extension Fold {
                 // A server that knows paths has no ids that could stand in it.
                 row.base =
                     try collection.isByPath
-                    ? bytes : referenceNames(collection).named(bytes)
+                    ? naming(push.content, in: bytes, collection)
+                    : referenceNames(collection).named(bytes)
                 row.revision = event.revision
             } else {
                 row.baseState = .deleted

@@ -125,6 +125,12 @@ extension RowReading {
 
     // MARK: What waits for a file
 
+    /// A file that a write sends as the content of its entity, where it is not here.
+    package func missing(_ file: ContentName, in field: String) throws -> [UnsentFile] {
+        try stored(file.text) == nil
+            ? [UnsentFile(field: field, digest: file.text, .missing)] : []
+    }
+
     /// The files of the user's that what is pending names and the server does not have.
     package func unsentFiles(
         of row: EntityRow, _ collection: CollectionModel

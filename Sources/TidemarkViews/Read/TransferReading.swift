@@ -16,6 +16,8 @@ package struct TransferPlan: Sendable, Hashable {
     package var count: UInt64?
     /// The version that is demanded; nil for any.
     package var tag: String?
+    /// The version that the file must be of, as a list told it; nil for any.
+    package var version: String?
     /// The part file in which the bytes before are; nil where a new one begins.
     package var part: String?
     /// The SHA-256 that the file must have, in small digits; nil where the entity tells none.
@@ -49,6 +51,7 @@ extension RowReading {
             try !isGone(part, plan.progress.received)
         else {
             plan.progress.forget()
+            plan.tag = plan.version.flatMap { $0.hasPrefix("\"") ? $0 : nil }
             return plan
         }
         plan.part = part
@@ -85,6 +88,9 @@ extension RowReading {
         plan.key =
             entry.entity.isEmpty
             ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
+        if let key = plan.key, try model()[key.collection]?.tree?.content == rule.field {
+            plan.version = try version(of: source, key)?.description
+        }
         plan.digest = try plan.key.flatMap { key in
             guard rule.sha256 != nil, let collection = try model()[key.collection],
                 let document = try document(key)
@@ -92,6 +98,29 @@ extension RowReading {
             return collection.contentDigest(of: source.text, rule, in: document)
         }
         return plan
+    }
+
+    /// The version that a file has on a server that knows it by its path, where what the server
+    /// said last names its content so; nil where it may have another one by now.
+    private func version(of source: ContentSource, _ key: EntityKey) throws -> Revision? {
+        let row = try entity(at: .entity(key))
+        guard row.baseState == .live,
+            let content = try model()[key.collection]?.tree?.content,
+            JSON.value(content, of: row.base)?.stringValue.map({ ExactString($0) })
+                == ExactString(source.text)
+        else { return nil }
+        return row.revision
+    }
+
+    /// Whether a source can be asked for: the version of a file that is known by its path is known.
+    private func canBeAsked(
+        _ source: ContentSource, _ entry: ContentNamesRow.Entry, _ rule: ContentRule
+    ) throws -> Bool {
+        guard try model()[source.collection]?.tree?.content == rule.field else { return true }
+        let key =
+            entry.entity.isEmpty
+            ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
+        return try key.map { try version(of: source, $0) != nil } ?? false
     }
 
     /// An entity that names a source, after the one is gone that came to name it last.
@@ -139,7 +168,10 @@ extension RowReading {
         try walk(.ledger, Ledger.dueFetches) { key, value in
             guard let time = RowKey(.ledger, key).fetchTime, isSought(time) else { return true }
             let source = try SourcesRow(parsing: value).sources.first { source in
-                try contentName(source)?.wantedField(in: model[source.collection]) != nil
+                guard let entry = try contentName(source),
+                    let rule = entry.wantedField(in: model[source.collection])
+                else { return false }
+                return try canBeAsked(source, entry, rule)
             }
             if let source { found = (time, source) }
             return found == nil

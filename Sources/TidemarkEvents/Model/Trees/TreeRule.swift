@@ -34,6 +34,12 @@ extension CollectionModel {
         /// seventh day all are, and where something changed in one whose version did not, all are
         /// from then on.
         public var folderVersionsMove: Bool
+        /// The field that names the content of a file, which must be one of the collection's
+        /// ``CollectionModel/contents``; nil where the contents of files are not synced.
+        ///
+        /// A file of the user's is sent in it, as the write of its entity; else it is named by a
+        /// text that tells entity and version apart from all others.
+        public var content: String?
 
         /// What ``folder`` is unless given.
         public static let usualFolder = "folder"
@@ -41,7 +47,8 @@ extension CollectionModel {
         /// A tree by the fields of its entities.
         public init(
             parent: String, name: String, kind: String? = nil, folder: String = usualFolder,
-            isByPath: Bool = false, serverID: String? = nil, folderVersionsMove: Bool = false
+            isByPath: Bool = false, serverID: String? = nil, folderVersionsMove: Bool = false,
+            content: String? = nil
         ) {
             self.parent = parent
             self.name = name
@@ -50,6 +57,7 @@ extension CollectionModel {
             self.isByPath = isByPath
             self.serverID = serverID
             self.folderVersionsMove = folderVersionsMove
+            self.content = content
         }
     }
 
@@ -80,24 +88,78 @@ extension TreeRule {
         return "\(parent)/\(name)"
     }
 
+    /// What a server that knows the tree by paths changes in one request.
+    private enum Part: CaseIterable {
+        case content
+        case others
+        case place
+    }
+
+    private func part(of field: String) -> Part {
+        let field = ExactString(field)
+        if content.map({ ExactString($0) }) == field { return .content }
+        return [name, parent].contains { ExactString($0) == field } ? .place : .others
+    }
+
+    /// A change as those that a server which knows the tree by paths takes by themselves: content,
+    /// other fields, and place, in this order.
+    package func parts(of patch: Patch) -> [Patch] {
+        Part.allCases.compactMap { part in
+            let own = Patch(
+                set: patch.set.filter { self.part(of: $0.name) == part },
+                unset: patch.unset.filter { self.part(of: $0) == part })
+            return own.isEmpty ? nil : own
+        }
+    }
+
+    /// Whether such a server takes changes together: all of the content, or of the place, or of
+    /// neither.
+    package func isOnePart(_ patches: [Patch]) -> Bool {
+        Set(patches.flatMap(\.fieldNames).map { part(of: $0) }).count <= 1
+    }
+
     /// The id that the server tells in a document, where it stays when the entity is moved.
     package func serverID(in document: JSONDocument) -> ExactString? {
         serverID.flatMap { document.value($0)?.idText }.map { ExactString($0) }
     }
 
-    /// A document with where its entity lies.
+    /// A document of the server's with where its entity lies, and by what its content is named.
     ///
-    /// - Parameter parent: the id of the folder; nil for the root.
+    /// - Parameters:
+    ///   - id: the id of the entity.
+    ///   - parent: the id of the folder; nil for the root.
     package func placing(
-        _ document: JSONDocument, in parent: String?, as name: String
+        _ document: JSONDocument, of id: String, _ revision: Revision?, in parent: String?,
+        as name: String
     ) -> JSONDocument {
         var fields = [(key: self.name, value: JSONValue.string(name).encoded())]
+        var absent = [self.parent]
         if let parent {
             fields.append((key: self.parent, value: JSONValue.string(parent).encoded()))
         }
-        let bytes = document.applying(set: fields, unset: [self.parent])
+        if let content {
+            absent.append(content)
+            if !isFolder(document), let name = contentName(of: id, revision) {
+                fields.append((key: content, value: JSONValue.string(name).encoded()))
+            }
+        }
+        let bytes = document.applying(set: fields, unset: absent)
         return (try? JSONDocument(parsing: bytes)) ?? document
     }
+
+    /// By what a document names the content of a file that the server has; nil without a version.
+    ///
+    /// It is of entity and version, as two files may have the same version. A weak one names what
+    /// the strong one with the same tag does.
+    package func contentName(of id: String, _ revision: Revision?) -> String? {
+        guard content != nil, let version = revision?.description, !version.isEmpty else {
+            return nil
+        }
+        let name = "\(id) \(version.hasPrefix(Self.weakMark) ? version.dropFirst(2) : version[...])"
+        return name.utf8.count <= ContentName.bytesMax ? name : nil
+    }
+
+    private static let weakMark = "W/\""
 
     /// Whether others may lie in an entity with that document.
     package func isFolder(_ document: JSONDocument) -> Bool {
@@ -143,6 +205,12 @@ extension TreeRule: ModelObject {
             Whether the version of a folder moves with everything below it, so that one is not \
             listed whose version is still the same.
             """),
+        ModelMember(
+            "content", \.content, .text,
+            """
+            The field of contents that names the content of a file; contents are not synced unless \
+            given.
+            """),
     ]
 }
 
@@ -180,6 +248,35 @@ extension Contradiction {
                     return nil
                 }
                 return "a server lists folders; name the field that tells them from files"
+            },
+            Contradiction("tree.content", "tree.isByPath") { collection, _ in
+                guard let tree = collection.tree, tree.content != nil, !tree.isByPath else {
+                    return nil
+                }
+                return "other servers name files by fields of their own; leave content out"
+            },
+            Contradiction("tree.content", "contents") { collection, _ in
+                guard let content = collection.tree?.content,
+                    !collection.contents.contains(where: { $0.field == content })
+                else { return nil }
+                return "it names files; add \"\(content)\": {} to contents"
+            },
+            Contradiction("tree.content", "tree.name") { collection, _ in
+                guard let tree = collection.tree, let content = tree.content,
+                    [tree.name, tree.parent, tree.kind, tree.serverID].contains(content)
+                else { return nil }
+                return "the field says something else of the entity; name one of its own"
+            },
+            Contradiction("contents", "tree.content") { collection, _ in
+                guard let content = collection.tree?.content,
+                    collection.contents.contains(where: {
+                        $0.field == content && ($0.upload != nil || $0.sha256 != nil)
+                    })
+                else { return nil }
+                return """
+                    the content of a file is sent where it lies, and its version tells it; leave \
+                    upload and sha256 of \(content) out
+                    """
             },
             Contradiction("ids", "tree.isByPath") { collection, _ in
                 guard let tree = collection.tree, tree.isByPath, collection.ids != .client else {

@@ -4,6 +4,8 @@
 package struct PushAccepted: MemberPayload, EventPayload {
     /// The id that the server gave the entity, where it is another one than ours.
     package var serverID: String?
+    /// By what documents name the content that was sent, where the answer tells its version.
+    package var content: String?
     /// What the server warns of.
     package var issues: [ServerIssue] = []
 
@@ -13,6 +15,7 @@ package struct PushAccepted: MemberPayload, EventPayload {
 
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("serverID", \.serverID, .text, .text),
+        PayloadMember("content", \.content, .text, .text),
         PayloadMember("issues", \.issues, .list(of: .object), .object(ServerIssue.shapes)) {
             $0.isEmpty
         },

@@ -202,6 +202,26 @@ extension Fold {
         }
     }
 
+    /// A document of which the content was sent, with the name that it has from then on.
+    ///
+    /// - Parameter name: by what documents name it; nil where no version is known.
+    func naming(
+        _ name: String?, in document: [UInt8], _ collection: CollectionModel
+    ) throws -> [UInt8] {
+        guard let name, let field = collection.tree?.content,
+            case .file(let digest, _)? = JSON.value(field, of: document).flatMap({
+                ContentName($0)
+            })
+        else { return document }
+        if ContentRow.isNoted(digest),
+            try get(.content(digest)).map({ try ContentRow(parsing: $0) })?.stored != nil
+        {
+            try link(ContentSource(collection.name, name), to: digest)
+        }
+        return try JSONDocument(parsing: document).applying(
+            set: [(field, JSONValue.string(name).encoded())])
+    }
+
     /// `asset.removed`: a file is not there any more; who references it still does.
     func removed(_ asset: AssetRemoved) throws {
         guard ContentRow.isNoted(asset.digest),

@@ -49,13 +49,14 @@ extension RowReading {
 
     /// What a server that knows a tree by paths says of an entity, with where it lies there.
     package func placed(
-        _ document: JSONDocument, of key: EntityKey, in collection: CollectionModel
+        _ document: JSONDocument, of key: EntityKey, _ revision: Revision?,
+        in collection: CollectionModel
     ) throws -> JSONDocument {
         guard let tree = collection.tree, tree.isByPath, var reader = TreeReader(collection),
             let spot = try reader.serverSpot(
                 of: key.id, through: entity(at: .entity(key)).attempt?.covers, self)
         else { return document }
-        return tree.placing(document, in: spot.parent, as: spot.name)
+        return tree.placing(document, of: key.id, revision, in: spot.parent, as: spot.name)
     }
 }
 
