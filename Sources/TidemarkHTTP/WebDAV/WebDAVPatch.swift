@@ -48,9 +48,10 @@ enum WebDAVPatch {
 
     /// The same of an update that sends another content.
     static func refusalBesideContent(_ changes: [UInt8]) -> ServerRefusal? {
-        guard let document = try? JSONDocument(parsing: changes), document.keys.count > 1 else {
-            return nil
-        }
+        // What only the server tells is not taken away by leaving it out.
+        guard let document = try? JSONDocument(parsing: changes),
+            document.keys.count(where: { document.value($0) != .null }) > 1
+        else { return nil }
         return ServerRefusal(
             status: 0,
             message: "the server takes a content by itself: edit the other fields after it")

@@ -293,7 +293,7 @@ final class RedecideHost: SyncHost {
         // Where the answer held credentials, it now holds this replacement.
         let mask = CredentialMask([CredentialMask.replacement])
         return judged(
-            response, to: question.call, by: adapter, mask, uptime: uptime,
+            response, to: question, by: adapter, mask, uptime: uptime,
             isRepeatable: isRepeatable)
     }
 

@@ -28,14 +28,17 @@ struct JudgedAnswer: Sendable {
 
     init(
         _ response: TransportResponse, to call: ServerCall, by adapter: any ServerAdapter,
-        _ mask: CredentialMask
+        _ mask: CredentialMask, _ proof: ContentProof? = nil
     ) {
         var response = response
         // The adapter sees only header fields that can be kept, so that a replay decides the same.
         response.response.headerFields = adapter.words.known(of: response.response.headerFields)
-        response.body = adapter.dropping(from: response.body, of: call)
+        if proof == nil { response.body = adapter.dropping(from: response.body, of: call) }
         func judge(_ response: TransportResponse) -> ServerAnswer {
-            adapter.answer(to: call, response.response, body: response.body).about(call)
+            let (head, body) = (response.response, response.body)
+            // What a comparison says no server wrote.
+            return (proof?.answer(to: head, body) ?? adapter.answer(to: call, head, body: body))
+                .about(call)
         }
         answer = judge(response)
         self.response = response

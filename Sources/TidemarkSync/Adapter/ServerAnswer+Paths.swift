@@ -50,6 +50,15 @@ enum PlacedRecord: Sendable {
 }
 
 extension ViewReader {
+    /// Whether something else than a deletion is pending on an entity that the server had when it
+    /// was listed last.
+    func isEditedThere(_ key: EntityKey) throws -> Bool {
+        guard let row = try entity(key), row.baseState == .live, let last = row.pending.last else {
+            return false
+        }
+        return last.kind != .delete
+    }
+
     /// What a server says of an entity that was asked for by its path.
     ///
     /// - Parameter record: what is there; nil for nothing.

@@ -26,6 +26,10 @@ package struct PageResult: Sendable, Hashable {
     package var feed: FeedListing?
     /// What came of a question for values of a pool.
     package var refill: SyncOutcome.Refill?
+    /// Whether what became of the entity only a list tells.
+    package var isPutOff = false
+    /// The question that tells whether a content is the one that was sent.
+    package var proof: ContentProof?
     /// Whether changes may be missing, so that everything is listed.
     package var isCut = false
     /// Why the list can't go on: its pages lead in a circle, or there are too many.

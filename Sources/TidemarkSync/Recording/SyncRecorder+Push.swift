@@ -256,6 +256,36 @@ extension SyncRecorder {
                 mutation: attempt.covers, call: attempt.call))
     }
 
+    /// Logs what a server has at the path of a file whose write got no answer: what was sent, a part
+    /// of it that a broken upload left, or another content.
+    mutating func compared(
+        _ proof: ContentProof, _ finding: ContentProof.Finding, _ exchange: ReadExchange,
+        _ draft: Draft
+    ) throws {
+        let (key, attempt, record) = (proof.key, proof.attempt, proof.record)
+        if finding == .other {
+            return proof.isMade
+                ? try taken(key, exchange, draft)
+                : try readBack(key, exchange, record, nil, draft)
+        }
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        if finding == .same {
+            var push = PushAccepted()
+            push.content = proof.call.collection?.tree?.contentName(of: key.id, record.revision)
+            try draft.append(
+                Event(
+                    .pushAccepted, recordedAt: draft.now, key: key, sync: start,
+                    mutation: attempt.covers, call: attempt.call, revision: record.revision,
+                    json: push.encoded))
+        }
+        // As of our own write: what is pending stays on it.
+        try say(
+            record.event(
+                key.collection, start, call: call, asOf: exchange.asOf,
+                mutation: attempt.covers, draft.now), draft)
+    }
+
     /// Logs that an entity can't be made, as another one lies at its path.
     mutating func taken(_ key: EntityKey, _ exchange: ReadExchange, _ draft: Draft) throws {
         let row = try draft.fold.entity(key)

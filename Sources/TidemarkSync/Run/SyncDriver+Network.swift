@@ -50,13 +50,18 @@ struct LiveHost: SyncHost {
         let (call, request) = (question.call, question.request)
         let head = HTTPRequest(request, to: remote.origin, proof)
         do {
-            let response = try await send(head, request, limits)
+            let response: TransportResponse
+            if case .compare(let compared) = question.step {
+                response = try await compare(compared, question, head, limits)
+            } else {
+                response = try await send(head, request, limits)
+            }
             let uptime = dependencies.uptime().microseconds
             if let answered = question.answered { dependencies.reach(answered) }
             let isRepeatable =
                 transport.mayRepeat && call.isWriteOfOne && request.loggedBody == nil
             return judged(
-                response, to: call, by: adapter, proof.mask, uptime: uptime,
+                response, to: question, by: adapter, proof.mask, uptime: uptime,
                 isRepeatable: isRepeatable)
         } catch {
             let uptime = dependencies.uptime().microseconds

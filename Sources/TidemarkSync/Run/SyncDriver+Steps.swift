@@ -25,6 +25,7 @@ extension SyncDriver {
             return run.machine.cleanedUp()
         case .push(let items): return try await push(items, &run)
         case .remedy(let remedy): return try await carryOut(remedy, &run)
+        case .compare(let proof): return try await compare(proof, &run)
         case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call),
             .feed(let call):
             return try await read(step, call, &run)
@@ -266,8 +267,31 @@ extension SyncDriver {
                     try $0.placed(found.first, of: key, collection)
                 }
                 switch placed {
-                case .own(let record): found = [record]
-                case .gone: found = []
+                case .own(let record):
+                    let proof = try attempt.flatMap { attempt in
+                        try host.read(journal) { [adapter] in
+                            try $0.proof(of: record, key, attempt, collection, adapter)
+                        }
+                    }
+                    if let proof {
+                        recorder.note(exchange)
+                        var result = PageResult()
+                        result.proof = proof
+                        return result
+                    }
+                    found = [record]
+                case .gone:
+                    let isPutOff =
+                        try run.machine.list == nil
+                        && host.read(journal) { try $0.isEditedThere(key) }
+                    if isPutOff {
+                        // It may have been moved: the next walk tells, and what is pending waits.
+                        recorder.note(exchange)
+                        var result = PageResult()
+                        result.isPutOff = true
+                        return result
+                    }
+                    found = []
                 case .taken:
                     try await log(&recorder) { [own] in try $0.taken(key, own, $1) }
                     return PageResult()
@@ -279,6 +303,11 @@ extension SyncDriver {
             let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             try await log(&recorder) { [own, found] in
                 try $0.readBack(key, own, found.first, below, $1)
+            }
+        case (.compare(let proof), .record(let comparison)):
+            try await log(&recorder) { [exchange] in
+                try $0.compared(
+                    proof, ContentProof.finding(comparison.document ?? []) ?? .other, exchange, $1)
             }
         case (.readBackAll(let collection, let items), .records(let records)):
             var records = records
@@ -327,6 +356,11 @@ extension SyncDriver {
     ) async throws -> PageResult {
         var page = page
         list.walk?.place(&page, asOf: list.asOf)
+        if list.collection.tree?.content != nil {
+            page.records = try host.read(journal) { [records = page.records] in
+                try $0.holdingContents(of: records, list.collection)
+            }
+        }
         let below = try below(&page.records, list.collection, list.target.parameters)
         return try await log(&recorder) { [page] in
             try $0.page(page, below, list, exchange, $1)
@@ -361,6 +395,7 @@ extension ReadExchange {
         own.concern = concern
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
+        case .compare(let proof): (own.key, own.settles) = (proof.key, proof.attempt.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
         case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy,

@@ -200,7 +200,7 @@ package struct SyncDriver: Sendable {
             }
             run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
-        return try await limited(by: run.pace.time, sending: step.call?.file)
+        return try await limited(by: run.pace.time, sending: step.file)
             .carryOut(step, &run)
     }
 

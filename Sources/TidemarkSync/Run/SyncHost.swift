@@ -89,10 +89,12 @@ extension SyncHost {
     ///   - uptime: microseconds since the device's boot, when it came.
     ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
     package func judged(
-        _ response: TransportResponse, to call: ServerCall, by adapter: any ServerAdapter,
+        _ response: TransportResponse, to question: SyncQuestion, by adapter: any ServerAdapter,
         _ mask: CredentialMask, uptime: Int64, isRepeatable: Bool
     ) -> (ServerAnswer, AnswerRecord) {
-        let judged = JudgedAnswer(response, to: call, by: adapter, mask)
+        let proof: ContentProof? =
+            if case .compare(let proof) = question.step { proof } else { nil }
+        let judged = JudgedAnswer(response, to: question.call, by: adapter, mask, proof)
         var record = AnswerRecord(
             judged.response, judged.answer, judged.effect, adapter.words, uptime: uptime,
             isRepeatable: isRepeatable)

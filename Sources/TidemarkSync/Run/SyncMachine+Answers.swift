@@ -105,7 +105,12 @@ extension SyncMachine {
         case (.list, _): tookNothing()
         case (.feed, _): tookBlock(result.page)
         case (.fetch(_, let ids), _): change { $0.fetched(ids) }
-        case (.readBack, _):
+        case (.readBack, _) where result.page.proof != nil:
+            if let proof = result.page.proof { proofs.append(proof) }
+        case (.readBack(let key, _, _), _) where result.page.isPutOff: failedNow.insert(key)
+        // Not there any more as it was: the next run asks again.
+        case (.compare(let proof), .absent): failedNow.insert(proof.key)
+        case (.readBack, _), (.compare, _):
             outcome.counts.readBack += 1
             // The answer may have released pending writes.
             if case .askingLate = state { state = .pushing }
@@ -163,6 +168,7 @@ extension SyncMachine {
                 .refetching, .choosing, .pruning, .pushing, .refilling, .ended:
                 asked.append(key)
             }
+        case .compare(let proof): proofs.append(proof)
         case .push: planner = nil
         case .readBackAll(_, let items): putBack(items.map(\.key))
         case .poll(let ticket, _): ticketsDue.append(ticket)
@@ -213,7 +219,7 @@ extension SyncMachine {
         case .push(let items): (planner?.left ?? 0) + items.count
         case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
-            .cleanUp, .renew, .finish:
+            .cleanUp, .renew, .finish, .compare:
             nil
         }
     }

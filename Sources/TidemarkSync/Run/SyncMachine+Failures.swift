@@ -107,6 +107,7 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
+        case .compare(let proof): hasFailed(proof.key) ? .read : nil
         case .describe, .combine, .refetch, .readBackAll, .poll, .complete, .cleanUp, .renew,
             .finish, .refill, .remedy:
             nil
@@ -147,6 +148,7 @@ extension SyncMachine {
         case .feed: return .list
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
+        case .compare: return .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool
         case .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy, .complete,
@@ -208,6 +210,7 @@ extension SyncMachine {
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
+        case .compare(let proof): failedNow.insert(proof.key)
         case .readBackAll(_, let items): for item in items { failedNow.insert(item.key) }
         case .push(let items): for item in items { failedNow.insert(item.key) }
         case .poll(let ticket, _): polls[ticket.call] = traits.polling.tries
@@ -255,6 +258,7 @@ extension SyncMachine {
         case .list, .fetch: pauseList(failure)
         case .feed: pauseFeed(failure)
         case .readBack, .readBackAll: if list != nil { pauseList(failure) }
+        case .compare: passOver(step, failure)
         // What was not due may wait.
         case .combine: break
         case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish, .refill,

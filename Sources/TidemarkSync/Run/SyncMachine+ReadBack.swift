@@ -8,6 +8,7 @@ import TidemarkViews
 extension SyncMachine {
     /// The next entity to read back; nil when there is none.
     mutating func nextReadBack() -> SyncAction? {
+        if let proof = proofs.popLast() { return perform(.compare(proof)) }
         if case .readingBack(var keys) = state {
             // Keeps the array uniquely referenced.
             state = .describing

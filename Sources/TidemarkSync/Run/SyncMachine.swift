@@ -121,6 +121,8 @@ package struct SyncMachine: Sendable {
 
     /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
+    /// What is compared before anything else.
+    var proofs: [ContentProof] = []
     /// The epochs of collections, once the server was asked for them.
     var epochs: [CollectionName: Revision]?
     /// Whether the server is to be asked for epochs.

@@ -35,7 +35,8 @@ public struct SyncProgress: Sendable, Hashable {
         self.scope = scope
         counts = outcome.counts
         switch step {
-        case .readBack, .readBackAll: (phase, done) = (.readingBack, counts.readBack)
+        case .readBack, .readBackAll, .compare:
+            (phase, done) = (.readingBack, counts.readBack)
         case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)
         case .push, .poll, .remedy:

@@ -8,6 +8,9 @@ package indirect enum SyncStep: Sendable, Hashable {
     /// Read an entity: its last write has no known outcome, its version is not known, or a whole
     /// list did not name it.
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
+    /// Fetch the content of a file whose last write has no known outcome, to compare it with what
+    /// was sent.
+    case compare(ContentProof)
     /// Read several entities of a collection whose last writes have no known outcome.
     case readBackAll(CollectionModel, [ReadBack])
     /// Ask for the epochs of the collections.
@@ -45,6 +48,7 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .readBack(_, let call, _), .describe(let call), .combine(let call),
             .list(let call), .feed(let call):
             call
+        case .compare(let proof): proof.call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
         case .readBackAll(let collection, let items): .fetch(collection, ids: items.map(\.id))
         case .refetch(let collection, let ids, let together):
@@ -67,6 +71,14 @@ package struct ReadBack: Sendable, Hashable {
 }
 
 extension SyncStep {
+    /// The file that its request sends, or may bring; nil for none.
+    var file: ContentName? {
+        if case .compare(let proof) = self {
+            return .file(sha256: proof.digest, bytes: proof.bytes)
+        }
+        return call?.file
+    }
+
     /// Whether it lists a part of a collection.
     var isOfList: Bool {
         switch self {

@@ -123,6 +123,12 @@ extension Fold {
                 revision: event.revision)
         }
         let isFresh = row.asOf.map { known in event.call.map { $0 >= known } ?? false } ?? true
+        if let name = push.content, !isFresh,
+            case .document(let bytes) = try Current(changes, on: base)
+        {
+            // Also where a later word of the server's names the content.
+            _ = try naming(name, in: bytes, collection)
+        }
         if !changes.isEmpty, isFresh {
             // Until the server's own words follow, its entity is what we sent.
             if case .document(let bytes) = try Current(changes, on: base) {

@@ -49,6 +49,37 @@ import TidemarkSync
         #expect(line(try other.request(call)) == "MKCOL /dav/r%20c/a/")
     }
 
+    @Test func `a content is a file of the store's, and replaces only the version that was known`()
+        throws
+    {
+        var dav = dav
+        dav.files.tree?.content = "content"
+        let file = #"{"sha256":"\#(String(repeating: "0", count: 64))","bytes":7}"#
+        let made = ServerCall.create(
+            dav.files, id: "a/b", body: Array(#"{"kind":"file","content":\#(file)}"#.utf8))
+        let changed = dav.update(#"{"content":\#(file),"size":null}"#)
+
+        #expect(line(try dav.request(made)) == "PUT /dav/r%20c/a/b If-None-Match=*")
+        #expect(line(try dav.request(changed)) == #"PUT /dav/r%20c/a/b If-Match="e""#)
+        for call in [made, changed] {
+            let request = try dav.request(call)
+            #expect(request.body == nil)
+            #expect(
+                request.file == .file(sha256: String(repeating: "0", count: 64), bytes: 7))
+            #expect(dav.adapter.refusal(of: call) == nil)
+        }
+        #expect(try dav.request(dav.create("file")).file == nil)
+        let both = dav.update(
+            #"{"content":\#(file),"modified":"2026-11-26T18:45:45Z"}"#)
+        #expect(dav.adapter.refusal(of: both)?.message.contains("by itself") == true)
+        let weak = dav.update(#"{"content":\#(file)}"#, #"W/"e""#)
+        #expect(dav.adapter.refusal(of: weak)?.message.contains("weak") == true)
+        #expect(
+            dav.adapter.address(
+                ofFile: #"@1.1 "e""#, in: "content", of: EntityKey("files", "a b/c"))
+                == "/dav/r%20c/a%20b/c")
+    }
+
     @Test func `a move names its target as a whole address, and overwrites nothing`() throws {
         let file = try dav.request(dav.move(to: "c d", "é"))
         let folder = try dav.request(dav.move(to: nil, "c", "/\"e\""))

@@ -58,6 +58,28 @@ private func result(
         }
     }
 
+    @Test("is of another version than the one that a list told, and not taken")
+    func listedVersion() {
+        func result(
+            _ status: Int, tag: String?, from: UInt64 = 0, range: String? = nil
+        ) -> ReceivedFile.Result {
+            var answer = facts(status, range: range, tag: tag, written: 4)
+            answer.version = "\"a\""
+            let before = progress(from, of: from > 0 ? 10 : nil, tag: "\"a\"")
+            return TransferRule.result(answer, before, from: from, count: 4, bytesMax: 100).result
+        }
+        #expect(result(200, tag: "\"a\"") == .whole)
+        #expect(result(200, tag: "W/\"a\"") == .whole)
+        #expect(result(200, tag: nil) == .whole)
+        #expect(result(200, tag: "\"b\"") == .failed)
+        #expect(result(206, tag: "\"b\"", range: "bytes 0-3/10") == .failed)
+        #expect(result(206, tag: "\"b\"", from: 4, range: "bytes 4-7/10") == .anew)
+        #expect(result(206, tag: "\"a\"", from: 4, range: "bytes 4-7/10") == .part)
+        for status in [404, 410, 412] { #expect(result(status, tag: nil) == .failed) }
+        #expect(result(412, tag: nil, from: 4) == .anew)
+        #expect(result(403, tag: nil) == .refused)
+    }
+
     @Test("is asked for as a whole once its version was another one each time")
     func restless() {
         var file = progress(4, of: 10, tag: "\"a\"")

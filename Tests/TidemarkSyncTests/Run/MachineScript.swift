@@ -247,7 +247,7 @@ struct MachineScript {
         case .combine: .combined([])
         case .list, .feed: .page(ListPage(records: [], next: nil, cursor: nil))
         case .fetch, .refetch, .readBackAll: .records([])
-        case .readBack: .absent
+        case .readBack, .compare: .absent
         case .push(let items) where items.count == 1: .stored(id: items[0].key.id, nil)
         case .push(let items):
             .batch(items.map { BatchedAnswer(status: 200, .stored(id: $0.key.id, nil)) })
@@ -280,6 +280,7 @@ extension SyncStep {
         case .readBackAll(let collection, let items):
             "read \(collection.name)/\(items.map(\.id).joined(separator: ",")) sent"
         case .readBack(let key, _, let attempt): "read \(key)" + (attempt == nil ? "" : " sent")
+        case .compare(let proof): "compare \(proof.key)"
         case .complete(let list): "complete \(list.target)"
         case .poll(let ticket, let seconds): "poll \(ticket.ticket) after \(seconds) s"
         case .cleanUp: "clean up"

@@ -1,0 +1,158 @@
+// ContentProof.swift — whether a write that got no answer left the content that it sent: what the
+// server has at the path of the file is fetched and compared.
+//
+//   the same bytes             it was carried out
+//   a beginning of the bytes   what a broken upload left of ours: it is sent again
+//   other bytes                another client's
+//
+// Of what came only the comparison is kept, in the place of the answer's body.
+
+import HTTPTypes
+package import TidemarkEvents
+import TidemarkRules
+package import TidemarkViews
+
+/// A question whether the content that a write sent is what the server has.
+package struct ContentProof: Sendable, Hashable {
+    package var key: EntityKey
+    /// The write.
+    package var attempt: EntityRow.Attempt
+    /// The SHA-256 of what was sent, and its length.
+    package var digest: String
+    package var bytes: Int
+    /// What the server says of the entity.
+    package var record: ServerRecord
+    /// Whether the write was to make it.
+    package var isMade: Bool
+    /// The question for the entity, about whose file this is.
+    package var call: ServerCall
+    package var request: ServerRequest
+
+    /// What the server has.
+    package enum Finding: String, Sendable {
+        case same
+        /// A beginning of it, and not all.
+        case part
+        case other
+    }
+
+    /// The one member of a comparison.
+    private static let member = "content"
+
+    /// The answer in which a comparison stands for the file that came.
+    static func answer(_ finding: Finding, _ head: HTTPResponse) -> TransportResponse {
+        let body: JSONValue = .object([member: .string(finding.rawValue)])
+        return TransportResponse(response: head, body: body.encoded())
+    }
+
+    /// What an answer means: a record with the comparison; absent where the file is not there any
+    /// more in the version that the server told.
+    func answer(to head: HTTPResponse, _ body: [UInt8]) -> ServerAnswer {
+        let status = head.status.code
+        switch status {
+        case 200:
+            guard Self.finding(body) != nil else {
+                return .failure(.malformed("a file that could not be compared"))
+            }
+            if let tag = head.headerFields[.eTag], !isOfVersion(tag) { return .absent }
+            let id = if case .read(_, let id) = call { id } else { key.id }
+            return .record(ServerRecord(id: id, revision: nil, document: body))
+        case 404, 410, 412: return .absent
+        default: return .failure(SyncFailure(status: status, headerFields: head.headerFields))
+        }
+    }
+
+    static func finding(_ body: [UInt8]) -> Finding? {
+        JSON.value(member, of: body)?.stringValue.flatMap { Finding(rawValue: $0) }
+    }
+
+    private func isOfVersion(_ tag: String) -> Bool {
+        func opaque(_ tag: String) -> Substring {
+            tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        }
+        return record.revision.map { opaque($0.description) == opaque(tag) } ?? true
+    }
+}
+
+extension ViewReader {
+    /// The question whether a write that got no answer left its content; nil where it sent none, or
+    /// where the server has the content that was there before.
+    ///
+    /// - Parameter record: what the server says of the entity.
+    func proof(
+        of record: ServerRecord, _ key: EntityKey, _ attempt: EntityRow.Attempt,
+        _ collection: CollectionModel, _ adapter: any ServerAdapter
+    ) throws -> ContentProof? {
+        guard let tree = collection.tree, let field = tree.content, let bytes = record.document,
+            let row = try entity(key)
+        else { return nil }
+        let there = try JSONDocument(parsing: bytes)
+        guard !tree.isFolder(there), let (digest, count) = try sent(by: attempt, row, collection)
+        else { return nil }
+        let isMade = row.baseState != .live
+        if !isMade, JSON.value(field, of: row.base) == there.value(field) { return nil }
+        let path = try wireID(of: key, row, collection)
+        let place = adapter.address(
+            ofFile: there.value(field)?.stringValue ?? "", in: field,
+            of: EntityKey(key.collection, path))
+        guard let place, place.hasPrefix("/") else { return nil }
+        var headers: HTTPFields = [.acceptEncoding: "identity"]
+        if let version = record.revision?.description, version.hasPrefix("\"") {
+            headers[.ifMatch] = version
+        }
+        return ContentProof(
+            key: key, attempt: attempt, digest: digest, bytes: count, record: record,
+            isMade: isMade, call: .read(collection, id: path),
+            request: ServerRequest(method: .get, path: place, headers: headers))
+    }
+
+    /// The records of a list; of files whose write of a content has no known outcome, with the
+    /// content that was there before: another one is compared first, by itself.
+    func holdingContents(
+        of records: [ServerRecord], _ collection: CollectionModel
+    ) throws -> [ServerRecord] {
+        guard let field = collection.tree?.content else { return records }
+        let open = Set(try unknownAttempts())
+        guard !open.isEmpty else { return records }
+        return try records.map { record in
+            let key = EntityKey(collection.name, record.id)
+            guard open.contains(key), let row = try entity(key), row.baseState == .live,
+                let attempt = row.attempt, try sent(by: attempt, row, collection) != nil,
+                let bytes = record.document
+            else { return record }
+            let (there, known) = (
+                try JSONDocument(parsing: bytes), try JSONDocument(parsing: row.base)
+            )
+            guard there.value(field) != known.value(field) else { return record }
+            let held = known.rawValue(field).map { [(key: field, value: Array($0))] } ?? []
+            return ServerRecord(
+                id: record.id, revision: row.revision, serverTime: record.serverTime,
+                parsed: try JSONDocument(
+                    parsing: there.applying(set: held, unset: held.isEmpty ? [field] : [])))
+        }
+    }
+
+    /// The content that a write sent; nil for none.
+    private func sent(
+        by attempt: EntityRow.Attempt, _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> (digest: String, bytes: Int)? {
+        guard let field = collection.tree?.content else { return nil }
+        var part = row
+        part.pending = row.pending.filter { $0.position <= attempt.covers }
+        let base = try row.baseValue(in: collection)
+        guard case .document(let made) = try Current(part.changes(in: collection), on: base)
+        else { return nil }
+        switch JSON.value(field, of: made).flatMap({ ContentName($0) }) {
+        case .file(let digest, let bytes)?: return (digest, bytes)
+        case .source?: return nil
+        // What is made without a content is an empty file.
+        case nil: return base.isLive ? nil : (ContentFile.emptyDigest, 0)
+        }
+    }
+}
+
+/// Files of the user's, as they are told apart.
+enum ContentFile {
+    /// The SHA-256 of no bytes.
+    static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+}
