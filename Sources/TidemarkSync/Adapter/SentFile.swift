@@ -1,5 +1,5 @@
-// SentFile.swift — a file of the user's as the content of an entity that a server knows by its path:
-// it is the body of the entity's own write.
+// SentFile.swift — a file of the user's as the content of an entity that a server knows by its
+// path: it is the body of the entity's own write.
 
 public import TidemarkEvents
 

@@ -256,8 +256,8 @@ extension SyncRecorder {
                 mutation: attempt.covers, call: attempt.call))
     }
 
-    /// Logs what a server has at the path of a file whose write got no answer: what was sent, a part
-    /// of it that a broken upload left, or another content.
+    /// Logs what a server has at the path of a file whose write got no answer: what was sent, a
+    /// part of it that a broken upload left, or another content.
     mutating func compared(
         _ proof: ContentProof, _ finding: ContentProof.Finding, _ exchange: ReadExchange,
         _ draft: Draft

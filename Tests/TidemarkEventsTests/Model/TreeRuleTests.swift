@@ -1,5 +1,5 @@
-// TreeRuleTests.swift — by what a document of a tree names the content of a file, and what of a change
-// is sent together.
+// TreeRuleTests.swift — by what a document of a tree names the content of a file, and what of a
+// change is sent together.
 
 import Testing
 

@@ -1,5 +1,5 @@
-// PathWorld+Contents.swift — the contents of files in a day of a tree by paths: what is written, and
-// what has to have become of it in the end.
+// PathWorld+Contents.swift — the contents of files in a day of a tree by paths: what is written,
+// and what has to have become of it in the end.
 
 import Foundation
 import HTTPTypes

@@ -1,5 +1,5 @@
-// PathWorld.swift — a day of a tree by paths, by chance from a seed: devices and a plain client change
-// it, and in the end each device sees what the server has.
+// PathWorld.swift — a day of a tree by paths, by chance from a seed: devices and a plain client
+// change it, and in the end each device sees what the server has.
 
 import Foundation
 import HTTPTypes
@@ -50,10 +50,12 @@ final class PathWorld {
             options.tellsETagOfUploads = random.chance(70)
             options.uploadsInPlace = random.chance(50)
             options.hasRanges = random.chance(80)
+            options.hasWeakETags = random.chance(10)
         }
         server = WebDAVServer(WebDAVServerModel(options), clock: clock)
         var files = CollectionModel(
-            "files", conflict: .serverWins, references: [Reference("parent", to: "files")],
+            "files", conflict: hasContents && random.chance(30) ? .localWins : .serverWins,
+            references: [Reference("parent", to: "files")],
             tree: .init(
                 parent: "parent", name: "name", kind: "kind", isByPath: true,
                 serverID: hasIDs ? "fileId" : nil, content: hasContents ? "content" : nil))
