@@ -118,6 +118,14 @@ public struct WebDAVAdapter: ServerAdapter {
             }
             if call.file != nil {
                 if let refusal = WebDAVPatch.refusalBesideContent(changes) { return refusal }
+                // Nothing is replaced that is not known.
+                guard let version = call.revision.flatMap({ WebDAVVersion($0) }),
+                    !version.isFolder
+                else {
+                    return ServerRefusal(
+                        status: 0,
+                        message: "no version of the file is known that could be replaced")
+                }
             } else if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
                 return ServerRefusal(status: 0, message: problem.description)
             }

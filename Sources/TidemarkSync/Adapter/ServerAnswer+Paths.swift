@@ -73,7 +73,8 @@ extension ViewReader {
             if !isMade, row.pending.first?.request.isEmpty == false { return .taken }
             let known =
                 try isMade
-                ? row.baseValue(in: collection).document : row.treeDocument(in: collection)
+                ? row.baseValue(in: collection).document
+                : row.treeDocument(in: collection) ?? row.madeDocument(in: collection)
             if known.map({ tree.isOther(document, than: $0) }) != true {
                 return .own(
                     ServerRecord(
@@ -84,6 +85,15 @@ extension ViewReader {
         }
         guard let attempt = row.attempt, try isOnItsWay(key, in: collection) else { return .gone }
         return .moved(attempt)
+    }
+}
+
+extension EntityRow {
+    /// The document with which it was made here, also where it was deleted since.
+    fileprivate func madeDocument(in collection: CollectionModel) throws -> JSONDocument? {
+        try pending.last { $0.kind == .create }.map {
+            try collection.read(JSONDocument(parsing: $0.payload))
+        }
     }
 }
 

@@ -30,8 +30,15 @@ extension SyncMachine {
     /// Plans the pending write of the next entity.
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         let standing = standing(of: key)
-        return planner?.take(pending, standing).map { carryOut($0) }
+        guard let next = planner?.take(pending, standing) else { return nil }
+        let action = carryOut(next)
+        if case .ask = next, pending?.revision != nil { pause = Self.weakFor }
+        return action
     }
+
+    /// For how many seconds after a change servers tell a weak version of a file, in the place of
+    /// the strong one that follows.
+    private static let weakFor: Int64 = 2
 
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {

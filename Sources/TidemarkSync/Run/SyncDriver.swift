@@ -178,7 +178,8 @@ package struct SyncDriver: Sendable {
             case .answered(let answered): return try await take(answered, step, &run)
             }
         }
-        if case .poll(_, let seconds) = step, seconds > 0 {
+        let seconds = if case .poll(_, let seconds) = step { seconds } else { run.machine.pause }
+        if seconds > 0 {
             try await settle(&run, &group)
             do { try await host.pause(seconds: seconds) } catch { return run.end(.cancelled) }
             run.moment = dependencies.moment

@@ -121,6 +121,8 @@ package struct SyncMachine: Sendable {
 
     /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
+    /// How many seconds it is waited before the next step is carried out.
+    package internal(set) var pause: Int64 = 0
     /// What is compared before anything else.
     var proofs: [ContentProof] = []
     /// The epochs of collections, once the server was asked for them.
@@ -306,6 +308,7 @@ package struct SyncMachine: Sendable {
 
     mutating func perform(_ step: SyncStep) -> SyncAction {
         awaited = .result(step)
+        pause = 0
         return .perform(step)
     }
 

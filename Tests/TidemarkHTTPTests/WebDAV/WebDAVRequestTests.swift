@@ -74,6 +74,10 @@ import TidemarkSync
         #expect(dav.adapter.refusal(of: both)?.message.contains("by itself") == true)
         let weak = dav.update(#"{"content":\#(file)}"#, #"W/"e""#)
         #expect(dav.adapter.refusal(of: weak)?.message.contains("weak") == true)
+        for version in ["", "/", "/\"e\""] {
+            let blind = dav.update(#"{"content":\#(file)}"#, version)
+            #expect(dav.adapter.refusal(of: blind)?.message.contains("no version") == true)
+        }
         #expect(
             dav.adapter.address(
                 ofFile: #"@1.1 "e""#, in: "content", of: EntityKey("files", "a b/c"))

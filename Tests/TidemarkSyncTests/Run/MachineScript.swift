@@ -90,7 +90,8 @@ struct MachineScript {
                 steps.append(machine.outcome.failure.map { "end \($0.kind)" } ?? "end")
                 return steps
             case .perform(let step):
-                steps.append(step.words)
+                let pause = machine.pause > 0 ? "after \(machine.pause) s " : ""
+                steps.append(pause + step.words)
                 action = reply(to: step)
             }
         }
