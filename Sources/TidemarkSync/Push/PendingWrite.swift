@@ -31,7 +31,7 @@ package struct PendingWrite: Sendable, Hashable {
     package var stranded: Stranded?
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
-    /// Of a folder that is to be deleted: the path of something in it that was not seen here before.
+    /// Of a folder that is to be deleted: the path of what lies in it and was not seen here.
     package var unseen: String?
 
     /// A reference to an entity that the server never had and never gets.

@@ -11,8 +11,8 @@ struct TreeNews {
 }
 
 extension ViewReader {
-    /// The first entity in a folder of the server's, near or far, of which the server told something
-    /// new after the folder was deleted here; nil where there is none.
+    /// The first entity in a folder of the server's, near or far, of which the server told
+    /// something new after the folder was deleted here; nil where there is none.
     ///
     /// New are a file that came or was changed, and a folder that came. A change of ours is not,
     /// unless a list tells of it in a later run: another client's might be in it.

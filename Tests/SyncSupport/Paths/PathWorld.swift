@@ -57,7 +57,7 @@ final class PathWorld {
         random = SyncRandom(seed: setting.seed)
         let files = CollectionModel(
             "files", conflict: .serverWins, references: [Reference("parent", to: "files")],
-            tree: setting.tree)
+            actions: [.init("copy", source: "of")], tree: setting.tree)
         let model = SyncModel(name: "files", collections: [files])
         for number in 0..<2 {
             let replica = try Replica.temporary(
@@ -153,22 +153,28 @@ final class PathWorld {
         made += 1
         let id = "\(device.name.suffix(1))n\(made)"
         let kind = random.chance(50) ? "folder" : "file"
-        let choice = known.isEmpty ? 0 : random.below(8)
+        let choice = known.isEmpty ? 0 : random.below(9)
         let one = known.isEmpty ? nil : random.pick(known)
         do {
             try await device.replica.write { tx in
                 let place = parent.map { "\"\($0)\"" } ?? "null"
+                func document(_ kind: String) -> [UInt8] {
+                    let folder = parent.map { "\"parent\":\"\($0)\"," } ?? ""
+                    return Array("{\(folder)\"name\":\"\(name)\",\"kind\":\"\(kind)\"}".utf8)
+                }
                 switch (choice, one) {
                 case (0...2, _), (_, nil):
-                    let folder = parent.map { "\"parent\":\"\($0)\"," } ?? ""
-                    _ = try tx.create(
-                        EntityKey("files", id),
-                        Array("{\(folder)\"name\":\"\(name)\",\"kind\":\"\(kind)\"}".utf8))
+                    _ = try tx.create(EntityKey("files", id), document(kind))
                 case (3...4, let one?):
                     _ = try tx.patch(
                         one.key, Patch(set: [.init("name", Array("\"\(name)\"".utf8))]))
                 case (5...6, let one?):
                     _ = try tx.patch(one.key, Patch(set: [.init("parent", Array(place.utf8))]))
+                case (7, let one?):
+                    try tx.request(
+                        "copy", making: EntityKey("files", id),
+                        document(one.isFolder ? "folder" : "file"),
+                        parameters: ["of": one.key.id])
                 case (_, let one?): _ = try tx.delete(one.key)
                 }
             }

@@ -1,4 +1,4 @@
-// PathWorld.swift — a day of a tree by paths, by chance from a seed: devices and a plain client
+// ContentWorld.swift — a day of a tree by paths, by chance from a seed: devices and a plain client
 // change it, and in the end each device sees what the server has.
 
 import Foundation
@@ -16,12 +16,12 @@ import TidemarkViews
 @testable import SyncSupport
 
 /// What did not hold, with the seed that shows it.
-struct PathFailure: Error, CustomStringConvertible {
+struct ContentFailure: Error, CustomStringConvertible {
     var description: String
 }
 
 /// A server of files, two devices and a plain client.
-final class PathWorld {
+final class ContentWorld {
     struct Device {
         var name: String
         var replica: Replica
@@ -92,8 +92,8 @@ final class PathWorld {
         }
     }
 
-    func failure(_ what: String) -> PathFailure {
-        PathFailure(description: "seed \(seed): \(what)\n" + steps.joined(separator: "\n"))
+    func failure(_ what: String) -> ContentFailure {
+        ContentFailure(description: "seed \(seed): \(what)\n" + steps.joined(separator: "\n"))
     }
 
     private func faults() -> FaultPlan {

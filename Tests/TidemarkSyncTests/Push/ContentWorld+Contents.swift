@@ -1,4 +1,4 @@
-// PathWorld+Contents.swift — the contents of files in a day of a tree by paths: what is written,
+// ContentWorld+Contents.swift — the contents of files in a day of a tree by paths: what is written,
 // and what has to have become of it in the end.
 
 import Foundation
@@ -14,13 +14,13 @@ import TidemarkViews
 
 /// A content that a device wrote.
 struct WrittenContent {
-    var device: PathWorld.Device
+    var device: ContentWorld.Device
     var key: EntityKey
     var text: String
     var position: Position
 }
 
-extension PathWorld {
+extension ContentWorld {
     func pickFile(_ entries: [WebDAVEntry]) -> String? {
         let files = entries.filter { !$0.isFolder }
         return files.isEmpty ? nil : random.pick(files).path
