@@ -55,6 +55,7 @@ import TidemarkHTTP
         for name in [
             "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts", "AFeed",
             "SyncingWithYourServer", "Contents", "Pools", "Trees", "FilesAndFolders",
+            "FileServers",
             "ListsOfParts",
         ] {
             prose += try text(folder.appending(path: "\(name).md"))
