@@ -199,9 +199,11 @@ extension Run {
     }
 
     private func treeReplica(
-        _ path: String, pools: [SyncModel.Pool] = []
+        _ path: String, pools: [SyncModel.Pool] = [], batchSize: Int = SyncSettings().batchSize
     ) throws -> Replica {
-        try Replica.open(at: path, model: Trees.model(pools: pools), remote: Self.remote)
+        var model = Trees.model(pools: pools)
+        model.settings.batchSize = batchSize
+        return try Replica.open(at: path, model: model, remote: Self.remote)
     }
 
     /// P16: 1,000 trees of 1 entity, 2 enrollments and 20 events, from the bytes of their pages.
@@ -305,7 +307,7 @@ extension Run {
     mutating func reports() async throws {
         let each = 500
         let path = "\(directory)/reports"
-        let replica = try treeReplica(path)
+        let replica = try treeReplica(path, batchSize: each)
         let peer = try ReportPeer("\(directory)/reports-peer")
         let server = TreeServer()
         var (ours, peers): ([Double], [Double]) = ([], [])
