@@ -67,6 +67,14 @@ extension WriteContext {
             throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
         }
         try checkNew(key, collection)
+        if let content = collection.model.tree?.content,
+            try JSONDocument(parsing: document).rawValue(content) != nil
+        {
+            throw TidemarkError(
+                .invalidDocument,
+                "\(key): \(action) gives it the content of what it is made of; leave \(content) out, "
+                    + "and edit it after that", key: key)
+        }
         let source = EntityKey(key.collection, parameters[field] ?? "")
         guard source.isValid, try self.document(source) != nil else {
             let named = parameters[field].map { "names \"\($0)\", which is not here" }

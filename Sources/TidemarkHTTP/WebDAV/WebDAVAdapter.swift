@@ -24,7 +24,7 @@ public import TidemarkSync
 /// An entity is a folder or a file, `{"kind":"folder","modified":…,"fileId":…}` or
 /// `{"kind":"file","size":…,"modified":…,"type":…,"fileId":…}` without the members that the server
 /// does not tell. Its id is its path from the root down, not encoded. Contents are fetched and sent
-/// where the model names a field for them: ``CollectionModel/TreeRule/content``.
+/// where the model names a field for them: `content` of its tree.
 public struct WebDAVAdapter: ServerAdapter {
     let places: WebDAVPlaces
 

@@ -58,6 +58,8 @@ extension WebDAVAdapter {
         switch answer {
         case .refused: .nothing
         case .conflictUnknown: .precondition
+        // A machine in between may have given up waiting, after a part of the file or all of it.
+        case .failure where call.file != nil && [408, 503].contains(response.status.code): .unknown
         default: answer.usualEffect(status: response.status.code)
         }
     }

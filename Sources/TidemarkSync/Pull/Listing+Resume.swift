@@ -15,8 +15,11 @@ extension Listing {
     /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
     /// next folder: what changes in those before it the next list tells.
     package var state: ListState? {
-        // By the versions of folders the next walk comes to what is left.
-        guard walk?.use != .skipping else { return nil }
+        // By the versions of folders the next walk comes to what is left. What came and is not
+        // placed, and that something was not listed, only this run knows.
+        if let walk, walk.use == .skipping || walk.isUnsure || walk.isUnmoved || walk.moves.isOpen {
+            return nil
+        }
         guard isWhole, !isSplit, target.limit == nil, failedPages == 0 || failedNext != nil,
             cursor != nil || isOfIDs || walk != nil
                 || collection.since != nil && knownCount == 0 && !settles

@@ -30,9 +30,10 @@ extension Listing {
         guard let walk, !isSecondWalk else { return false }
         let isMissing = sweep(absent: ids) != .none && !areHeld(ids)
         guard isMissing || !walk.moves.arrived.isEmpty else { return false }
+        let unreached = unnamed
         unnamed = Set(ids.map { ExactString($0) })
         isForMoves = !walk.moves.arrived.isEmpty
-        self.walk?.beginAgain(for: unnamed)
+        self.walk?.beginAgain(for: unnamed, in: unreached)
         (next, seen, isPaging) = (nil, [], true)
         return true
     }

@@ -27,6 +27,9 @@ extension TreeWalk {
             known[revision] = .some(known[revision] == nil ? id : nil)
         }
 
+        /// Whether something that came is still to be placed.
+        var isOpen: Bool { !arrived.isEmpty || !missing.isEmpty }
+
         /// Whether one file had a version.
         func has(_ revision: Revision) -> Bool { known[revision] != nil }
 
@@ -65,7 +68,7 @@ extension TreeWalk {
             var folder = arrival.folder
             var seen: Set<String?> = []
             while seen.insert(folder).inserted {
-                heard[folder ?? ""] = nil
+                forgetVersion(of: folder)
                 guard let id = folder else { break }
                 folder = place(of: id)?.folder
             }

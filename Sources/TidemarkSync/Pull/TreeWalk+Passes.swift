@@ -9,8 +9,14 @@ import TidemarkEvents
 
 extension TreeWalk {
     /// Lists all folders once more, for what is missing.
-    mutating func beginAgain(for missing: Set<ExactString> = []) {
+    ///
+    /// - Parameter unreached: that, and what lies in it: folders among it were not listed, and are
+    ///   where they are found again.
+    mutating func beginAgain(
+        for missing: Set<ExactString> = [], in unreached: Set<ExactString> = []
+    ) {
         endMoves(missing: missing)
+        for id in unreached { forgetVersion(of: id.text) }
         pass = 2
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }

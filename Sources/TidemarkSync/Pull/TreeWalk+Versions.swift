@@ -65,6 +65,11 @@ extension TreeWalk {
         return (above, whole)
     }
 
+    /// Has a folder listed whatever its version; without an id the root.
+    mutating func forgetVersion(of id: String?) {
+        (heard[id ?? ""], versions[id ?? ""]) = (nil, nil)
+    }
+
     /// Leaves no folder out any more: something changed in one whose version stayed.
     mutating func useNoVersions() {
         (isUnmoved, use, above) = (true, .none, [])

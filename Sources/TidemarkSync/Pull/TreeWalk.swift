@@ -242,7 +242,8 @@ package struct TreeWalk: Sendable, Hashable {
         step.isSameVersion = page.cursor.map { isKnown(folder.id, at: $0) } ?? false
         guard pass == 1 else { return }
         let isWhole =
-            tellsMissing && page.unreadable.isEmpty && step.missing.isEmpty && step.moved.isEmpty
+            tellsMissing && !page.isPartial && page.unreadable.isEmpty && step.missing.isEmpty
+            && step.moved.isEmpty
         (step.above, step.whole) = closing(
             Above(id: folder.id, version: page.cursor, left: step.folders.count, isWhole: isWhole))
         step.whole.removeAll { versions[$0.id] == $0.revision }
@@ -258,9 +259,6 @@ package struct TreeWalk: Sendable, Hashable {
     /// Goes on behind a folder's list.
     package mutating func took(_ step: Step) {
         count(step)
-        moves.arrived += step.moved
-        for revision in step.taken { moves.take(revision) }
-        for folder in step.unheard { noteUnheard(folder) }
         for found in step.found {
             unsent[found.place] = nil
             if let mark = found.member.mark { toldMarks.insert(mark) }
@@ -271,8 +269,13 @@ package struct TreeWalk: Sendable, Hashable {
         if let next = waiting.popLast() { folder = next }
     }
 
-    /// Adds how many entities a folder's list found.
-    mutating func count(_ step: Step) { foundCount += step.foundCount }
+    /// Adds how many entities a folder's list found, and what is to be looked for.
+    mutating func count(_ step: Step) {
+        foundCount += step.foundCount
+        moves.arrived += step.moved
+        for revision in step.taken { moves.take(revision) }
+        for folder in step.unheard { noteUnheard(folder) }
+    }
 
     /// Goes on behind a folder that could not be listed.
     ///
@@ -289,6 +292,8 @@ package struct TreeWalk: Sendable, Hashable {
     var withoutEntities: TreeWalk {
         var walk = TreeWalk(tree)
         (walk.folder, walk.foundCount, walk.pass, walk.use) = (folder, foundCount, pass, use)
+        (walk.moves, walk.unheard) = (moves, unheard)
+        (walk.isUnsure, walk.isUnmoved) = (isUnsure, isUnmoved)
         return walk
     }
 

@@ -30,8 +30,8 @@ extension SyncRecorder {
         let isNews = tree?.isNews == true || verdicts.contains(.withheld)
         let isToSay = try decision.isLogged || isNews || isWaiting(set, draft)
         // A folder in which something was not taken is listed again.
-        let isTaken = !stale.contains(collection) && withheld[collection] == nil
-        let folders = isTaken ? page.step?.whole ?? [] : []
+        func isTaken() -> Bool { !stale.contains(collection) && withheld[collection] == nil }
+        var folders = isTaken() ? page.step?.whole ?? [] : []
         guard isToSay || !folders.isEmpty else {
             note(exchange)
             return decision.result
@@ -54,9 +54,11 @@ extension SyncRecorder {
                 start, call, exchange.asOf, &news, draft)
         }
         named.list = decision.progress
-        named.folders = folders
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         try append(&tree, to: &named, start, call, exchange.asOf, &news, draft)
+        // A conflict that no rule decided was left out.
+        if !isTaken() { folders = [] }
+        named.folders = folders
         if !named.ids.isEmpty || named.list != nil || !folders.isEmpty {
             named.times = try known.timesWithoutRow(page, of: list.collection)
             let position = try appendPage(named, collection, start, call: call, draft)

@@ -79,8 +79,8 @@ extension Fold {
             try !overwrites(event)
         else { return nil }
         let changes = try namedChanges(row, collection)
-        let old = try row.baseValue(in: collection)
         let new = try Base(event, isDeletion).read(by: collection)
+        let old = try knownBase(row, beside: new, collection)
         let rebase = Rebase(
             changes, from: old, to: new, policy: collection.conflict,
             serverFields: collection.serverFields, isAssumed: row.isAssumed)
@@ -108,7 +108,7 @@ extension Fold {
         let new = try new.read(by: collection)
         let policy = try isConfirmed || overwrites(event) ? .overwriteAlways : collection.conflict
         let rebase = Rebase(
-            changes, from: try row.baseValue(in: collection), to: new, policy: policy,
+            changes, from: try knownBase(row, beside: new, collection), to: new, policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
             isAssumed: row.isAssumed)
         var kept: [EntityRow.Pending] = []
@@ -164,6 +164,20 @@ extension Fold {
             try endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+    }
+
+    /// The base that the server's word is compared with: where it took a file of the user's and told
+    /// no version of it, what it calls the content first is that file.
+    private func knownBase(
+        _ row: EntityRow, beside new: Base, _ collection: CollectionModel
+    ) throws -> Base {
+        let base = try row.baseValue(in: collection)
+        guard let field = collection.tree?.content, row.isAssumed, row.revision == nil,
+            base.isLive, let known = base.document, let told = new.document?.rawValue(field),
+            known.value(field).flatMap({ ContentName($0) })?.isFile == true
+        else { return base }
+        let bytes = known.applying(set: [(key: field, value: Array(told))])
+        return .live(try JSONDocument(parsing: bytes))
     }
 
     /// Whether the run of an event was asked to take the server's word against everything that is
