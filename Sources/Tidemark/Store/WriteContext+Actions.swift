@@ -72,8 +72,8 @@ extension WriteContext {
         {
             throw TidemarkError(
                 .invalidDocument,
-                "\(key): \(action) gives it the content of what it is made of; leave \(content) out, "
-                    + "and edit it after that", key: key)
+                "\(key): \(action) gives it the content of what it is made of; leave "
+                    + "\(content) out, and edit it after that", key: key)
         }
         let source = EntityKey(key.collection, parameters[field] ?? "")
         guard source.isValid, try self.document(source) != nil else {

@@ -64,15 +64,7 @@ extension TreeWalk {
     /// Takes in what is missing once all folders were listed, before they are listed once more.
     mutating func endMoves(missing: Set<ExactString>) {
         // Where one came is listed again, whatever its version.
-        for arrival in moves.arrived {
-            var folder = arrival.folder
-            var seen: Set<String?> = []
-            while seen.insert(folder).inserted {
-                forgetVersion(of: folder)
-                guard let id = folder else { break }
-                folder = place(of: id)?.folder
-            }
-        }
+        for arrival in moves.arrived { forgetVersions(through: arrival.folder) }
         moves.end(missing: missing)
     }
 }

@@ -17,6 +17,8 @@ extension TreeWalk {
     ) {
         endMoves(missing: missing)
         for id in unreached { forgetVersion(of: id.text) }
+        // So are those that could not be listed.
+        for folder in unheard { forgetVersions(through: folder) }
         pass = 2
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }

@@ -70,6 +70,17 @@ extension TreeWalk {
         (heard[id ?? ""], versions[id ?? ""]) = (nil, nil)
     }
 
+    /// Has a folder listed whatever its version, and those in which it lies.
+    mutating func forgetVersions(through folder: String?) {
+        var next = folder
+        var seen: Set<String?> = []
+        while seen.insert(next).inserted {
+            forgetVersion(of: next)
+            guard let id = next else { break }
+            next = place(of: id)?.folder
+        }
+    }
+
     /// Leaves no folder out any more: something changed in one whose version stayed.
     mutating func useNoVersions() {
         (isUnmoved, use, above) = (true, .none, [])

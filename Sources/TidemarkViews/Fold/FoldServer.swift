@@ -166,8 +166,8 @@ extension Fold {
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
     }
 
-    /// The base that the server's word is compared with: where it took a file of the user's and told
-    /// no version of it, what it calls the content first is that file.
+    /// The base that the server's word is compared with: where it took a file of the user's and
+    /// told no version of it, what it calls the content first is that file.
     private func knownBase(
         _ row: EntityRow, beside new: Base, _ collection: CollectionModel
     ) throws -> Base {
