@@ -22,6 +22,14 @@ struct `the tool and a tree of files` {
                 parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
     }
 
+    /// The same with the contents of files, beside another field that names files.
+    private static var filesWithContents: CollectionModel {
+        var files = files
+        files.contents = [.init("preview"), .init("content")]
+        files.tree?.content = "content"
+        return files
+    }
+
     /// A store of a tree, without a server.
     private func withStore(
         _ model: [CollectionModel] = [files], remote: Remote? = nil,
@@ -96,6 +104,17 @@ struct `the tool and a tree of files` {
     }
 
     @Test func `is what the server has after a sync, with its copies`() async throws {
+        try await withServer { server, remote in try await copies(server, remote) }
+    }
+
+    @Test func `has contents that come and go, and are taken in`() async throws {
+        try await withServer { server, remote in try await contents(server, remote) }
+    }
+
+    /// A server with a file in a folder.
+    private func withServer(
+        _ body: @escaping @Sendable (WebDAVServer, Remote) async throws -> Void
+    ) async throws {
         let clock = ManualClock()
         clock.advance(
             by: .microseconds(Dependencies.live.now().rawValue - clock.now.rawValue))
@@ -104,9 +123,52 @@ struct `the tool and a tree of files` {
         server.put("P/a.txt", "tea")
         let listener = try await LoopbackServer.start(server)
         let remote = Remote.webdav(origin: listener.origin, home: "/")
-        let result = await Task { try await copies(server, remote) }.result
+        let result = await Task { try await body(server, remote) }.result
         await listener.stop()
         try result.get()
+    }
+
+    private func contents(_ server: WebDAVServer, _ remote: Remote) async throws {
+        try await withStore([Self.filesWithContents], remote: remote) {
+            (run, folder) async throws in
+            func states() async throws -> [String] {
+                try await run("files ls STORE P").lines.map {
+                    $0.split(separator: " ").joined(separator: " ")
+                }
+            }
+            #expect(try await run("sync STORE").code == 0)
+            #expect(try await states() == ["3 synced a.txt"])
+            let early = try await run("files export STORE P/a.txt \(folder)/early")
+            #expect(early.code == 1 && early.err.contains("is not here"))
+
+            #expect(try await run("files want STORE P").lines.count == 1)
+            #expect(try await run("files want STORE P").lines.isEmpty)
+            #expect(try await states() == ["3 synced wanted a.txt"])
+            #expect(try await run("sync STORE").code == 0)
+            #expect(try await states() == ["3 synced here a.txt"])
+            #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 0)
+            #expect(try String(contentsOfFile: "\(folder)/out", encoding: .utf8) == "tea")
+            // What is there already is not written over.
+            #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 2)
+
+            let gone = try await run("files drop STORE P/a.txt")
+            #expect(gone.lines.first?.hasSuffix("  P/a.txt") == true)
+            #expect(try await run("files drop STORE P").lines.isEmpty)
+            #expect(try await states() == ["3 synced a.txt"])
+            #expect(try await run("sync STORE").code == 0)
+            #expect(try await states() == ["3 synced a.txt"])
+
+            try Data("green tea".utf8).write(to: URL(filePath: "\(folder)/b.txt"))
+            #expect(try await run("files import STORE \(folder)/b.txt P/a.txt").code == 0)
+            #expect(try await run("files import STORE \(folder)/b.txt P").code == 0)
+            #expect(try await states() == ["9 updated own a.txt", "9 created own b.txt"])
+            // A file that was not sent is not dropped.
+            #expect(try await run("files drop STORE P").lines.isEmpty)
+            #expect(try await run("sync STORE").code == 0)
+            #expect(server.entry("P/a.txt")?.text == "green tea")
+            #expect(server.entry("P/b.txt")?.text == "green tea")
+            #expect(try await run("verify STORE --deep").code == 0)
+        }
     }
 
     private func copies(_ server: WebDAVServer, _ remote: Remote) async throws {

@@ -120,8 +120,7 @@ extension ReadContext {
         return try model.contentNames(in: document).map { field, name in
             EntityFile(
                 field: field, name: name,
-                isWanted: row.wants(field)
-                    || model.contents.contains { $0.field == field && $0.when == .all },
+                isWanted: row.wants(field) || model.fetchesAll(of: field),
                 stored: try stored(name, key.collection))
         }
     }
@@ -129,12 +128,9 @@ extension ReadContext {
     private func stored(
         _ name: ContentName, _ collection: CollectionName
     ) throws -> EntityFile.Stored? {
-        let digest: String? =
-            switch name {
-            case .file(let digest, _): digest
-            case .source(let text): try views.digest(of: ContentSource(collection, text))
-            }
-        guard let digest, let row = try views.content(digest) else { return nil }
+        guard let digest = try views.digest(of: name, in: collection),
+            let row = try views.content(digest)
+        else { return nil }
         return stored(digest, row)
     }
 

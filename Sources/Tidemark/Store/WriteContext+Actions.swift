@@ -62,39 +62,36 @@ extension WriteContext {
                 .invalidDocument,
                 "\(action) makes no entity: in the model it has no source", key: key)
         }
-        try checkObject(document)
-        guard try self.document(key) == nil else {
-            throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
-        }
-        try checkNew(key, collection)
-        if let content = collection.model.tree?.content,
-            try JSONDocument(parsing: document).rawValue(content) != nil
-        {
-            throw TidemarkError(
-                .invalidDocument,
-                "\(key): \(action) gives it the content of what it is made of; leave "
-                    + "\(content) out, and edit it after that", key: key)
-        }
+        try checkMade(document, key, collection)
         let source = EntityKey(key.collection, parameters[field] ?? "")
         guard source.isValid, try self.document(source) != nil else {
             let named = parameters[field].map { "names \"\($0)\", which is not here" }
             throw TidemarkError(
                 .notFound, "\(key): \(field) \(named ?? "is needed, an id")", key: key)
         }
-        if let tree = collection.model.tree,
-            let parent = try JSONDocument(
-                parsing: document
-            ).ids(in: tree.parent).first
-        {
-            let parent = try draft.fold.resolve(EntityKey(key.collection, parent))
-            let source = try draft.fold.resolve(source)
-            if try draft.fold.isInside(parent, source, in: collection.model) {
-                throw TidemarkError(
-                    .invalidDocument, "\(source) can't be copied into itself", key: key)
-            }
+        if let tree = collection.model.tree {
+            try checkCopy(of: source, JSONDocument(parsing: document), key, collection.model, tree)
         }
         let requested = LocalRequested(action, parameters, document: document)
         return try append(.localRequested, key, requested.encoded, making: document)
+    }
+
+    /// Refuses a copy of an entity of a tree that lies in the entity itself, or with a content.
+    private func checkCopy(
+        of source: EntityKey, _ document: JSONDocument, _ key: EntityKey,
+        _ collection: CollectionModel, _ tree: CollectionModel.TreeRule
+    ) throws {
+        if let content = tree.content, document.rawValue(content) != nil {
+            throw TidemarkError(
+                .invalidDocument,
+                "\(key): it gets the content of what it is made of; leave \(content) out, and "
+                    + "edit it after that", key: key)
+        }
+        guard let id = document.ids(in: tree.parent).first else { return }
+        let parent = try draft.fold.resolve(EntityKey(key.collection, id))
+        let own = try draft.fold.resolve(source)
+        guard try draft.fold.isInside(parent, own, in: collection) else { return }
+        throw TidemarkError(.invalidDocument, "\(own) can't be copied into itself", key: key)
     }
 
     private func rule(

@@ -69,6 +69,12 @@ public final class WriteContext {
     @discardableResult
     public func create(_ key: EntityKey, _ document: [UInt8]) throws -> Position {
         let (key, collection) = try check(key)
+        try checkMade(document, key, collection)
+        return try append(.localCreated, key, document)
+    }
+
+    /// Refuses what can't be made.
+    func checkMade(_ document: [UInt8], _ key: EntityKey, _ collection: KnownCollection) throws {
         try checkObject(document)
         guard try self.document(key) == nil else {
             throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
@@ -77,7 +83,6 @@ public final class WriteContext {
         if !collection.model.keyed.isEmpty {
             try checkLists(of: try JSONDocument(parsing: document), key, collection.model)
         }
-        return try append(.localCreated, key, document)
     }
 
     /// Changes some fields of an entity; parts of the patch without effect are not logged.
@@ -186,7 +191,7 @@ public final class WriteContext {
     }
 
     /// Refuses a local id that the server could also assign to another entity.
-    func checkNew(_ key: EntityKey, _ collection: KnownCollection) throws {
+    private func checkNew(_ key: EntityKey, _ collection: KnownCollection) throws {
         guard collection.model.ids == .serverNumber, key.id.isWholeNumber,
             try draft.fold.entity(key).isEmpty
         else { return }
@@ -203,7 +208,7 @@ public final class WriteContext {
     }
 
     /// A document must stay readable when it is nested in an event or in a server's page.
-    func checkObject(_ document: [UInt8]) throws {
+    private func checkObject(_ document: [UInt8]) throws {
         do { try JSON.validateObject(document, within: Self.wrappingLevels) } catch {
             throw Self.invalid(error)
         }

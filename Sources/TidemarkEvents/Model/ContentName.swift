@@ -71,6 +71,11 @@ extension ContentName {
 }
 
 extension CollectionModel {
+    /// Whether every file that a field names is fetched.
+    package func fetchesAll(of field: String) -> Bool {
+        contents.contains { $0.field == field && $0.when == .all }
+    }
+
     /// What a document names, with the field of each rule, in the order of the rules and then of
     /// the document.
     ///

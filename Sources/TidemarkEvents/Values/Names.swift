@@ -148,3 +148,14 @@ public struct Revision: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// The bytes as text, damaged parts replaced.
     public var description: String { String(decoding: rawValue, as: UTF8.self) }
 }
+
+extension Revision {
+    /// Whether it is a weak entity tag, as HTTP writes it: it tells two contents apart, and names
+    /// none that a request could demand.
+    package var isWeak: Bool { description.hasPrefix(Self.weakMark) }
+
+    /// The same without the mark of a weak one.
+    package var tag: Substring { description.dropFirst(isWeak ? Self.weakMark.count - 1 : 0) }
+
+    private static let weakMark = "W/\""
+}

@@ -67,10 +67,7 @@ package struct ContentProof: Sendable, Hashable {
     }
 
     private func isOfVersion(_ tag: String) -> Bool {
-        func opaque(_ tag: String) -> Substring {
-            tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
-        }
-        return record.revision.map { opaque($0.description) == opaque(tag) } ?? true
+        record.revision.map { $0.tag == Revision(tag).tag } ?? true
     }
 }
 
@@ -137,16 +134,13 @@ extension ViewReader {
         by attempt: EntityRow.Attempt, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> (digest: String, bytes: Int)? {
         guard let field = collection.tree?.content else { return nil }
-        var part = row
-        part.pending = row.pending.filter { $0.position <= attempt.covers }
-        let base = try row.baseValue(in: collection)
-        guard case .document(let made) = try Current(part.changes(in: collection), on: base)
-        else { return nil }
+        let made = try row.made(through: attempt.covers, in: collection)
+        guard !made.isEmpty else { return nil }
         switch JSON.value(field, of: made).flatMap({ ContentName($0) }) {
         case .file(let digest, let bytes)?: return (digest, bytes)
         case .source?: return nil
         // What is made without a content is an empty file.
-        case nil: return base.isLive ? nil : (ContentFile.emptyDigest, 0)
+        case nil: return row.baseState == .live ? nil : (ContentFile.emptyDigest, 0)
         }
     }
 }

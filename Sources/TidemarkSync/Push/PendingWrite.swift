@@ -217,7 +217,7 @@ extension PendingWrite {
     /// asked for: a weak one is no longer weak after a while.
     func isBlind(in collection: CollectionModel, _ standing: PushPlanner.Standing) -> Bool {
         guard isLive, sentFile(in: collection) != nil else { return false }
-        guard let version = revision?.description else { return true }
-        return version.hasPrefix("W/") && standing.conflicts == 0
+        guard let revision else { return true }
+        return revision.isWeak && standing.conflicts == 0
     }
 }

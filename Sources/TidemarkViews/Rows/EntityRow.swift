@@ -217,6 +217,15 @@ package struct EntityRow: Sendable, Hashable {
         return bytes
     }
 
+    /// The same of the mutations up to one, as an attempt carries them.
+    package func made(
+        through last: Position, in collection: CollectionModel
+    ) throws(JSONError) -> [UInt8] {
+        var part = self
+        part.pending.removeAll { $0.position > last }
+        return try part.made(in: collection)
+    }
+
     /// Some of the pending mutations as a collection's model of today reads them.
     func changes(
         _ items: [Pending], in collection: CollectionModel

@@ -2,6 +2,7 @@
 // rename, move and delete, by chance from a seed, and in the end all of them have the same tree.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkHTTP
@@ -13,12 +14,7 @@ private enum PathChaos {
     static let wsgidav = ProcessInfo.processInfo.environment["TIDEMARK_WSGIDAV"]
     static let davsvn = ProcessInfo.processInfo.environment["TIDEMARK_DAVSVN"]
 
-    static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_PATH_EPISODES"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...5 }
-        return first...last
-    }
+    static let seeds = TestSeeds.named("TIDEMARK_PATH_EPISODES", else: 1...5)
 
     /// Devices that go over the network, with clocks of their own.
     static func setting(

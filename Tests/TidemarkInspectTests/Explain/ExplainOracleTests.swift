@@ -15,12 +15,7 @@ import TidemarkViews
 
 /// `TIDEMARK_EXPLAIN_SEEDS=100-400` runs those seeds instead of the few of every day.
 @Suite(.serialized) struct `histories of whatever happens` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_EXPLAIN_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...5 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_EXPLAIN_SEEDS", else: 1...5)
 
     @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `name each event that changed a row, and who set each field`(_ seed: UInt64) async throws {

@@ -2,21 +2,17 @@
 // only paths, by chance from a seed: in the end each device has the bytes that the server has.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// `TIDEMARK_PATH_SEEDS=100-400` runs those seeds instead of the few of every day.
 @Suite struct `files by paths that several change` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_PATH_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...12 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_PATH_SEEDS", else: 1...12)
 
     @Test(arguments: seeds)
     func `have the same bytes everywhere`(_ seed: UInt64) async throws {
         try await ContentWorld(
-            seed: seed, hasIDs: seed % 2 == 0, hasFaults: false, hasContents: true
+            seed: seed, hasIDs: seed % 2 == 0, hasFaults: false
         ).run()
     }
 
@@ -25,7 +21,7 @@ import Testing
         _ seed: UInt64
     ) async throws {
         try await ContentWorld(
-            seed: seed, hasIDs: seed % 2 == 0, hasFaults: true, hasContents: true
+            seed: seed, hasIDs: seed % 2 == 0, hasFaults: true
         ).run()
     }
 }

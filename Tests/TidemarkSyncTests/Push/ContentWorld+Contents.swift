@@ -67,7 +67,6 @@ extension ContentWorld {
 
     /// The files of a device with what is in them.
     func contents(_ device: Device) throws -> [String: String] {
-        guard hasContents else { return [:] }
         let files = try seen(device).filter { !$0.isFolder }
         return try device.replica.read { store in
             var contents: [String: String] = [:]
@@ -83,7 +82,6 @@ extension ContentWorld {
 
     /// Whether each file of a device has the bytes that it has on the server.
     func hasContents(_ device: Device) throws -> Bool {
-        guard hasContents else { return true }
         let there = server.entries.filter { !$0.isFolder }.map { ($0.path, $0.text) }
         return try contents(device) == Dictionary(uniqueKeysWithValues: there)
     }

@@ -30,7 +30,6 @@ final class ContentWorld {
 
     private let seed: UInt64
     private let hasFaults: Bool
-    let hasContents: Bool
     let random: SyncRandom
     private let clock = ManualClock()
     let server: WebDAVServer
@@ -40,26 +39,24 @@ final class ContentWorld {
     /// The contents that devices wrote.
     var written: [WrittenContent] = []
 
-    init(seed: UInt64, hasIDs: Bool, hasFaults: Bool, hasContents: Bool = false) throws {
-        (self.seed, self.hasFaults, self.hasContents) = (seed, hasFaults, hasContents)
+    init(seed: UInt64, hasIDs: Bool, hasFaults: Bool) throws {
+        (self.seed, self.hasFaults) = (seed, hasFaults)
         random = SyncRandom(seed: seed)
         var options = WebDAVOptions()
         options.hasFileIDs = hasIDs
         options.folderVersions = random.pick([.none, .ownMembers, .allBelow])
-        if hasContents {
-            options.tellsETagOfUploads = random.chance(70)
-            options.uploadsInPlace = random.chance(50)
-            options.hasRanges = random.chance(80)
-            options.hasWeakETags = random.chance(10)
-        }
+        options.tellsETagOfUploads = random.chance(70)
+        options.uploadsInPlace = random.chance(50)
+        options.hasRanges = random.chance(80)
+        options.hasWeakETags = random.chance(10)
         server = WebDAVServer(WebDAVServerModel(options), clock: clock)
         var files = CollectionModel(
-            "files", conflict: hasContents && random.chance(30) ? .localWins : .serverWins,
+            "files", conflict: random.chance(30) ? .localWins : .serverWins,
             references: [Reference("parent", to: "files")],
             tree: .init(
                 parent: "parent", name: "name", kind: "kind", isByPath: true,
-                serverID: hasIDs ? "fileId" : nil, content: hasContents ? "content" : nil))
-        if hasContents { files.contents = [.init("content", when: .all)] }
+                serverID: hasIDs ? "fileId" : nil, content: "content"))
+        files.contents = [.init("content", when: .all)]
         let model = SyncModel(name: "files", collections: [files])
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
         for number in 0..<2 {
@@ -100,7 +97,7 @@ final class ContentWorld {
         let first = 1 + random.below(6)
         return FaultPlan([
             FaultRule(
-                hasContents && random.chance(30)
+                random.chance(30)
                     ? .cutOff(afterBytes: 1 + random.below(8))
                     : random.pick([
                         .dropAfterHandling, .dropBeforeHandling, .answer(status: 503),
@@ -116,7 +113,7 @@ final class ContentWorld {
 
     private func serverEdit() {
         let entries = server.entries
-        if hasContents, random.chance(25), let file = pickFile(entries) {
+        if random.chance(25), let file = pickFile(entries) {
             made += 1
             steps.append("server: content \(made) of \(file)")
             return server.put(file, "content \(made)")
@@ -156,7 +153,7 @@ final class ContentWorld {
         let kind = random.chance(50) ? "folder" : "file"
         let choice = known.isEmpty ? 0 : random.below(8)
         let one = known.isEmpty ? nil : random.pick(known)
-        if hasContents, random.chance(30) {
+        if random.chance(30) {
             return try await editContent(device, parent, name, id, one, "content \(made)")
         }
         do {
@@ -190,7 +187,7 @@ final class ContentWorld {
         clock.advance(by: .seconds(7_200))
         let before = server.requestLog.count
         let outcome = try await device.engine.sync()
-        if hasContents { try await device.engine.transfer() }
+        try await device.engine.transfer()
         steps.append("\(device.name): sync \(outcome.word)")
         for request in server.requestLog[before...]
         where request.method.rawValue != "PROPFIND" {

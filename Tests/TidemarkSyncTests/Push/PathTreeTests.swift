@@ -12,12 +12,7 @@ import TidemarkTesting
 
 /// `TIDEMARK_PATH_SEEDS=100-400` runs those seeds instead of the few of every day.
 @Suite struct `a tree by paths that several change` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_PATH_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...12 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_PATH_SEEDS", else: 1...12)
 
     @Test(arguments: seeds)
     func `is on each device as on the server, which tells ids`(_ seed: UInt64) async throws {

@@ -16,12 +16,7 @@ import TidemarkTesting
 /// `TIDEMARK_TREE_SEEDS=100-400` runs those seeds instead of the few of every day; each is 25
 /// scripts.
 @Suite struct `changes of a tree` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_TREE_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...6 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_TREE_SEEDS", else: 1...6)
 
     @Test(arguments: seeds)
     func `make of the server's tree what they make one after another`(_ seed: UInt64) async throws {

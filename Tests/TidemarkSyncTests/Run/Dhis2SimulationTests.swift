@@ -8,12 +8,7 @@ import Testing
 
 /// `TIDEMARK_DHIS2_SEEDS=100-400` runs those seeds instead of the few of every day.
 @Suite(.serialized) struct `whatever happens with DHIS2` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...8 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_DHIS2_SEEDS", else: 1...8)
 
     @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `tablets and server are equal in the end, and nothing is lost`(_ seed: UInt64)

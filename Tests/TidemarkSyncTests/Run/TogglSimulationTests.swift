@@ -8,12 +8,7 @@ import Testing
 
 /// `TIDEMARK_TOGGL_SEEDS=100-400` runs those seeds instead of the few of every day.
 @Suite(.serialized) struct `whatever happens with Toggl` {
-    private static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_TOGGL_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return 1...8 }
-        return first...last
-    }
+    private static let seeds = TestSeeds.named("TIDEMARK_TOGGL_SEEDS", else: 1...8)
 
     @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `devices and server are equal in the end, and nothing is made twice`(_ seed: UInt64)

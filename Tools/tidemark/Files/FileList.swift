@@ -67,14 +67,8 @@ extension ViewReader {
         var content = FileContent()
         let row = try contents(of: entry.key)
         for (field, name) in collection.contentNames(in: entry.document.bytes) {
-            content.isWanted =
-                row.wants(field)
-                || collection.contents.contains { $0.field == field && $0.when == .all }
-            let digest: String? =
-                switch name {
-                case .file(let digest, _): digest
-                case .source(let text): try self.digest(of: ContentSource(collection.name, text))
-                }
+            content.isWanted = row.wants(field) || collection.fetchesAll(of: field)
+            let digest = try digest(of: name, in: collection.name)
             if case .file(_, let bytes) = name { (content.isOwn, content.bytes) = (true, bytes) }
             if let stored = try digest.flatMap({ try self.content($0) })?.stored {
                 content.isHere = true

@@ -142,7 +142,7 @@ struct FileTree {
 
     /// The field that names a file's content.
     func contentField() throws -> String {
-        guard let field = collection.contents.first?.field else {
+        guard let field = rule.content ?? collection.contents.first?.field else {
             throw UsageError(
                 "\(collection.name) names no contents in the model: add \"contents\" with the field"
             )

@@ -152,14 +152,10 @@ extension TreeRule {
     /// It is of entity and version, as two files may have the same version. A weak one names what
     /// the strong one with the same tag does.
     package func contentName(of id: String, _ revision: Revision?) -> String? {
-        guard content != nil, let version = revision?.description, !version.isEmpty else {
-            return nil
-        }
-        let name = "\(id) \(version.hasPrefix(Self.weakMark) ? version.dropFirst(2) : version[...])"
+        guard content != nil, let tag = revision?.tag, !tag.isEmpty else { return nil }
+        let name = "\(id) \(tag)"
         return name.utf8.count <= ContentName.bytesMax ? name : nil
     }
-
-    private static let weakMark = "W/\""
 
     /// Whether others may lie in an entity with that document.
     package func isFolder(_ document: JSONDocument) -> Bool {

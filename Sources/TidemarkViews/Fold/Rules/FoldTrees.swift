@@ -211,10 +211,8 @@ extension EntityRow {
         in collection: CollectionModel
     ) throws -> JSONDocument? {
         guard let attempt else { return treeDocument(in: collection) }
-        var sent = self
-        sent.pending.removeAll { $0.position > attempt.covers }
-        sent.current = try sent.made(in: collection)
-        return sent.treeDocument(in: collection)
+        let bytes = try made(through: attempt.covers, in: collection)
+        return bytes.isEmpty ? nil : try JSONDocument(parsing: bytes)
     }
 
     /// Whether what lies in it is not seen.

@@ -115,6 +115,14 @@ extension RowReading {
         return row?[source.text].flatMap { $0.digest.isEmpty ? nil : $0.digest }
     }
 
+    /// The same by any name of a content.
+    package func digest(of name: ContentName, in collection: CollectionName) throws -> String? {
+        switch name {
+        case .file(let digest, _): digest
+        case .source(let text): try digest(of: ContentSource(collection, text))
+        }
+    }
+
     /// The documents of both sides of conflicts that wait for an answer.
     fileprivate func textAtIssue() throws -> [[UInt8]] {
         var texts: [[UInt8]] = []
