@@ -25,6 +25,9 @@ struct DyingHost: SyncHost {
 
     var countsAttempts: Bool { next.countsAttempts }
     func interruption() -> SyncFailure? { next.interruption() }
+    func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool {
+        next.sendsMore(isTimely, beside: open)
+    }
     func pause(seconds: Int64) async throws { try await next.pause(seconds: seconds) }
     func credentials() async throws -> Credentials { try await next.credentials() }
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

@@ -36,6 +36,16 @@ final class SyncWire: Transport, Sendable {
     /// What is in between; counting begins anew.
     func tap(_ tap: Tap?) { state.withLock { $0 = State(tap: tap) } }
 
+    /// Has requests that are on their way at the same time come, and be answered, in any order.
+    func mixUp(by random: SyncRandom) {
+        tap { _, _, pass in
+            for _ in 0..<random.below(20) { await Task.yield() }
+            let answer = await pass()
+            for _ in 0..<random.below(20) { await Task.yield() }
+            return answer
+        }
+    }
+
     /// How many requests came since the tap was set.
     var count: Int { state.withLock(\.count) }
 

@@ -18,7 +18,7 @@ public struct SyncSettings: Sendable, Hashable {
     ///
     /// Each ``SyncTrigger/named(_:)`` has at most one gate.
     public var gates: [TriggerGate]
-    /// The most lists that are requested at the same time.
+    /// The most lists, or folders of a tree, that are requested at the same time.
     public var parallel: Int
     /// When entities are pruned.
     public var cleanUp: CleanUp
@@ -138,6 +138,9 @@ extension SyncSettings {
 extension SyncSettings {
     /// How much is fetched at the same time of files beside entities.
     public struct TransferBudgets: Sendable, Hashable {
+        /// The most writes of trees that are on their way at the same time, those of contents
+        /// among them.
+        public var actions: Int
         /// The most files that are fetched at the same time; 0 for none.
         public var downloads: Int
         /// The most files that are sent at the same time; 0 for none.
@@ -145,8 +148,11 @@ extension SyncSettings {
         /// How many bytes one request asks for, where the server gives parts.
         public var partBytes: Int
 
-        /// By default 3 files that come, in parts of 4 MiB, and 2 that go.
-        public init(downloads: Int = 3, uploads: Int = 2, partBytes: Int = 4 << 20) {
+        /// By default one write, 3 files that come, in parts of 4 MiB, and 2 that go.
+        public init(
+            actions: Int = 1, downloads: Int = 3, uploads: Int = 2, partBytes: Int = 4 << 20
+        ) {
+            self.actions = actions
             self.downloads = downloads
             self.uploads = uploads
             self.partBytes = partBytes
@@ -202,7 +208,7 @@ extension SyncSettings: ModelObject {
             "How often triggers of the app may begin a run, by their names."),
         ModelMember(
             "parallel", \.parallel, .number(1...64),
-            "How many lists may be asked for at the same time."),
+            "How many lists, or folders of a tree, may be asked for at the same time."),
         ModelMember(
             "cleanUp", \.cleanUp, .word,
             """
@@ -248,6 +254,11 @@ extension TransferBudgets: ModelObject {
     static let blank = TransferBudgets()
 
     static let members: [ModelMember<TransferBudgets>] = [
+        ModelMember(
+            "actions", \.actions, .number(1...64),
+            """
+            How many writes of trees may be on their way at the same time, contents among them.
+            """),
         ModelMember(
             "downloads", \.downloads, .number(0...64),
             "How many files may be fetched at the same time; 0 for none."),

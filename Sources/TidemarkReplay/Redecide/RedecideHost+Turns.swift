@@ -1,5 +1,5 @@
-// RedecideHost+Turns.swift — hands over the answers to parallel lists in the order in which they
-// were recorded to arrive.
+// RedecideHost+Turns.swift — hands over the answers to parallel lists and writes in the order in
+// which they were recorded to arrive.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -14,6 +14,10 @@ extension RedecideHost {
     func next<Answered: Sendable>(
         of group: inout ThrowingTaskGroup<Answered, any Error>
     ) async throws -> Answered? {
+        if let write = try nextToLand() {
+            try land(write)
+            return try await group.next()
+        }
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             let place = state.open.indices.last { run.reads[state.open[$0]].answer.overtook == $0 }
             guard !state.open.isEmpty else { return nil }
@@ -43,5 +47,75 @@ extension RedecideHost {
             }
             waiter?.resume()
         }
+    }
+}
+
+extension RedecideHost {
+    /// Whether another write is sent before one that is on its way is answered.
+    ///
+    /// Of a run that ended before its time was over the recording tells when nothing more was sent.
+    func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool {
+        let isCut =
+            run.finished == nil || run.failure?.kind == .deadline
+            || run.failure?.kind == .cancelled
+        return state.withLock { state in
+            guard isCut, !state.isFree else { return isTimely }
+            return commit(state) != nil && answered(open, state) == nil
+        }
+    }
+
+    /// Which of some writes the run's next commit answers.
+    private func answered(_ open: [Position], _ state: State) -> Position? {
+        commit(state)?.lazy.compactMap { entry in
+            guard entry.event.kind == .requestAnswered || entry.event.kind == .requestFailed
+            else { return nil }
+            return entry.event.call
+        }.first(where: open.contains)
+    }
+
+    /// The write that is answered next; nil where none is on its way.
+    private func nextToLand() throws -> Position? {
+        let (open, next, isFree) = state.withLock { state in
+            let open = state.flying.keys.sorted()
+            return (open, answered(open, state), state.isFree)
+        }
+        guard let first = open.first else { return nil }
+        if isFree { return first }
+        if let next { return next }
+        let isOver = state.withLock { commit($0) == nil }
+        throw stop(
+            isOver && run.finished == nil
+                ? RedecideStop.recordEnds
+                : comparison.instead("waits for the answer to \(first)", following) as any Error)
+    }
+
+    /// Hands over the recorded answer of a write.
+    private func land(_ sent: Position) throws {
+        guard let question = state.withLock({ $0.flying.removeValue(forKey: sent) }) else { return }
+        let answer = try write(question)
+        let waiter = state.withLock { state in
+            state.landed[sent] = answer
+            return state.landing.removeValue(forKey: sent)
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for the answer of a write.
+    func landed(_ question: SyncQuestion) async -> (ServerAnswer, AnswerRecord) {
+        let sent = question.asOf
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isFree = state.withLock { state in
+                    let isOver = state.stop != nil || Task.isCancelled
+                    if state.landed[sent] != nil || isOver { return true }
+                    state.landing[sent] = continuation
+                    return false
+                }
+                if isFree { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.landing.removeValue(forKey: sent) }?.resume()
+        }
+        return state.withLock { $0.landed.removeValue(forKey: sent) } ?? nobody(question)
     }
 }

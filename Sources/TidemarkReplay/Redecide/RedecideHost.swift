@@ -46,6 +46,10 @@ final class RedecideHost: SyncHost {
         /// The reads among them whose answer may be handed over.
         var released: Set<Int> = []
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Writes that are on their way, and the answers that may be handed over.
+        var flying: [Position: SyncQuestion] = [:]
+        var landed: [Position: (ServerAnswer, AnswerRecord)] = [:]
+        var landing: [Position: CheckedContinuation<Void, Never>] = [:]
         var acts = 0
         var answers = 0
         /// Whether the comparison has ended; `aftermath` then holds what was appended since.
@@ -124,8 +128,8 @@ final class RedecideHost: SyncHost {
         let (first, waiters) = state.withLock { state in
             let first = state.stop ?? error
             state.stop = first
-            defer { state.waiters = [:] }
-            return (first, Array(state.waiters.values))
+            defer { (state.waiters, state.landing) = ([:], [:]) }
+            return (first, Array(state.waiters.values) + Array(state.landing.values))
         }
         for waiter in waiters { waiter.resume() }
         return first
@@ -221,14 +225,19 @@ final class RedecideHost: SyncHost {
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) throws -> SyncReply {
         try check()
+        if question.isWrite, question.isAhead, !progress.isFree {
+            state.withLock { $0.flying[question.asOf] = question }
+            return SyncReply(question) { [self] in await landed(question) }
+        }
         if question.isWrite {
             let answer = try write(question)
             return SyncReply(question) { answer }
         }
         let found = state.withLock { state in
-            let found = unasked(state).first {
+            let same = unasked(state).filter {
                 $0.read.request == RecordedRequest(question.request)
             }
+            let found = same.first { $0.read.asOf == question.asOf } ?? same.first
             if let found { state.asked.insert(found.number) }
             if let found, question.isAhead { state.open.append(found.number) }
             return found
@@ -268,7 +277,7 @@ final class RedecideHost: SyncHost {
     }
 
     /// The recorded answer to a write.
-    private func write(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
+    func write(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
         if progress.isFree { return nobody(question) }
         if meets({ if case .drop = $0 { true } else { false } }) {
             state.withLock { $0.isFree = true }

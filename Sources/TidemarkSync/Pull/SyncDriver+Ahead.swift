@@ -1,20 +1,22 @@
 // SyncDriver+Ahead.swift — several lists at once: prefetched in parallel, logged in the order of
-// the model.
+// the model. The folders of one list are in SyncDriver+Folders.swift.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
-/// The actor on which prefetched lists run, one step of one list at a time.
+/// The actor on which requests run that are open at the same time, one step of one at a time.
 ///
 /// Answers that come at once therefore come in the order of their requests, in every process alike.
-@globalActor private actor AheadLane {
+@globalActor actor AheadLane {
     static let shared = AheadLane()
 }
 
 /// The answer to a prefetched list.
 struct AnsweredList: Sendable {
     var target: PullTarget
+    /// Of a list by folders, the folder; nil for the list's first request.
+    var folder: FolderAhead?
     var answer: ServerAnswer
     /// What was sent; nil where no request could be made.
     var exchange: ReadExchange?
@@ -62,6 +64,8 @@ struct ListsAhead {
     var open = 0
     /// The group of requests of each list.
     var groups: [PullTarget: RequestGroup] = [:]
+    /// The folders of the current list.
+    var folders = FoldersAhead()
 
     /// The next step, until the current list has its answer.
     func next(_ target: PullTarget, _ pace: RequestPace, at moment: Moment) -> Next {
@@ -96,7 +100,7 @@ extension SyncDriver {
     /// Prefetches lists, as many as may be open at once, until the current one has its answer.
     func turn(
         of list: Listing, _ run: inout SyncRun,
-        _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+        _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws -> Turn {
         if run.ahead?.round != run.machine.pullRound {
             if let turn = await beginRound(&run) { return turn }
@@ -155,7 +159,7 @@ extension SyncDriver {
         add(lists, to: &ahead)
         // Answers of the round before are discarded.
         if let before = run.ahead {
-            (ahead.open, ahead.proof) = (before.open, before.proof)
+            (ahead.open, ahead.proof, ahead.folders) = (before.open, before.proof, before.folders)
             for answered in before.inOrder { drop(answered, &run) }
         }
         run.ahead = ahead
@@ -191,7 +195,7 @@ extension SyncDriver {
 
     private func ask(
         for target: PullTarget, _ run: inout SyncRun,
-        _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+        _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) throws {
         guard var ahead = run.ahead else { return }
         defer { run.ahead = ahead }
@@ -206,13 +210,24 @@ extension SyncDriver {
             ahead.graph.answered(target)
             return
         }
-        let request: ServerRequest
-        do { request = try adapter.request(for: call) } catch {
+        do {
+            try send(call, asOf: asOf, as: &answered, &ahead, &run, &group)
+        } catch let error as SyncFailure {
             answered.answer = .failure(error)
             ahead.graph.answered(target, endsRun: answered.endsRun)
             ahead.answered[target] = answered
-            return
         }
+    }
+
+    /// Sends the request of a list, or of a folder, without waiting for its answer.
+    ///
+    /// - Throws: ``SyncFailure`` where no request can be made of the call.
+    func send(
+        _ call: ServerCall, asOf: Position, as answered: inout AnsweredList,
+        _ ahead: inout ListsAhead, _ run: inout SyncRun,
+        _ group: inout ThrowingTaskGroup<Arrival, any Error>
+    ) throws {
+        let request = try adapter.request(for: call)
         let question = question(.list(call), call, request, asOf: asOf, isAhead: true, in: run)
         let driver = limited(by: run.pace.time)
         let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
@@ -222,13 +237,13 @@ extension SyncDriver {
         answered.number = run.asked
         ahead.open += 1
         let (blank, sent) = (answered, run.moment)
-        let work: @AheadLane @Sendable () async -> AnsweredList = {
+        let work: @AheadLane @Sendable () async -> Arrival = {
             var answered = blank
             let (answer, record) = await reply.answer()
             answered.answer = answer
             answered.isCut = driver.isCut(answer, record, since: sent)
             answered.exchange = ReadExchange(question, reply, record)
-            return answered
+            return .list(answered)
         }
         group.addTask(operation: work)
     }
@@ -246,16 +261,23 @@ extension SyncDriver {
     }
 
     /// Waits for the next answer of any list.
-    private func takeNext(
-        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+    func takeNext(
+        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws {
-        guard var answered = try await host.next(of: &group) else { return }
+        guard case .list(let answered)? = try await host.next(of: &group) else { return }
+        arrived(answered, &run)
+    }
+
+    /// Keeps the answer of a list until its turn comes.
+    func arrived(_ answered: AnsweredList, _ run: inout SyncRun) {
+        var answered = answered
         run.moment = dependencies.moment
         run.ahead?.open -= 1
         let place = run.open.firstIndex(of: answered.number) ?? 0
         run.open.remove(at: place)
         answered.exchange?.overtook = place
         if let answer = answered.exchange?.answer { run.hold(answer) }
+        if let folder = answered.folder { return take(answered, of: folder, &run) }
         guard var ahead = run.ahead, answered.round == ahead.round else {
             return drop(answered, &run)
         }
@@ -272,7 +294,7 @@ extension SyncDriver {
 
     /// Waits until all open requests are answered.
     func settle(
-        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws {
         while run.ahead?.open ?? 0 > 0 { try await takeNext(&run, &group) }
     }
@@ -300,23 +322,27 @@ extension SyncDriver {
             ahead.answered[answered.target] = nil
             ahead.graph.forget(answered.target)
         }
+        for answered in ahead.folders.forgetRefused() { drop(answered, &run) }
         run.ahead = ahead
     }
 
     /// Cancels open requests, and counts answers that are not used.
     func drop(
-        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws {
         guard let ahead = run.ahead else { return }
         group.cancelAll()
-        for answered in ahead.inOrder { drop(answered, &run) }
+        for answered in ahead.inOrder + ahead.folders.inOrder { drop(answered, &run) }
         run.ahead?.answered = [:]
+        run.ahead?.folders = FoldersAhead()
         var left: [AnsweredList] = []
-        while let answered = try await group.next() { left.append(answered) }
+        while let arrival = try await group.next() {
+            if case .list(let answered) = arrival { left.append(answered) }
+        }
         for answered in left.sorted(by: { $0.number < $1.number }) { drop(answered, &run) }
     }
 
-    private func drop(_ answered: AnsweredList, _ run: inout SyncRun) {
+    func drop(_ answered: AnsweredList, _ run: inout SyncRun) {
         guard let exchange = answered.exchange else { return }
         run.recorder.note(exchange)
         run.machine.dropped()

@@ -121,6 +121,9 @@ package struct PushPlanner: Sendable {
         return rest == nil ? flush() : .more
     }
 
+    /// Has a candidate looked at once more, before all others.
+    package mutating func putFirst(_ candidate: PushCandidate) { waiting = [candidate] + waiting }
+
     /// Skips the entity that was to be read.
     package mutating func pass() { waiting.removeFirst() }
 

@@ -7,16 +7,19 @@ import TidemarkViews
 extension SyncMachine {
     /// The next step of a round; nil when the round is over.
     mutating func nextPush() -> SyncAction? {
-        guard planner != nil else { return look(.outbox(nil)) }
+        guard planner != nil else { return flight.isEmpty ? look(.outbox(nil)) : nil }
+        if let candidate = takeWaiting() { planner?.putFirst(candidate) }
+        guard flight.hasRoom else { return nil }
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let next = planner?.next(upTo: count) {
+            guard case .look(let candidate) = next else { return carryOut(next) }
             // A write that is held back need not be read.
-            if case .look(let candidate) = next, isHeldBack(candidate.key) {
-                planner?.pass()
-            } else {
-                return carryOut(next)
+            guard isHeldBack(candidate.key) else {
+                return flight.mayTake(candidate.key) ? carryOut(next) : nil
             }
+            planner?.pass()
         }
+        guard flight.isEmpty else { return nil }
         // A push may have released writes that waited for it, or an edit came in between.
         let isOver = planner?.hasPlanned == false
         planner = nil
@@ -31,9 +34,8 @@ extension SyncMachine {
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         let standing = standing(of: key)
         guard let next = planner?.take(pending, standing) else { return nil }
-        let action = carryOut(next)
-        if case .ask = next, pending?.revision != nil { pause = Self.weakFor }
-        return action
+        if case .ask(let key, _) = next, pending?.revision != nil { isWeak.insert(key) }
+        return carryOut(next)
     }
 
     /// For how many seconds after a change servers tell a weak version of a file, in the place of
@@ -43,15 +45,25 @@ extension SyncMachine {
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
         case .look(let candidate):
+            flight.looked = candidate
             let isRetried = remedies.retried.contains(candidate.key)
             return look(
                 .pending(candidate.key, through: candidate.through, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
-        case .send(let items): return perform(.push(items))
-        case .ask(let key, let call):
-            conflicts[key, default: 0] += 1
-            return perform(.readBack(key, call, attempt: nil))
+        case .send, .ask:
+            guard mayCarryOut(next) else {
+                flight.wait(isUpload: next.isUpload)
+                return self.next()
+            }
         }
+        guard case .ask(let key, let call) = next else {
+            guard case .send(let items) = next else { trap("sends nothing") }
+            return perform(.push(items))
+        }
+        conflicts[key, default: 0] += 1
+        let action = perform(.readBack(key, call, attempt: nil))
+        if isWeak.remove(key) != nil { pause = Self.weakFor }
+        return action
     }
 
     /// Whether an entity's writes are held back in this run.
@@ -74,9 +86,16 @@ extension SyncMachine {
     /// Nothing was sent: an edit came in between, or the wait was so long that the next step is
     /// decided again.
     package mutating func overtaken() -> SyncAction {
-        guard case .result(.push) = awaited else { trap("was overtaken in no push") }
-        planner = nil
+        guard case .result(.push(let items)) = awaited else { trap("was overtaken in no push") }
+        // Another round looks at it again.
+        if !mayFly(items) { planAnew() }
         return decide()
+    }
+
+    /// Has everything that was not sent planned once more.
+    mutating func planAnew() {
+        planner = nil
+        flight.forgetWaiting()
     }
 
     /// A write was refused without being sent; the others of its request go on.

@@ -66,6 +66,12 @@ package struct RequestPace: Sendable {
         holds[group] = max(holds[group] ?? begun.now, until ?? Timestamp(rawValue: .max))
     }
 
+    /// Whether the server takes no requests of some group at a moment.
+    func isHolding(at moment: Moment) -> Bool {
+        let now = now(at: moment)
+        return holds.values.contains { now < $0 }
+    }
+
     /// Whether too little of the run's time is left for another request.
     package func isOver(at moment: Moment) -> Bool {
         time.left(at: moment).map { $0 < SyncTime.requestTimeMin } ?? false

@@ -20,6 +20,8 @@ struct LiveHost: SyncHost {
 
     func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
 
+    func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool { isTimely }
+
     func pause(seconds: Int64) async throws {
         try await dependencies.sleep(.seconds(seconds))
     }

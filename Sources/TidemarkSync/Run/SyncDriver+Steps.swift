@@ -23,7 +23,6 @@ extension SyncDriver {
                 try $0.cleanUp(now, moment, $1)
             }
             return run.machine.cleanedUp()
-        case .push(let items): return try await push(items, &run)
         case .remedy(let remedy): return try await carryOut(remedy, &run)
         case .compare(let proof): return try await compare(proof, &run)
         case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call),
@@ -40,12 +39,13 @@ extension SyncDriver {
             let call = ServerCall.poll(ticket.ticket, of: ticket.items.map(\.call))
             return try await read(step, call, &run)
         case .refill(let refill): return try await read(step, refill.call, &run)
-        case .renew, .finish: preconditionFailure("what makes no call is not carried out here")
+        case .push, .receive, .renew, .finish:
+            preconditionFailure("what has a place of its own is not carried out here")
         }
     }
 
     /// Writes one commit of the run.
-    private func log<R: Sendable>(
+    func log<R: Sendable>(
         _ recorder: inout SyncRecorder,
         _ body: @escaping @Sendable (inout SyncRecorder, Draft) throws -> R
     ) async throws -> R {
@@ -60,7 +60,10 @@ extension SyncDriver {
 
     // MARK: Writes: logged before they are sent
 
-    private func push(_ items: [PushItem], _ run: inout SyncRun) async throws -> SyncAction {
+    func push(
+        _ items: [PushItem], _ run: inout SyncRun,
+        _ group: inout ThrowingTaskGroup<Arrival, any Error>
+    ) async throws -> SyncAction {
         var sendable: [PushItem] = []
         for item in items {
             guard let refusal = item.refusal ?? adapter.refusal(of: item.call) else {
@@ -99,25 +102,38 @@ extension SyncDriver {
         } catch { return run.machine.unsent(error) }
         dependencies.reach(.beforeAppend)
         let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)
-        let group = adapter.group(of: call)
+        let counted = adapter.group(of: call)
         let sent = try await log(&run.recorder) {
             try $0.sending(
-                items, request, parts, of: group, sentAt: sentAt, waited: waited, $1)
+                items, request, parts, of: counted, sentAt: sentAt, waited: waited, $1)
         }
         // An edit was committed in between: what to send is decided again.
         guard let sent else { return run.machine.overtaken() }
         run.waited = 0
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
-        let question = question(step, call, request, asOf: sent.call, in: run)
-        var (answer, record) = try await host.ask(question, run.proof.credentials, limits)
-            .answer()
-        answer = answer.naming(items)
+        let isAhead = run.machine.mayFly(items)
+        let question = question(step, call, request, asOf: sent.call, isAhead: isAhead, in: run)
+        let reply = try host.ask(question, run.proof.credentials, limits)
+        if isAhead {
+            fly(items, sent, reply, at: run.moment, &group)
+            return run.machine.sent(sent.call)
+        }
+        let (answer, record) = await reply.answer()
+        let isCut = isCut(answer, record, since: run.moment)
+        return try await took(
+            AnsweredWrite(items: items, sent: sent, answer: answer, record: record, isCut: isCut),
+            &run)
+    }
+
+    /// Logs the answer to a write, and hands it to the machine.
+    func took(_ write: AnsweredWrite, _ run: inout SyncRun) async throws -> SyncAction {
+        let (items, sent, isCut) = (write.items, write.sent, write.isCut)
+        var (answer, record) = (write.answer.naming(items), write.record)
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
-        let isCut = isCut(answer, record, since: run.moment)
         if case .failure(let failure) = answer {
             // A batch that is refused as a whole, or cut off, proves nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
@@ -398,8 +414,8 @@ extension ReadExchange {
         case .compare(let proof): (own.key, own.settles) = (proof.key, proof.attempt.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
-        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy,
-            .complete, .cleanUp, .renew, .finish:
+        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll,
+            .remedy, .complete, .cleanUp, .renew, .finish:
             break
         }
         return own

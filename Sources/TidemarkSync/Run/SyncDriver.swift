@@ -122,7 +122,7 @@ package struct SyncDriver: Sendable {
         if run.machine.scope != .cleanUp, let failure = await run.proof.begin() {
             action = run.machine.end(failure)
         }
-        try await withThrowingTaskGroup(of: AnsweredList.self) { group in
+        try await withThrowingTaskGroup(of: Arrival.self) { group in
             while let step = try next(action, &run) {
                 action = try await carryOut(step, &run, &group)
                 if case .perform(.renew(let refused)) = action {
@@ -138,6 +138,7 @@ package struct SyncDriver: Sendable {
         var action = first
         if let failure = host.interruption() { action = run.machine.end(failure) }
         run.moment = dependencies.moment
+        allowMore(&run)
         // One decision reads the views in one transaction.
         let step = try host.read(journal) { views in
             run.asOf = views.last
@@ -152,8 +153,8 @@ package struct SyncDriver: Sendable {
         }
         if step == .finish { return nil }
         if step.call != nil, run.pace.isOver(at: run.moment) {
-            _ = run.machine.end(.deadline)
-            return nil
+            guard case .perform(.receive) = run.machine.end(.deadline) else { return nil }
+            return .receive
         }
         let machine = run.machine
         tell(
@@ -167,8 +168,10 @@ package struct SyncDriver: Sendable {
     /// Carries out one step, from its turn to its end.
     private func carryOut(
         _ step: SyncStep, _ run: inout SyncRun,
-        _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+        _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws -> SyncAction {
+        if case .receive = step { return try await receive(&run, &group) }
+        if case .list = step, let list = run.machine.list { goOn(withFolders: list, &run) }
         if case .list = step, let list = run.machine.list, list.isUnasked {
             switch try await turn(of: list, &run, &group) {
             case .inLine: break
@@ -177,6 +180,11 @@ package struct SyncDriver: Sendable {
             case .ended(let failure): return run.end(failure)
             case .answered(let answered): return try await take(answered, step, &run)
             }
+        }
+        if case .list = step, let list = run.machine.list, list.walk != nil,
+            let answered = try await turn(ofFolder: list, &run, &group)
+        {
+            return try await take(answered, step, &run)
         }
         let seconds = if case .poll(_, let seconds) = step { seconds } else { run.machine.pause }
         if seconds > 0 {
@@ -201,8 +209,15 @@ package struct SyncDriver: Sendable {
             }
             run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
-        return try await limited(by: run.pace.time, sending: step.file)
-            .carryOut(step, &run)
+        let driver = limited(by: run.pace.time, sending: step.file)
+        if case .push(let items) = step {
+            // Lists that nobody waits for any more are not mixed up with writes.
+            if run.machine.mayFly(items), run.machine.inFlight.isEmpty {
+                try await settle(&run, &group)
+            }
+            return try await driver.push(items, &run, &group)
+        }
+        return try await driver.carryOut(step, &run)
     }
 
     /// Asks the app for other credentials than those that were refused.

@@ -23,6 +23,11 @@ package protocol SyncHost: Sendable {
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) throws -> SyncReply
+    /// Whether another write is sent beside those that are on their way, before one of them is
+    /// answered.
+    ///
+    /// - Parameter isTimely: whether limits and the run's time allow it.
+    func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool
     /// Waits between two questions for an answer that the server promised.
     func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.

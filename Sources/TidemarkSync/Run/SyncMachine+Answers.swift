@@ -32,6 +32,7 @@ extension SyncMachine {
 
     /// Takes the result of a call.
     package mutating func answered(_ result: CallResult) -> SyncAction {
+        if case .result(.receive) = awaited { land(result.sent) }
         guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
         if let alert = result.alert { outcome.alert = alert }
         outcome.counts.requests += 1
@@ -85,7 +86,8 @@ extension SyncMachine {
     }
 
     private mutating func goOn(after step: SyncStep) -> SyncAction {
-        outcome.failure == .unauthorized ? perform(.renew(step)) : decide()
+        // Other credentials are asked for once nothing is on its way with these.
+        outcome.failure == .unauthorized && flight.isEmpty ? perform(.renew(step)) : decide()
     }
 
     /// Blocks writes to collections for the rest of the run; the others go on.
@@ -129,7 +131,8 @@ extension SyncMachine {
             if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.remedy(let remedy), let answer): took(answer, of: remedy)
         case (.describe, _), (.combine, _), (.refetch, _): break
-        case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
+        case (.receive, _), (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _):
+            trap("answered a step")
         }
         if case .list = step, let time = sureTime, list != nil, list?.serverTime == nil {
             change { $0.serverTime = time }
@@ -169,7 +172,7 @@ extension SyncMachine {
                 asked.append(key)
             }
         case .compare(let proof): proofs.append(proof)
-        case .push: planner = nil
+        case .push: planAnew()
         case .readBackAll(_, let items): putBack(items.map(\.key))
         case .poll(let ticket, _): ticketsDue.append(ticket)
         case .refill(let refill): refills?.append(refill)
@@ -179,7 +182,7 @@ extension SyncMachine {
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
         // The current list stays.
-        case .list, .feed, .fetch, .complete, .cleanUp, .renew, .finish: break
+        case .list, .feed, .fetch, .receive, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -216,7 +219,8 @@ extension SyncMachine {
             } else {
                 asked.count + 1
             }
-        case .push(let items): (planner?.left ?? 0) + items.count
+        case .push(let items): (planner?.left ?? 0) + flight.count + flight.waits + items.count
+        case .receive: (planner?.left ?? 0) + flight.count + flight.waits
         case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
             .cleanUp, .renew, .finish, .compare:

@@ -108,8 +108,8 @@ extension SyncMachine {
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
         case .compare(let proof): hasFailed(proof.key) ? .read : nil
-        case .describe, .combine, .refetch, .readBackAll, .poll, .complete, .cleanUp, .renew,
-            .finish, .refill, .remedy:
+        case .describe, .combine, .refetch, .readBackAll, .receive, .poll, .complete, .cleanUp,
+            .renew, .finish, .refill, .remedy:
             nil
         }
     }
@@ -151,8 +151,8 @@ extension SyncMachine {
         case .compare: return .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool
-        case .refetch, .describe, .combine, .readBackAll, .push, .poll, .remedy, .complete,
-            .cleanUp, .renew, .finish:
+        case .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll, .remedy,
+            .complete, .cleanUp, .renew, .finish:
             return nil
         }
     }
@@ -172,7 +172,10 @@ extension SyncMachine {
             return
         }
         guard !failure.stopsRun else {
-            outcome.failure = failure
+            // What a later answer says of credentials may be mended, anything else not.
+            if outcome.failure == nil || outcome.failure == .unauthorized {
+                outcome.failure = failure
+            }
             return
         }
         if case .readBackAll(_, let items) = step, !failure.isServers {
@@ -221,7 +224,7 @@ extension SyncMachine {
         case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay,
         // and what was refused.
-        case .describe, .refetch, .remedy, .complete, .cleanUp, .renew, .finish: break
+        case .describe, .refetch, .receive, .remedy, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -261,8 +264,8 @@ extension SyncMachine {
         case .compare: passOver(step, failure)
         // What was not due may wait.
         case .combine: break
-        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish, .refill,
-            .remedy:
+        case .describe, .refetch, .push, .receive, .poll, .complete, .cleanUp, .renew, .finish,
+            .refill, .remedy:
             passOver(step, failure)
         }
     }

@@ -165,6 +165,10 @@ package struct SyncMachine: Sendable {
 
     /// The round that is being sent; nil between two rounds.
     var planner: PushPlanner?
+    /// Writes of trees that are on their way at the same time.
+    var flight = WritesInFlight()
+    /// The entities whose version is asked for as the one that was told is weak.
+    var isWeak: Set<EntityKey> = []
     /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
     /// The last write of an entity whose precondition did not hold, and how often this same write
@@ -313,8 +317,9 @@ package struct SyncMachine: Sendable {
     }
 
     /// The next action in the run's current phase.
-    private mutating func next() -> SyncAction {
+    mutating func next() -> SyncAction {
         while true {
+            if !flight.isEmpty { return nextInFlight() }
             if outcome.failure != nil {
                 leaveWalk()
                 state = .ended

@@ -31,6 +31,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
+    /// Wait for the answer of any write that is on its way.
+    case receive
     /// Ask for an answer that the server promised, after a pause.
     case poll(OpenTicket, afterSeconds: Int64)
     /// Have values of a pool reserved.
@@ -57,7 +59,7 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
         case .refill(let refill): refill.call
         case .remedy(let remedy): remedy.call
-        case .complete, .cleanUp, .renew, .finish: nil
+        case .receive, .complete, .cleanUp, .renew, .finish: nil
         }
     }
 }

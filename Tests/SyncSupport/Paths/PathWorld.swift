@@ -23,6 +23,10 @@ struct PathSetting {
     var remote: Remote
     var transport: any Transport
     var tree: CollectionModel.TreeRule
+    /// How many folders are listed at the same time.
+    var parallel = 1
+    /// How many writes are on their way at the same time.
+    var actions = 1
     /// Those of a device, by its number.
     var dependencies: (Int) -> Dependencies
     /// Lets time pass before a run.
@@ -58,7 +62,10 @@ final class PathWorld {
         let files = CollectionModel(
             "files", conflict: .serverWins, references: [Reference("parent", to: "files")],
             actions: [.init("copy", source: "of")], tree: setting.tree)
-        let model = SyncModel(name: "files", collections: [files])
+        let model = SyncModel(
+            name: "files", collections: [files],
+            settings: SyncSettings(
+                parallel: setting.parallel, budgets: .init(actions: setting.actions)))
         for number in 0..<2 {
             let replica = try Replica.temporary(
                 model: model, remote: setting.remote, dependencies: setting.dependencies(number))
@@ -218,6 +225,8 @@ final class PathWorld {
             steps.append("server, at request \(moment): \(moved.path) to \(moved.target)")
         }
         let (server, sent, planned, requestNumber) = (server, sent, moved, moment)
+        // Answers come in any order.
+        let turns = setting.parallel + setting.actions > 2 ? random : nil
         device.wire.tap { request, number, pass in
             if number == requestNumber, let moved = planned {
                 let folder = moved.target.split(separator: "/").dropLast().joined(separator: "/")
@@ -230,7 +239,9 @@ final class PathWorld {
                     try await server.move(moved.path, to: moved.target)
                 }
             }
+            for _ in 0..<(turns?.below(20) ?? 0) { await Task.yield() }
             let answer = await pass()
+            for _ in 0..<(turns?.below(20) ?? 0) { await Task.yield() }
             let status = (try? answer.get()).map { "\($0.response.status.code)" } ?? "no answer"
             sent.append("\(request.method) \(request.path ?? "") \(status)")
             return answer

@@ -57,13 +57,19 @@ final class ContentWorld {
                 parent: "parent", name: "name", kind: "kind", isByPath: true,
                 serverID: hasIDs ? "fileId" : nil, content: "content"))
         files.contents = [.init("content", when: .all)]
-        let model = SyncModel(name: "files", collections: [files])
+        let model = SyncModel(
+            name: "files", collections: [files],
+            settings: SyncSettings(
+                parallel: random.pick([1, 4]),
+                budgets: .init(actions: random.pick([1, 2, 10]), uploads: random.pick([1, 3]))))
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
         for number in 0..<2 {
             let replica = try Replica.temporary(
                 model: model, remote: remote,
                 dependencies: .seeded(seed * 10 + UInt64(number), clock: clock))
-            let engine = try SyncEngine(replica, remote: remote, transport: server) {
+            let wire = SyncWire(server)
+            wire.mixUp(by: random)
+            let engine = try SyncEngine(replica, remote: remote, transport: wire) {
                 .basic(user: "me", password: "secret")
             }
             devices.append(Device(name: "device \(number)", replica: replica, engine: engine))

@@ -51,6 +51,8 @@ import TidemarkTesting
                 serverID: hasIDs ? "fileId" : nil, folderVersionsMove: usesVersions),
             dependencies: { .seeded(seed * 10 + UInt64($0), clock: clock) },
             advance: { clock.advance(by: .seconds(7_200)) })
+        setting.parallel = [1, 2, 5][Int(seed % 3)]
+        setting.actions = [1, 3, 10][Int(seed / 3 % 3)]
         if hasFaults { setting.fail = { server.faults = $0 } }
         let world = try PathWorld(setting)
         try await world.run()

@@ -107,9 +107,13 @@ private final class TreeWorld {
         world = SyncWorld(
             model: SyncModel(
                 name: "files", collections: [files],
-                settings: SyncSettings(batchSize: random.pick([1, 1, 3, 25]))))
+                settings: SyncSettings(
+                    batchSize: random.pick([1, 1, 3, 25]),
+                    budgets: .init(actions: random.pick([1, 2, 10])))))
+        let wire = SyncWire(world.server)
+        wire.mixUp(by: random)
         device = try SyncDevice(
-            of: world, over: SyncWire(world.server), model: world.model,
+            of: world, over: wire, model: world.model,
             dependencies: .seeded(seed, clock: world.clock), removesStore: true)
     }
 

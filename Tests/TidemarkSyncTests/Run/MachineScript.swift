@@ -255,7 +255,7 @@ struct MachineScript {
         case .poll: .waiting
         case .refill: .reserved(ReservedValues(pattern: nil, values: []))
         case .remedy(let remedy): .stored(id: remedy.key.id, nil)
-        case .complete, .cleanUp, .renew, .finish: .absent
+        case .complete, .receive, .cleanUp, .renew, .finish: .absent
         }
     }
 }
@@ -265,6 +265,7 @@ extension SyncStep {
     var words: String {
         switch self {
         case .describe: "describe"
+        case .receive: "receive"
         case .combine(.combined(let collections)):
             "combine " + collections.map(\.name.rawValue).joined(separator: ",")
         case .combine: "combine"

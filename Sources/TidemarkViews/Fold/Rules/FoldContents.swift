@@ -138,7 +138,10 @@ extension Fold {
         }
     }
 
+    /// Not inlined: with tests enabled the optimizer of Swift 6.3 fails on what it would become.
+    ///
     /// - Parameter isNamed: whether the entity names the source still, or by another field.
+    @inline(never)
     private func count(
         _ counted: Counted, _ factor: Int, _ key: EntityKey, isNamed: Bool = true
     ) throws {
