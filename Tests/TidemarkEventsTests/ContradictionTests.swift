@@ -131,6 +131,11 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "actions.source", other: "actions.grants",
             text: #""actions":{"copy":{"source":"of","grants":"PT2H"}}"#),
         .init(
+            member: "conflict", other: "tree.content", text: #""conflict":"keepBoth""#),
+        .init(
+            member: "conflict", other: "retriesRefused",
+            text: #""conflict":"ask","retriesRefused":true"#),
+        .init(
             member: "tree.content", other: "tree.isByPath",
             text: #"""
                 "references":{"in":"entries"},"contents":{"c":{}},

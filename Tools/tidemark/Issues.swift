@@ -11,7 +11,7 @@ struct Issues: ParsableCommand {
         abstract: "Prints what is left for a person to decide.",
         discussion: """
             rejected    the server refused it; it waits, and what depends on it
-            conflict    both sides changed the same, and the server's side won
+            conflict    both sides changed the same, and the server's side won, or waits
             absent      a whole list did not name more than half of a collection
             unreadable  the server sent what is no entity
 
@@ -74,6 +74,10 @@ struct Answer: ParsableCommand {
             absent      keepMine creates the entities there, keepTheirs deletes them here
             unreadable  retry reads the collection again, discard is done with it
 
+            In a tree by paths, keepBoth keeps the server's file under its name and puts
+            what was made here beside it: where a conflict is about the content of a
+            file, and where something was refused because its name is taken.
+
             Prints the position of the first event. The next sync does the rest.
             """)
 
@@ -81,7 +85,7 @@ struct Answer: ParsableCommand {
     @OptionGroup var patience: WaitOption
     @Argument(help: "The name of an issue, as `tidemark issues` prints it: @41 or @41.1.")
     var issue: String
-    @Argument(help: "retry, discard, keepMine or keepTheirs.")
+    @Argument(help: "retry, discard, keepMine, keepTheirs or keepBoth.")
     var answer: String
 
     func run() throws {

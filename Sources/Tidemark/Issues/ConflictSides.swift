@@ -52,6 +52,12 @@ extension ConflictSides<[UInt8]> {
             return event?.kind == .serverUpserted ? event?.payload : nil
         }
         switch issue.kind {
+        case .conflict where issue.isAsked:
+            guard let row = try views.entity(key) else { return nil }
+            let base = try views.decision(issue.position, issue.index)?.base
+            self.init(
+                key: key, base: try read(try said(at: base)), mine: try read(row.content),
+                theirs: try read(row.baseState == .live ? row.base : nil))
         case .rejected, .warned, .unsettled:
             guard let row = try views.entity(key) else { return nil }
             let theirs = try read(row.baseState == .live ? row.base : nil)
@@ -73,8 +79,9 @@ extension ReadContext {
     /// Both sides of an open issue, as documents; nil when there is no such issue, or when it is
     /// not about a single entity.
     ///
-    /// For a conflict, they are as they were when it was decided. For a refusal, or an unsettled
-    /// entity, they are the current ones, and `base` and `theirs` are the same.
+    /// For a conflict, they are as they were when it was decided; of one that is not, `mine` and
+    /// `theirs` are the current ones. For a refusal, or an unsettled entity, all are the current
+    /// ones, and `base` and `theirs` are the same.
     public func sides(of issue: SyncIssue.ID) throws -> ConflictSides<[UInt8]>? {
         let row = try views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
         return try row.flatMap { try ConflictSides($0, views) }

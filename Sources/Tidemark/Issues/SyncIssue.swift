@@ -16,7 +16,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         /// It is forgotten with the next answer to a write of the entity.
         case warned
         /// Both sides changed the same field, and the server's side won; the local change is kept
-        /// in the log.
+        /// in the log. Or, where the policy is to ask, nobody won yet: what is pending waits.
         case conflict
         /// A whole list did not name more than half of a collection; nothing was deleted.
         case absent
@@ -101,7 +101,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     /// What the server says of each part of the entity, where it says that.
     public let details: [Detail]
     /// The answers that it takes.
-    public let answers: [IssueAnswer]
+    public private(set) var answers: [IssueAnswer]
 
     package init(_ row: IssueRow) {
         id = ID(row.position, index: row.index)
@@ -121,6 +121,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
             case .unsettled: (.unsettled, [.retry, .discard])
             case .dangling: (.dangling, [])
             }
+        if row.keepsBoth { answers.append(.keepBoth) }
     }
 }
 
@@ -138,6 +139,12 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.
     case keepTheirs
+    /// Keep both sides, in a tree of files that the server knows by their paths: what the server
+    /// has stays under its name, and what was made here goes beside it under another one.
+    ///
+    /// It is taken by conflicts about the content of a file, and by what was refused because its
+    /// name is taken.
+    case keepBoth
 }
 
 extension ReadContext {
@@ -156,6 +163,7 @@ extension Replica {
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
         let raised = try read { store in
             try store.views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
+                .map(store.views.inFull)
         }
         let none = TidemarkError(.notFound, "there is no open issue \(issue)")
         guard let raised else { throw none }

@@ -11,9 +11,13 @@ struct IssueSides: Sendable {
     var sides: ConflictSides<[UInt8]>?
     /// The `pull.completed` whose missing entities are held back.
     var completed: Event?
+    /// When the server answered what raised it, by the server's clock.
+    var serverTime: Timestamp?
 
     init(_ issue: IssueRow, _ views: ViewReader) throws {
+        if issue.keepsBoth { serverTime = try views.serverTime(of: issue.position) }
         switch issue.kind {
+        case .conflict where issue.isAsked: break
         case .conflict:
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
@@ -25,11 +29,13 @@ struct IssueSides: Sendable {
 
 extension WriteContext {
     func settle(_ issue: IssueRow, _ sides: IssueSides, _ answer: IssueAnswer) throws {
-        if issue.kind == .rejected {
+        if answer == .keepBoth { return try keepBoth(issue, sides) }
+        if issue.kind == .rejected || issue.isAsked {
             guard let key = issue.key else { return }
             switch answer {
             case .retry, .keepMine: try retry(key)
             case .discard, .keepTheirs: try discard(key)
+            case .keepBoth: break
             }
             return
         }
@@ -55,6 +61,39 @@ extension WriteContext {
             }
         case .conflict, .warned, .unreadable, .rejected, .unsettled, .dangling: break
         }
+    }
+
+    /// Keeps both sides: gives what was refused another name, or makes a new file of what was
+    /// changed here.
+    private func keepBoth(_ issue: IssueRow, _ sides: IssueSides) throws {
+        guard let key = issue.key,
+            let collection = try draft.fold.known(key.collection)?.model
+        else { return }
+        let date = sides.serverTime ?? draft.now
+        if issue.kind == .rejected {
+            guard let name = try draft.fold.otherName(for: key, in: collection, at: date) else {
+                throw notFound(key)
+            }
+            try patch(key, name)
+            return
+        }
+        guard let own = try draft.fold.ownFile(of: issue, in: collection) else {
+            throw notFound(key)
+        }
+        if issue.isAsked {
+            try discard(key)
+        } else {
+            for index in try draft.fold.openConflicts(at: issue.position, of: key) {
+                let payload = IssueAnswered(
+                    .conflict, index: index, answer: IssueAnswer.keepBoth.rawValue)
+                try draft.append(
+                    Event(
+                        .issueAnswered, recordedAt: draft.now, key: key, cause: issue.position,
+                        json: payload.encoded))
+            }
+        }
+        guard let document = try draft.fold.beside(own, in: collection, at: date) else { return }
+        try create(draft.keptKey(in: collection), document)
     }
 
     /// Makes a lost edit again: all of its lost values, applied to the current entity.

@@ -16,8 +16,9 @@ enum RedactionWords {
         .union(ReceivedFile.Result.allCases.map(\.rawValue))
         .union([
             "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
-            "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepMine",
-            "keepTheirs", "list", "local", "pool", "push", "reconcile", "refetch", "retry",
+            "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepBoth",
+            "keepMine", "keepTheirs", "list", "local", "pool", "push", "reconcile", "refetch",
+            "retry",
             "server", "sweep", "synced", "tree", "unchanged", "withheld",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])

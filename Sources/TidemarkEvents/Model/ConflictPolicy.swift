@@ -39,6 +39,16 @@ public enum ConflictPolicy: Sendable, Hashable {
     /// Field by field: for a field that both sides changed, the given side's value. A deletion
     /// against a change goes to that side as a whole.
     case mergeFields(ConflictSide)
+    /// Nothing is decided: what is pending on the entity waits, as an issue, until a person says
+    /// which side stays.
+    case ask
+    /// Of the content of a file both sides stay: the server's under its name, and the local one as
+    /// a new file beside it, under a name with the time of the server's answer. What is refused
+    /// because its name is taken goes under such a name, once. In any other conflict the server's
+    /// version stands.
+    ///
+    /// For trees of files that the server knows by their paths.
+    case keepBoth
     /// A ``ConflictRule`` of the app, by its name.
     case custom(String)
 
@@ -52,6 +62,8 @@ public enum ConflictPolicy: Sendable, Hashable {
         case .overwriteIfSynced: "overwriteIfSynced"
         case .overwriteAlways: "overwriteAlways"
         case .mergeFields: "mergeFields"
+        case .ask: "ask"
+        case .keepBoth: "keepBoth"
         case .custom(let name): name
         }
     }
@@ -61,7 +73,7 @@ public enum ConflictPolicy: Sendable, Hashable {
         switch self {
         case .preferNewer, .custom: true
         case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
-            .overwriteAlways, .mergeFields:
+            .overwriteAlways, .mergeFields, .ask, .keepBoth:
             false
         }
     }
@@ -88,6 +100,7 @@ struct PreferNewerMembers: ModelObject {
 extension ModelCodec where Value == ConflictPolicy {
     private static let plain: [ConflictPolicy] = [
         .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways,
+        .ask, .keepBoth,
     ]
     private static let preferNewer = PreferNewerMembers.codec("preferNewer")
     private static let side = ModelCodec<ConflictSide>.word
@@ -97,8 +110,10 @@ extension ModelCodec where Value == ConflictPolicy {
     private static let description = """
         The server's version stands where both changed a field; the local change is sent again; an \
         entity with changes that were not refused, or with any, stays whole as it is here; the \
-        server's version stands. Or: the newer side wins, by the server's clock; field by field, \
-        of one that both changed that side's; or a rule of the app, by its name.
+        server's version stands; a person is asked, and what is pending waits; both contents of a \
+        file stay, the local one as a file beside the server's. Or: the newer side wins, by the \
+        server's clock; field by field, of one that both changed that side's; or a rule of the \
+        app, by its name.
         """
 
     /// A word, or an object of one member.
@@ -153,7 +168,7 @@ extension ModelCodec where Value == ConflictPolicy {
     @Sendable private static func write(_ policy: ConflictPolicy) -> JSONValue {
         switch policy {
         case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
-            .overwriteAlways:
+            .overwriteAlways, .ask, .keepBoth:
             .string(policy.name)
         case .preferNewer(let field, let margin):
             [
@@ -164,4 +179,22 @@ extension ModelCodec where Value == ConflictPolicy {
         case .custom(let name): ["custom": custom.write(name)]
         }
     }
+}
+
+extension Contradiction {
+    static let policies = [
+        Contradiction("conflict", "tree.content") { collection, _ in
+            guard collection.conflict == .keepBoth, collection.tree?.content == nil else {
+                return nil
+            }
+            return """
+                keepBoth makes a second file of a content, so it is for trees by paths with \
+                content; name another policy
+                """
+        },
+        Contradiction("conflict", "retriesRefused") { collection, _ in
+            guard collection.conflict == .ask, collection.retriesRefused else { return nil }
+            return "what waits for a person would be sent all the same; leave retriesRefused out"
+        },
+    ]
 }

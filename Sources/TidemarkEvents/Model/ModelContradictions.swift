@@ -42,7 +42,7 @@ extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
         identity + lists + parts + feeds + pushes + references + rollUps + times + forms + drops
-        + retired + contents + keyed + trees + hiding + sets + sources + actions
+        + retired + contents + keyed + trees + hiding + sets + sources + actions + policies
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in

@@ -8,14 +8,14 @@ extension Rebase {
     ///
     /// Of a document that a rule made, those that are not as the mutation wrote them.
     package func superseded(_ conflict: Conflict) -> [String] {
-        guard conflict.result != .localWins, let index = index(of: conflict) else { return [] }
+        guard conflict.givesUp, let index = index(of: conflict) else { return [] }
         return verdicts[index] == .superseded && lost[index].isEmpty
             ? fields(at: index) : lost[index]
     }
 
     /// The other fields of a mutation that goes on without those that were given up, in its order.
     package func kept(_ conflict: Conflict) -> [String] {
-        guard conflict.result != .localWins, let index = index(of: conflict),
+        guard conflict.givesUp, let index = index(of: conflict),
             verdicts[index] == .stays
         else { return [] }
         let gone = Set(superseded(conflict).map(ExactString.init))

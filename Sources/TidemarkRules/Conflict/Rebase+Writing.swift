@@ -91,7 +91,9 @@ extension ConflictPolicy {
     /// Whether a conflict may go to the server: what always stays is sent again instead.
     fileprivate var letsServerStand: Bool {
         switch self {
-        case .serverWins, .mergeFields(.serverWins), .preferNewer, .overwriteAlways, .custom: true
+        case .serverWins, .mergeFields(.serverWins), .preferNewer, .overwriteAlways, .custom,
+            .ask, .keepBoth:
+            true
         case .localWins, .mergeFields(.localWins), .overwriteUnlessDirty, .overwriteIfSynced: false
         }
     }

@@ -29,6 +29,8 @@ package struct Conflict: Sendable, Hashable {
         case localWins
         /// By a document that a rule of the app made of both sides.
         case merged
+        /// Not yet: a person is asked, and the mutation waits for the answer.
+        case asked
     }
 
     /// The mutation.
@@ -44,6 +46,8 @@ package struct Conflict: Sendable, Hashable {
     }
 
     package var localWins: Bool { result != .serverWins }
+    /// Whether something of the mutation may be given up with it.
+    var givesUp: Bool { result == .serverWins || result == .merged }
 }
 
 /// The decision about all pending changes of one entity.
@@ -145,9 +149,10 @@ package struct Rebase: Sendable, Hashable {
         _ index: Int, _ fields: [String], isDeletedThere: Bool
     ) -> ConflictSide {
         switch policy {
-        case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways:
+        case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways, .keepBoth:
             return .serverWins
-        case .localWins: return .localWins
+        // What is asked about stays until there is an answer.
+        case .localWins, .ask: return .localWins
         case .mergeFields(let side): return side
         case .preferNewer(_, let margin):
             let isNewer = PreferNewer.localWins(
@@ -339,7 +344,8 @@ package struct Rebase: Sendable, Hashable {
         _ index: Int, _ fields: [String], isDeletedThere: Bool = false
     ) -> ConflictSide {
         let side = side(index, fields, isDeletedThere: isDeletedThere)
-        conflict(index, fields, side == .localWins ? .localWins : .serverWins)
+        let stays: Conflict.Result = policy == .ask ? .asked : .localWins
+        conflict(index, fields, side == .localWins ? stays : .serverWins)
         return side
     }
 

@@ -297,6 +297,8 @@ public struct ServerRefusal: Sendable, Hashable {
     public var message: String
     /// What it says of each part of the entity.
     public var issues: [ServerIssue]
+    /// Whether it is because another entity of a tree has its name.
+    package var isTaken = false
 
     public init(status: Int, message: String, issues: [ServerIssue] = []) {
         self.status = status
@@ -324,8 +326,10 @@ public struct ServerRefusal: Sendable, Hashable {
     ///
     /// - Parameter status: that of the answer; 0 where none says so by itself.
     package static func taken(status: Int = 0) -> ServerRefusal {
-        ServerRefusal(
+        var refusal = ServerRefusal(
             status: status, message: "there is another one of this name: give it another name")
+        refusal.isTaken = true
+        return refusal
     }
 
     /// The library's own messages, which hold nothing that users wrote.

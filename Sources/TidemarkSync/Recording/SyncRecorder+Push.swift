@@ -331,7 +331,7 @@ extension SyncRecorder {
     ) throws {
         let rejected = PushRejected(
             status: UInt32(clamping: refusal.status), message: refusal.message,
-            issues: refusal.issues)
+            issues: refusal.issues, isTaken: refusal.isTaken)
         try draft.append(
             Event(
                 .pushRejected, recordedAt: draft.now, key: key, cause: cause, sync: start,

@@ -50,9 +50,12 @@ extension SyncDriver {
         _ body: @escaping @Sendable (inout SyncRecorder, Draft) throws -> R
     ) async throws -> R {
         let before = recorder
-        let (result, after) = try await host.commit(journal, at: dependencies.now()) { draft in
+        let (result, after) = try await host.commit(journal, at: dependencies.now()) {
+            [model] draft in
             var recorder = before
-            return (try body(&recorder, draft), recorder)
+            let result = try body(&recorder, draft)
+            try draft.keepBoth(model)
+            return (result, recorder)
         }
         recorder = after
         return result

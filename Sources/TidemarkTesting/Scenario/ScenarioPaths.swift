@@ -19,6 +19,12 @@ extension ReadContext {
         return found ?? key
     }
 
+    /// What a run is to do, with the entities that are to be fetched by their keys.
+    func named(_ scope: SyncScope) throws -> SyncScope {
+        guard case .fetch(let keys) = scope else { return scope }
+        return .fetch(try keys.map { try named($0) })
+    }
+
     /// The id by which a scenario names an entity: its path, where a tree is known by paths.
     func name(of key: EntityKey) throws -> String {
         guard let tree = try views.model()[key.collection]?.tree, tree.isByPath else {

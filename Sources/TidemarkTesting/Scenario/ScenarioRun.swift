@@ -247,14 +247,17 @@ actor ScenarioRun {
     }
 
     private func answer(_ name: String, _ answer: IssueAnswer) throws {
+        let named = try EntityKey(name).map { key in try replica.read { try $0.named(key) } }
         let issues = try replica.issues().filter { issue in
-            guard let key = issue.key else { return issue.collection.rawValue == name }
-            return key.description == name
+            issue.collection.rawValue == name || issue.key.map { $0 == named } ?? false
         }
         guard !issues.isEmpty else {
             throw TidemarkError(.notFound, "there is no open issue about \(name)")
         }
-        for issue in issues { try replica.answer(issue.id, answer) }
+        // One answer may settle several.
+        for issue in issues where try replica.issues().contains(where: { $0.id == issue.id }) {
+            try replica.answer(issue.id, answer)
+        }
     }
 
     /// Ends the process, and lets another one open the store.
@@ -287,8 +290,9 @@ actor ScenarioRun {
     private func sync(
         _ sync: ScenarioSync, _ step: ScenarioStep, _ inFlight: Bool
     ) async throws -> Bool {
+        let scope = try replica.read { try $0.named(sync.scope) }
         if inFlight {
-            let task = await engine.ask(sync.trigger, sync.scope, sync.deadline, sync.mode)
+            let task = await engine.ask(sync.trigger, scope, sync.deadline, sync.mode)
             asked.append(AskedRun(step: step, processesEnded: processesEnded, task: task))
             return false
         }
@@ -298,7 +302,7 @@ actor ScenarioRun {
         do {
             first = .success(
                 try await engine.sync(
-                    sync.trigger, scope: sync.scope, deadline: sync.deadline,
+                    sync.trigger, scope: scope, deadline: sync.deadline,
                     full: sync.mode.isFull,
                     overwriting: sync.mode.overwrites))
         } catch { first = .failure(error) }

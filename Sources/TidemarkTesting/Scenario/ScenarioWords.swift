@@ -22,7 +22,7 @@ struct ScenarioWords: Sendable {
     /// The results of decisions.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
-        "pruned", "hidden", "shown", "gained", "voided", "requested",
+        "pruned", "hidden", "shown", "gained", "voided", "requested", "asked",
     ]
 
     init(_ model: SyncModel) {

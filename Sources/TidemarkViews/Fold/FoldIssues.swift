@@ -94,6 +94,10 @@ package struct IssueRow: Sendable, Hashable {
     /// How many entities it is about, and how many the collection had.
     package var count = 1
     package var known = 0
+    /// Whether a conflict is not decided yet: what is pending waits for the answer.
+    package var isAsked = false
+    /// Whether both sides can stay; see ``ViewReader/inFull(_:)``.
+    package var keepsBoth = false
 
     package var key: EntityKey? { entity.map { EntityKey(collection, $0) } }
 }
@@ -105,8 +109,11 @@ extension ViewReader {
 
     /// An issue with all that the server says of its entity in the answer that raised it.
     package func inFull(_ issue: IssueRow) throws -> IssueRow {
-        guard issue.kind == .rejected || issue.kind == .warned else { return issue }
         var issue = issue
+        if issue.kind == .rejected || issue.kind == .conflict {
+            issue.keepsBoth = try canKeepBoth(issue)
+        }
+        guard issue.kind == .rejected || issue.kind == .warned else { return issue }
         issue.details = try serverIssues(at: issue.position)
         if issue.kind == .warned { issue.message = issue.details.words }
         return issue
@@ -126,7 +133,7 @@ extension RowReading {
     /// Whether an issue is still open: neither answered nor overtaken.
     package func isOpen(_ issue: IssueRow) throws -> Bool {
         switch issue.kind {
-        case .rejected:
+        case .conflict where issue.isAsked, .rejected:
             try issue.key.flatMap { try entity(at: .entity($0)).refusal?.position }
                 == issue.position
         case .warned:
@@ -163,6 +170,10 @@ extension RowReading {
                 entity: mutation.key.id)
             issue.mutation = position
             issue.fields = mutation.fields
+            if refusal.isAsked {
+                (issue.kind, issue.isAsked) = (.conflict, true)
+                try issue.take(conflictsOf: mutation.key, self)
+            }
             issue.message =
                 refusal.status == 0 ? refusal.message : "\(refusal.status) \(refusal.message)"
             issues.append(issue)
@@ -256,5 +267,20 @@ extension RowReading {
             issue.count = call.row.gate.failures
             return issue
         }
+    }
+}
+
+extension IssueRow {
+    /// Takes in the conflicts of an entity about which a person is asked.
+    fileprivate mutating func take(conflictsOf key: EntityKey, _ rows: some RowReading) throws {
+        var number = 0
+        while let decision = try rows.decision(position, number) {
+            number += 1
+            guard decision.key == key, decision.result == "asked" else { continue }
+            for field in decision.fields where !conflicting.contains(field) {
+                conflicting.append(field)
+            }
+        }
+        for field in conflicting where !fields.contains(field) { fields.append(field) }
     }
 }

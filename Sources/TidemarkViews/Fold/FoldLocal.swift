@@ -13,8 +13,9 @@ extension Fold {
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
         put(mutation, at: position)
-        // An edit makes refused mutations pending again.
-        try rearm(&row, key)
+        // An edit makes refused mutations pending again. What a person is asked about only the
+        // answer does.
+        if row.refusal?.isAsked != true { try rearm(&row, key) }
         let editedAt = try editTime(event)
         row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }

@@ -164,17 +164,38 @@ extension Fold {
             try endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+        if let asked = rebase.conflicts.last(where: { $0.result == .asked }) {
+            try ask(about: asked, &row, key, position)
+        }
     }
 
-    /// The base that the server's word is compared with: where it took a file of the user's and
-    /// told no version of it, what it calls the content first is that file.
+    /// Has what is pending, up to a mutation in conflict, wait for a person's answer.
+    private func ask(
+        about conflict: Conflict, _ row: inout EntityRow, _ key: EntityKey, _ position: Position
+    ) throws {
+        for index in row.pending.indices
+        where row.pending[index].position <= conflict.position && !row.pending[index].isDerived {
+            row.pending[index].isRefused = true
+            try settle(row.pending[index], of: key, .rejected, proof: position, revision: nil)
+        }
+        row.refusal = EntityRow.Refusal(
+            position: position, status: 0, message: "both sides changed it", isAsked: true)
+    }
+
+    /// The base that the server's word is compared with: where it took a write and told no version
+    /// of the file, what it calls the content first is the content that it has known.
+    ///
+    /// So it is of a file of the user's that it took; and of one that it moved, or of which it
+    /// changed another field, as long as all else that it tells of the file is as it was.
     private func knownBase(
         _ row: EntityRow, beside new: Base, _ collection: CollectionModel
     ) throws -> Base {
         let base = try row.baseValue(in: collection)
-        guard let field = collection.tree?.content, row.isAssumed, row.revision == nil,
-            base.isLive, let known = base.document, let told = new.document?.rawValue(field),
+        guard let tree = collection.tree, let field = tree.content, row.isAssumed,
+            row.revision == nil, base.isLive, let known = base.document,
+            let document = new.document, let told = document.rawValue(field),
             known.value(field).flatMap({ ContentName($0) })?.isFile == true
+                || tree.tellsTheSame(document, as: known)
         else { return base }
         let bytes = known.applying(set: [(key: field, value: Array(told))])
         return .live(try JSONDocument(parsing: bytes))
@@ -250,7 +271,7 @@ extension Base {
 extension EntityRow {
     /// Whether the event says in the server's words what our write, taken without any, made of the
     /// entity.
-    fileprivate func isOwnWrite(_ event: Event) -> Bool {
+    func isOwnWrite(_ event: Event) -> Bool {
         isAssumed && revision != nil && revision == event.revision
     }
 

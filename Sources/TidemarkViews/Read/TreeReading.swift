@@ -33,6 +33,8 @@ struct TreeSteps: Sendable {
     var base: TreeSpot?
     /// Where it is, or was when it was there last.
     var last: TreeSpot?
+    /// Where it was on the server when that had it last; nil where it is there, or never was.
+    var gone: TreeSpot?
     /// Where each pending mutation leaves it, in order; nil where that deletes it.
     var changes: [(position: Position, spot: TreeSpot?)] = []
     /// By a mutation that makes it of another one, the id of that.
@@ -149,9 +151,9 @@ package struct TreeReader: Sendable {
     ) throws -> String? {
         let own = try steps(of: id, rows)
         // Where the server has it it may stay, also in what is not listed.
-        guard let parent = own.spot(through: position)?.parent, parent != own.base?.parent else {
-            return nil
-        }
+        guard let parent = own.spot(through: position)?.parent,
+            parent != (own.base ?? own.gone)?.parent
+        else { return nil }
         let steps = try steps(of: parent, rows)
         return steps.base == nil && steps.changes.isEmpty ? parent : nil
     }
@@ -187,11 +189,14 @@ package struct TreeReader: Sendable {
         let base = try row.baseValue(in: collection)
         steps.last = try base.lastDocument.map(spot)
         steps.base = base.isLive ? steps.last : nil
+        steps.gone = base.isLive ? nil : steps.last
         var current = steps.base
         for change in try row.changes(in: collection) {
             switch change.change {
             case .create(let document): current = try spot(document)
             case .update(let patch):
+                // What the server deleted is made anew as it was.
+                current = current ?? steps.gone
                 if patch.removes(tree.parent) { current?.parent = nil }
                 guard let fields = patch.setDocument else { break }
                 let new = try spot(fields)

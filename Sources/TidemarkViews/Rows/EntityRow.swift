@@ -84,6 +84,8 @@ package struct EntityRow: Sendable, Hashable {
         package var position: Position
         package var status: UInt32
         package var message: String
+        /// Whether nobody refused it: both sides changed the entity, and a person is asked.
+        package var isAsked = false
     }
 
     package var baseState = BaseState.absent
@@ -324,6 +326,7 @@ extension EntityRow {
         writer.flag(26, hasOrphans)
         writer.flag(27, isEntered)
         writer.position(28, newsAt)
+        writer.flag(29, refusal?.isAsked ?? false)
         return writer.bytes
     }
 
@@ -361,6 +364,7 @@ extension EntityRow {
             case 26: hasOrphans = try field.flag()
             case 27: isEntered = try field.flag()
             case 28: newsAt = try field.position()
+            case 29: refusal?.isAsked = try field.flag()
             default: continue
             }
         }

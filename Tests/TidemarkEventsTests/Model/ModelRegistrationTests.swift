@@ -119,8 +119,8 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
             "collections[0].lastChangeField", "a text"
         ),
         (
-            #"{"collections":[{"name":"a","conflict":"ask"}]}"#, "collections[0].conflict",
-            "\"ask\" is none of serverWins, localWins"
+            #"{"collections":[{"name":"a","conflict":"newest"}]}"#, "collections[0].conflict",
+            "\"newest\" is none of serverWins, localWins"
         ),
         (
             #"{"collections":[{"name":"a","conflict":{"newest":1}}]}"#, "collections[0].conflict",

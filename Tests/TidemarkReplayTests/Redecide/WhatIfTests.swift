@@ -69,7 +69,7 @@ import TidemarkTesting
     @Test(
         arguments: [
             ("serverWins", .serverWins), ("localWins", .localWins),
-            ("overwriteAlways", .overwriteAlways),
+            ("overwriteAlways", .overwriteAlways), ("ask", .ask), ("keepBoth", .keepBoth),
             ("mergeFields:localWins", .mergeFields(.localWins)),
             ("preferNewer:at", .preferNewer(field: "at", margin: .zero)),
             ("preferNewer:at:5", .preferNewer(field: "at", margin: .seconds(5))),

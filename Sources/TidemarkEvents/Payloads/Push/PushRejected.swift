@@ -8,13 +8,18 @@ package struct PushRejected: MemberPayload, EventPayload {
     package var message = ""
     /// What the server says of each part of the entity.
     package var issues: [ServerIssue] = []
+    /// Whether it is because another entity of a tree has its name.
+    package var isTaken = false
 
     package init() {}
 
-    package init(status: UInt32, message: String, issues: [ServerIssue] = []) {
+    package init(
+        status: UInt32, message: String, issues: [ServerIssue] = [], isTaken: Bool = false
+    ) {
         self.status = status
         self.message = message
         self.issues = issues
+        self.isTaken = isTaken
     }
 
     package static let members: [PayloadMember<Self>] = [
@@ -23,6 +28,7 @@ package struct PushRejected: MemberPayload, EventPayload {
         PayloadMember("issues", \.issues, .list(of: .object), .object(ServerIssue.shapes)) {
             $0.isEmpty
         },
+        PayloadMember("taken", \.isTaken, .flag, .plain) { !$0 },
     ]
 
     package var gist: String? { "\(status) \(message)" }

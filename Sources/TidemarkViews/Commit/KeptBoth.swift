@@ -1,0 +1,222 @@
+// KeptBoth.swift — both sides of a conflict about a file stay: the server's under its name, as the
+// entity that it is there, and what was made here as a new one beside it. Where the policy says so
+// it is done in the commit that learns of the conflict, else when a person answers.
+//
+//   both changed a content, or one deleted what the other changed   a new file beside it
+//   what was made or moved here met another one of its name         it gets another name
+//
+// A content is named by its hash, so none is copied. The name follows from the server's time in the
+// answer: NameBeside.swift.
+
+package import TidemarkEvents
+import TidemarkRules
+
+extension RowReading {
+    /// The entity as it was here, of a conflict in which the content of a file was changed here;
+    /// nil of any other issue.
+    package func ownFile(of issue: IssueRow, in collection: CollectionModel) throws -> JSONDocument?
+    {
+        guard issue.kind == .conflict, let key = issue.key, let field = collection.tree?.content,
+            try issue.isAsked || givesUp(field, at: issue.position, of: key)
+        else { return nil }
+        let bytes =
+            issue.isAsked ? try entity(at: .entity(key)).content : try sides(issue.position)?.mine
+        guard let bytes, !bytes.isEmpty else { return nil }
+        let own = try collection.read(JSONDocument(parsing: bytes))
+        return own.value(field).flatMap { ContentName($0) }?.isFile == true ? own : nil
+    }
+
+    /// Whether an open conflict of an entity gave up a field.
+    private func givesUp(_ field: String, at position: Position, of key: EntityKey) throws -> Bool {
+        try openConflicts(at: position, of: key).contains { index in
+            let superseded = try decision(position, index)?.superseded ?? []
+            return superseded.contains { ExactString($0) == ExactString(field) }
+        }
+    }
+
+    /// The conflicts of an entity that an event of the server won and nobody has answered yet.
+    package func openConflicts(at position: Position, of key: EntityKey) throws -> [Int] {
+        var open: [Int] = []
+        var index = 0
+        while let decision = try decision(position, index) {
+            if decision.key == key, try get(.lost(position, index)) != nil { open.append(index) }
+            index += 1
+        }
+        return open
+    }
+
+    /// Whether an entity is refused because its name is taken, and not by what it is a copy of.
+    package func isTaken(_ key: EntityKey, by event: Event?, in collection: CollectionModel) throws
+        -> Bool
+    {
+        guard collection.isByPath, event?.read(PushRejected.self)?.isTaken == true else {
+            return false
+        }
+        let row = try entity(at: .entity(key))
+        return row.content != nil
+            && !row.pending.contains { $0.isRefused && ($0.isAction || !$0.request.isEmpty) }
+    }
+}
+
+extension Fold {
+    /// The document of a new file beside another one: what was made here, under a free name.
+    ///
+    /// Where its folder is gone, it lies at the root.
+    ///
+    /// - Parameters:
+    ///   - own: the entity as it was here.
+    ///   - date: the server's time.
+    package func beside(
+        _ own: JSONDocument, in collection: CollectionModel, at date: Timestamp
+    ) throws -> [UInt8]? {
+        guard let tree = collection.tree, let name = own.value(tree.name)?.stringValue else {
+            return nil
+        }
+        let folder = try own.ids(in: tree.parent).first.flatMap { id in
+            try self.folder(EntityKey(collection.name, id), tree)
+        }
+        func isTaken(_ name: String) throws -> Bool {
+            try child(of: folder, named: name, in: collection) != nil
+        }
+        let free = try isTaken(name) ? NameBeside(name).next(at: date, isTaken: isTaken) : name
+        var fields: [(key: String, value: [UInt8])] = []
+        for field in [tree.kind, tree.content].compactMap(\.self) {
+            if let value = own.rawValue(field) { fields.append((key: field, value: Array(value))) }
+        }
+        fields.append((key: tree.name, value: JSONValue.string(free).encoded()))
+        if let folder {
+            fields.append((key: tree.parent, value: JSONValue.string(folder.id).encoded()))
+        }
+        return try JSONDocument(parsing: Array("{}".utf8)).applying(set: fields)
+    }
+
+    private func folder(_ key: EntityKey, _ tree: TreeRule) throws -> EntityKey? {
+        let key = try resolve(key)
+        guard let bytes = try document(of: key), try tree.isFolder(JSONDocument(parsing: bytes))
+        else { return nil }
+        return key
+    }
+
+    /// The edit that gives an entity another name, because the one that it has is taken.
+    package func otherName(
+        for key: EntityKey, in collection: CollectionModel, at date: Timestamp
+    ) throws -> Patch? {
+        guard let tree = collection.tree, let bytes = try document(of: key) else { return nil }
+        let document = try JSONDocument(parsing: bytes)
+        guard let name = document.value(tree.name)?.stringValue else { return nil }
+        let folder = try document.ids(in: tree.parent).first.map { id in
+            try resolve(EntityKey(collection.name, id))
+        }
+        let other = try NameBeside(name, isFolder: tree.isFolder(document)).next(at: date) {
+            try $0 == name || child(of: folder, named: $0, in: collection) != nil
+        }
+        return Patch(set: [Patch.Field(tree.name, JSONValue.string(other).encoded())])
+    }
+}
+
+extension ViewReader {
+    /// Whether both sides of an issue can stay.
+    func canKeepBoth(_ issue: IssueRow) throws -> Bool {
+        guard let key = issue.key, let collection = try model()[key.collection],
+            collection.isByPath
+        else { return false }
+        guard issue.kind == .rejected else {
+            return try ownFile(of: issue, in: collection) != nil
+        }
+        return try isTaken(key, by: event(at: issue.position), in: collection)
+    }
+
+    /// When the server answered what an event follows from, by its own clock: by the answer's date,
+    /// or else as the log has it.
+    package func serverTime(of position: Position) throws -> Timestamp? {
+        guard let event = try event(at: position) else { return nil }
+        var before = position.rawValue
+        while let call = event.call ?? event.cause, before > call.rawValue + 1 {
+            before -= 1
+            guard let other = try self.event(at: Position(before)) else { break }
+            if let date = other.date(ofAnswerTo: call) { return date }
+        }
+        return event.serverTime ?? event.recordedAt
+    }
+}
+
+extension Event {
+    /// The server's date in this answer to a call; nil for anything else.
+    fileprivate func date(ofAnswerTo call: Position) -> Timestamp? {
+        kind == .requestAnswered && self.call == call
+            ? RequestAnswered(stored: payload).serverTime : nil
+    }
+}
+
+extension Draft {
+    /// Keeps both sides of what this commit found in conflict, where the policy says so.
+    package func keepBoth(_ model: SyncModel) throws {
+        guard model.collections.contains(where: { $0.conflict == .keepBoth }) else { return }
+        let said = events
+        let first = nextPosition.rawValue - UInt64(said.count)
+        for (index, event) in said.enumerated() {
+            guard let named = event.key,
+                let collection = model[named.collection], collection.conflict == .keepBoth
+            else { continue }
+            let key = try fold.resolve(named)
+            let position = Position(first + UInt64(index))
+            let call = event.call ?? event.cause
+            let answer = said[..<index].last { other in
+                call.map { other.date(ofAnswerTo: $0) != nil } ?? false
+            }
+            let date = call.flatMap { answer?.date(ofAnswerTo: $0) } ?? event.serverTime ?? now
+            if event.kind == .serverUpserted || event.kind == .serverDeleted {
+                try keepBoth(key, collection, of: event, position, date)
+            } else if event.kind == .pushRejected {
+                try rename(key, collection, refusedBy: event, position, date)
+            }
+        }
+    }
+
+    private func keepBoth(
+        _ key: EntityKey, _ collection: CollectionModel, of event: Event, _ position: Position,
+        _ date: Timestamp
+    ) throws {
+        let issue = IssueRow(
+            kind: .conflict, position: position, collection: key.collection, entity: key.id)
+        guard let own = try fold.ownFile(of: issue, in: collection) else { return }
+        for index in try fold.openConflicts(at: position, of: key) {
+            let payload = IssueAnswered(.conflict, index: index, answer: "keepBoth")
+            try append(
+                Event(
+                    .issueAnswered, recordedAt: now, key: key, cause: position, sync: event.sync,
+                    json: payload.encoded))
+        }
+        guard let document = try fold.beside(own, in: collection, at: date) else { return }
+        try append(
+            Event(
+                .localCreated, recordedAt: now, key: keptKey(in: collection), cause: position,
+                sync: event.sync, json: document))
+    }
+
+    /// The key of a file that is kept beside another one: no other event has this position.
+    package func keptKey(in collection: CollectionModel) -> EntityKey {
+        EntityKey(collection.name, "\(nextPosition)")
+    }
+
+    /// Gives what is refused another name; only once, as a server may refuse any.
+    private func rename(
+        _ key: EntityKey, _ collection: CollectionModel, refusedBy event: Event,
+        _ position: Position, _ date: Timestamp
+    ) throws {
+        guard try fold.entity(key).refusal?.position == position,
+            try fold.isTaken(key, by: event, in: collection),
+            let name = try collection.tree.flatMap({ tree in
+                try fold.document(of: key).flatMap {
+                    try JSONDocument(parsing: $0).value(tree.name)?.stringValue
+                }
+            }),
+            !NameBeside(name, isFolder: true).isMade, !NameBeside(name).isMade,
+            let patch = try fold.otherName(for: key, in: collection, at: date)
+        else { return }
+        try append(
+            Event(
+                .localUpdated, recordedAt: now, key: key, cause: position, sync: event.sync,
+                json: patch.encoded))
+    }
+}
