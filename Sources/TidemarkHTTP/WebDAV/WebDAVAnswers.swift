@@ -10,6 +10,7 @@
 //   207          MOVE               a part was moved: what came of it is read
 //   207          COPY               a part was copied: refused, what came of it is listed
 //   400, 403, 409, 413 to 415, 423, 507   a write   refused
+//   507          a file's content   a part of it may be there: it is compared, and sent again
 //   502          a write            refused where the server itself says so; else unknown
 
 public import HTTPTypes
@@ -59,7 +60,9 @@ extension WebDAVAdapter {
         case .refused: .nothing
         case .conflictUnknown: .precondition
         // A machine in between may have given up waiting, after a part of the file or all of it.
-        case .failure where call.file != nil && [408, 503].contains(response.status.code): .unknown
+        // A full server may have kept what fitted.
+        case .failure where call.file != nil && [408, 503, 507].contains(response.status.code):
+            .unknown
         default: answer.usualEffect(status: response.status.code)
         }
     }
@@ -153,6 +156,7 @@ extension WebDAVAdapter {
         case (.create(let collection, _, let sent), 405):
             return collection.isFolder(sent) ? .conflictUnknown : .refused(.taken(status: status))
         case (.create, 412): return .refused(.taken(status: status))
+        case (_, 507) where call.file != nil: throw Self.failure(response, body)
         default: return try Self.refusal(response, body)
         }
     }

@@ -67,6 +67,8 @@ extension ViewReader {
     ) throws -> PlacedRecord {
         let row = try entity(key) ?? EntityRow()
         let isMade = row.baseState == .live
+        // Its id is no path, so nothing was asked about it.
+        if !isMade, row.isEmpty { return .gone }
         if let record, let tree = collection.tree, let bytes = record.document {
             let document = try JSONDocument(parsing: bytes)
             // What is there under the name of a copy is not known to be one, nor to be whole.

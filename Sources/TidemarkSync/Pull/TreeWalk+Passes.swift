@@ -54,10 +54,13 @@ extension TreeWalk {
     }
 
     /// Notes that a folder can't be listed, or not wholly.
-    mutating func noteUnheard(_ folder: String?) {
+    ///
+    /// - Parameter isForNow: whether it failed, so that it may be listed another time: what is
+    ///   missing may lie in it. One that the server does not show stays as it is.
+    mutating func noteUnheard(_ folder: String?, isForNow: Bool = false) {
         if pass == 1 {
             unheard.insert(folder)
-        } else if !unheard.contains(folder) {
+        } else if isForNow || !unheard.contains(folder) {
             isUnsure = true
         }
     }

@@ -281,7 +281,7 @@ package struct TreeWalk: Sendable, Hashable {
     ///
     /// - Returns: the path of the folder that is listed next; nil where none is left.
     mutating func skip() -> String? {
-        noteUnheard(folder.id)
+        noteUnheard(folder.id, isForNow: true)
         above = closing(Above(id: folder.id, version: nil, left: 0, isWhole: false)).above
         guard let next = waiting.popLast() else { return nil }
         folder = next

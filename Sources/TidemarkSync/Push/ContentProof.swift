@@ -88,7 +88,8 @@ extension ViewReader {
         else { return nil }
         let isMade = row.baseState != .live
         if !isMade, JSON.value(field, of: row.base) == there.value(field) { return nil }
-        let path = try wireID(of: key, row, collection)
+        // Where it was sent, whatever name it has by now.
+        let path = try wireID(of: key, row, collection, through: attempt.covers)
         let place = adapter.address(
             ofFile: there.value(field)?.stringValue ?? "", in: field,
             of: EntityKey(key.collection, path))

@@ -141,8 +141,10 @@ extension ViewReader {
         if row.isEntered, row.baseState != .live, next.count > 1, next.last?.kind == .delete {
             next = next.dropLast()
         }
-        if let tree = collection.tree, tree.isByPath, row.baseState == .live {
-            next = try Self.part(of: next, tree)
+        if let tree = collection.tree, tree.isByPath, row.baseState == .live,
+            let base = try row.baseValue(in: collection).document
+        {
+            next = try Self.part(of: next, on: base, tree)
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var pending = PendingWrite(
@@ -194,14 +196,22 @@ extension ViewReader {
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in
     /// one request; what ends in a deletion goes as one.
+    ///
+    /// - Parameter base: what the server has: of what was made here the part that a broken upload
+    ///   left.
     private static func part(
-        of next: ArraySlice<EntityRow.Pending>, _ tree: TreeRule
+        of next: ArraySlice<EntityRow.Pending>, on base: JSONDocument, _ tree: TreeRule
     ) throws -> ArraySlice<EntityRow.Pending> {
-        guard next.count > 1, !next.contains(where: { $0.kind == .delete || $0.kind == .create })
-        else { return next }
+        guard next.count > 1, !next.contains(where: { $0.kind == .delete }) else { return next }
         var patches: [Patch] = []
         return try next.prefix { item in
-            if item.kind == .update { patches.append(try Patch(parsing: item.payload)) }
+            switch item.kind {
+            case .update: patches.append(try Patch(parsing: item.payload))
+            case .create:
+                let made = try JSONDocument(parsing: item.payload)
+                patches.append(Patch(set: Patch(from: base, to: made).set))
+            case .delete, .carried, .action: break
+            }
             return tree.isOnePart(patches)
         }
     }

@@ -85,7 +85,10 @@ extension SyncMachine {
         if case .readingBack = state {
             guard let unanswered = facts.attempt else { return nil }
             attempt = unanswered
-        } else if unsettled.remove(key) != nil {
+        } else if unsettled.remove(key) != nil
+            || model[key.collection]?.tree?.content != nil
+        {
+            // What is at the path of a file may be what its write sent.
             attempt = facts.attempt
         }
         return question(about: key, attempt, facts).map { perform($0) }

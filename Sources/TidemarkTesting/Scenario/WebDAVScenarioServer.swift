@@ -9,6 +9,7 @@ import TidemarkSync
 struct WebDAVSetup: Sendable {
     static let members = [
         "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
+        "movesChangeVersions", "takesTimes",
     ]
 
     var options = WebDAVOptions()
@@ -28,6 +29,8 @@ struct WebDAVSetup: Sendable {
                 server.path("folderVersions"), "one of none, ownMembers, allBelow is needed")
         }
         options.tellsETagOfUploads = try server.flag("uploadsTellVersions") ?? true
+        options.changesETagsOfMoved = try server.flag("movesChangeVersions") ?? false
+        options.takesTimes = try server.flag("takesTimes") ?? false
         options.failingMembers = try Self.statuses("failing", server)
         options.refusals = try Self.statuses("refusals", server)
     }

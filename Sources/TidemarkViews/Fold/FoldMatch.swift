@@ -74,8 +74,11 @@ extension Fold {
     /// as can be known they did not arrive, and are sent again.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
         guard let collection = event.collection, let asOf = event.asOf else { return }
-        for key in try unreadableAttempts(collection) {
-            try settleUnanswered(key, asOf, position)
+        // Of the content of a file by path a list does not tell what was sent: it is compared.
+        if try knownCollection(collection)?.tree?.content == nil {
+            for key in try unreadableAttempts(collection) {
+                try settleUnanswered(key, asOf, position)
+            }
         }
         guard var list = try unanswered(collection) else { return }
         var kept: [String] = []

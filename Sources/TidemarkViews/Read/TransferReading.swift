@@ -112,15 +112,20 @@ extension RowReading {
         return row.revision
     }
 
-    /// Whether a source can be asked for: the version of a file that is known by its path is known.
+    /// Whether a source can be asked for: of a file that is known by its path the version is known,
+    /// and it is not being moved, nor what it lies in.
     private func canBeAsked(
         _ source: ContentSource, _ entry: ContentNamesRow.Entry, _ rule: ContentRule
     ) throws -> Bool {
-        guard try model()[source.collection]?.tree?.content == rule.field else { return true }
+        guard let collection = try model()[source.collection],
+            collection.tree?.content == rule.field
+        else { return true }
         let key =
             entry.entity.isEmpty
             ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
-        return try key.map { try version(of: source, $0) != nil } ?? false
+        return try key.map { key in
+            try version(of: source, key) != nil && !isBeingMoved(key, in: collection)
+        } ?? false
     }
 
     /// An entity that names a source, after the one is gone that came to name it last.

@@ -69,6 +69,18 @@ import TidemarkSync
         #expect(refusal.message == "there is no space left on the server")
     }
 
+    @Test func `a full server may have kept a part of a content`() {
+        var dav = dav
+        dav.files.tree?.content = "content"
+        let file = #"{"sha256":"\#(String(repeating: "0", count: 64))","bytes":7}"#
+        let made = ServerCall.create(
+            dav.files, id: "a/b", body: Array(#"{"kind":"file","content":\#(file)}"#.utf8))
+        for call in [made, dav.update(#"{"content":\#(file)}"#)] {
+            #expect(dav.failure(to: call, 507) == .server(status: 507, retryAfterSeconds: nil))
+            #expect(dav.effect(call, 507) == .unknown)
+        }
+    }
+
     @Test func `of a deletion all counts as done that was gone before`() {
         let gone = ServerAnswer.deleted(ServerRecord(id: "a/b", revision: nil, document: nil))
         #expect(dav.answer(to: dav.delete(), 204) == gone)

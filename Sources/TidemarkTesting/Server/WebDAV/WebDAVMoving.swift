@@ -34,6 +34,9 @@ extension WebDAVServerModel {
         }
         if isMove {
             tree.move(node.id, to: folder.id, as: target.last)
+            if options.changesETagsOfMoved, !node.isFolder {
+                tree.touch(node.id, node.modifiedMilliseconds)
+            }
             tree.noteChange(in: node.parent, options.folderVersions, call.now)
         } else {
             tree.copy(

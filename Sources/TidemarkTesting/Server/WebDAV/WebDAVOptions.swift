@@ -25,6 +25,8 @@ public struct WebDAVOptions: Sendable, Hashable {
     public var hasWeakETags = false
     /// Whether the answer to an upload has its ETag.
     public var tellsETagOfUploads = true
+    /// Whether the ETag of a file changes also where it is moved, and where its time is set.
+    public var changesETagsOfMoved = false
     /// Whether the conditions of writes are ignored.
     public var ignoresPreconditions = false
     /// Whether an upload that is cut off leaves what came of it, instead of nothing.

@@ -39,6 +39,16 @@ extension RowReading {
         return try reader.serverPath(of: key.id, through: last, self)?.joined(separator: "/")
     }
 
+    /// Whether a write without an answer gives an entity, or one in which it lies, another path.
+    func isBeingMoved(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+        guard try !ledgerRows(Ledger.attempts).isEmpty, var reader = TreeReader(collection) else {
+            return false
+        }
+        return try reader.above(key.id, self).contains { id in
+            try isOnItsWay(EntityKey(collection.name, id), in: collection)
+        }
+    }
+
     /// Whether a write without an answer gives an entity another path.
     package func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
         guard collection.isByPath, var reader = TreeReader(collection),

@@ -35,6 +35,14 @@ struct FoldTrees: FoldRule {
         {
             return []
         }
+        // What the answer to our own write told, or could not: it is no news.
+        if row.isOwnWrite(event) { return [] }
+        if row.isAssumed, row.revision == nil, row.baseState == .live,
+            let known = try row.baseValue(in: collection).document,
+            tree.tellsTheSame(document, as: known)
+        {
+            return []
+        }
         return [
             {
                 var row = try fold.entity(key)
