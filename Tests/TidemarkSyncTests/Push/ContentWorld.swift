@@ -49,9 +49,11 @@ final class ContentWorld {
         options.uploadsInPlace = random.chance(50)
         options.hasRanges = random.chance(80)
         options.hasWeakETags = random.chance(10)
+        options.changesETagsOfMoved = random.chance(20)
         server = WebDAVServer(WebDAVServerModel(options), clock: clock)
         var files = CollectionModel(
-            "files", conflict: random.chance(30) ? .localWins : .serverWins,
+            "files",
+            conflict: random.pick([.serverWins, .serverWins, .localWins, .keepBoth, .ask]),
             references: [Reference("parent", to: "files")],
             tree: .init(
                 parent: "parent", name: "name", kind: "kind", isByPath: true,
@@ -107,7 +109,7 @@ final class ContentWorld {
                     ? .cutOff(afterBytes: 1 + random.below(8))
                     : random.pick([
                         .dropAfterHandling, .dropBeforeHandling, .answer(status: 503),
-                        .answer(status: 403), .answer(status: 500),
+                        .answer(status: 403), .answer(status: 500), .answer(status: 507),
                     ]),
                 occurrences: first...first + random.below(2))
         ])
@@ -207,8 +209,7 @@ final class ContentWorld {
                 try await sync(device)
                 for issue in try device.replica.issues() {
                     steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind)")
-                    let answer = issue.kind == .rejected ? IssueAnswer.discard : .keepTheirs
-                    try? device.replica.answer(issue.id, answer)
+                    try? device.replica.answer(issue.id, answer(to: issue))
                 }
                 // What waits for a folder that will never be there.
                 guard round > 4 else { continue }
@@ -233,6 +234,12 @@ final class ContentWorld {
             throw failure("\(device.name) has other contents:\n\(try contents(device))")
         }
         throw failure("it is not quiet")
+    }
+
+    private func answer(to issue: SyncIssue) -> IssueAnswer {
+        if issue.answers.contains(.keepBoth), random.chance(50) { return .keepBoth }
+        if issue.kind == .rejected { return .discard }
+        return issue.kind == .conflict && random.chance(20) ? .keepMine : .keepTheirs
     }
 
     private func isSettled(_ device: Device) throws -> Bool {
