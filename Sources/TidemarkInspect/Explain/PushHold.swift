@@ -10,6 +10,8 @@ package enum PushHold: Sendable, Hashable {
     case refused(Position, status: UInt32, message: String)
     /// The server refused it, and it is sent again with the next run.
     case refusedBefore(Position, status: UInt32, message: String)
+    /// Both sides changed it, and a person is asked.
+    case asked(Position)
     /// It was sent, and the outcome is not known.
     case unanswered(Position)
     /// Calls about it fail by themselves, and are repeated automatically.
@@ -54,9 +56,11 @@ extension ViewReader {
             // What was refused unsent is not sent: no answer of the server has a status of 0.
             let isRetried = model[key.collection]?.retriesRefused == true && status != 0
             holds.append(
-                isRetried
-                    ? .refusedBefore(position, status: status, message: refusal.message)
-                    : .refused(position, status: status, message: refusal.message))
+                refusal.isAsked
+                    ? .asked(position)
+                    : isRetried
+                        ? .refusedBefore(position, status: status, message: refusal.message)
+                        : .refused(position, status: status, message: refusal.message))
         }
         if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
         if let failing = try failing(key) { holds.append(.failing(failing)) }
@@ -132,6 +136,8 @@ extension PushHold {
         case .refused(let position, let status, let message),
             .refusedBefore(let position, let status, let message):
             "\(Self.refusal(status, message)) (\(position))"
+        case .asked(let position):
+            "both sides changed it; it waits for an answer to the issue \(position)"
         case .unanswered(let call): "sent at \(call), and what became of it is not known"
         case .failing(let failing):
             "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
@@ -175,7 +181,7 @@ extension PushHold {
     /// Whether it lasts until the user or the app does something about this entity or another one.
     var isLasting: Bool {
         switch self {
-        case .refused, .outOfReach, .noCollection: true
+        case .refused, .asked, .outOfReach, .noCollection: true
         case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst),
             .place(_, .goesFirst), .file, .tree:
             false
@@ -187,6 +193,7 @@ extension PushHold {
     var name: String {
         switch self {
         case .refused, .refusedBefore: "refused"
+        case .asked: "asked"
         case .unanswered: "unanswered"
         case .failing: "failing"
         case .outOfReach: "outOfReach"
@@ -214,6 +221,7 @@ extension PushHold {
         case .refused(let position, _, let message),
             .refusedBefore(let position, _, let message):
             (place, words) = (position, message)
+        case .asked(let position): place = position
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
         case .outOfReach, .standIn, .noCollection, .file, .tree: break

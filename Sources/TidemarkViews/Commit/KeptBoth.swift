@@ -155,43 +155,55 @@ extension Draft {
         let said = events
         let first = nextPosition.rawValue - UInt64(said.count)
         for (index, event) in said.enumerated() {
-            guard let named = event.key,
-                let collection = model[named.collection], collection.conflict == .keepBoth
+            guard let named = event.key, let collection = model[named.collection],
+                collection.conflict == .keepBoth
             else { continue }
-            let key = try fold.resolve(named)
             let position = Position(first + UInt64(index))
-            let call = event.call ?? event.cause
-            let answer = said[..<index].last { other in
-                call.map { other.date(ofAnswerTo: $0) != nil } ?? false
-            }
-            let date = call.flatMap { answer?.date(ofAnswerTo: $0) } ?? event.serverTime ?? now
             if event.kind == .serverUpserted || event.kind == .serverDeleted {
-                try keepBoth(key, collection, of: event, position, date)
+                try keepBoth(event, position, collection, said[..<index])
             } else if event.kind == .pushRejected {
-                try rename(key, collection, refusedBy: event, position, date)
+                try rename(event, position, collection, said[..<index])
             }
         }
     }
 
     private func keepBoth(
-        _ key: EntityKey, _ collection: CollectionModel, of event: Event, _ position: Position,
-        _ date: Timestamp
+        _ event: Event, _ position: Position, _ collection: CollectionModel,
+        _ before: ArraySlice<Event>
     ) throws {
+        guard try fold.sides(position) != nil, let key = try event.key.map(fold.resolve) else {
+            return
+        }
         let issue = IssueRow(
             kind: .conflict, position: position, collection: key.collection, entity: key.id)
-        guard let own = try fold.ownFile(of: issue, in: collection) else { return }
-        for index in try fold.openConflicts(at: position, of: key) {
+        let open = try fold.openConflicts(at: position, of: key)
+        // In a run that takes the server's word against everything nothing is kept.
+        let isOwn = try open.contains { index in
+            try fold.decision(position, index)?.rule == collection.conflict.name
+        }
+        guard isOwn, let own = try fold.ownFile(of: issue, in: collection) else { return }
+        for index in open {
             let payload = IssueAnswered(.conflict, index: index, answer: "keepBoth")
             try append(
                 Event(
                     .issueAnswered, recordedAt: now, key: key, cause: position, sync: event.sync,
                     json: payload.encoded))
         }
+        let date = date(of: event, before)
         guard let document = try fold.beside(own, in: collection, at: date) else { return }
         try append(
             Event(
                 .localCreated, recordedAt: now, key: keptKey(in: collection), cause: position,
                 sync: event.sync, json: document))
+    }
+
+    /// When the server answered what an event of this commit follows from, by its own clock.
+    private func date(of event: Event, _ before: ArraySlice<Event>) -> Timestamp {
+        let call = event.call ?? event.cause
+        let dates = before.reversed().lazy.compactMap { other in
+            call.flatMap { other.date(ofAnswerTo: $0) }
+        }
+        return dates.first ?? event.serverTime ?? now
     }
 
     /// The key of a file that is kept beside another one: no other event has this position.
@@ -201,18 +213,17 @@ extension Draft {
 
     /// Gives what is refused another name; only once, as a server may refuse any.
     private func rename(
-        _ key: EntityKey, _ collection: CollectionModel, refusedBy event: Event,
-        _ position: Position, _ date: Timestamp
+        _ event: Event, _ position: Position, _ collection: CollectionModel,
+        _ before: ArraySlice<Event>
     ) throws {
-        guard try fold.entity(key).refusal?.position == position,
+        guard let key = try event.key.map(fold.resolve), let tree = collection.tree,
+            try fold.entity(key).refusal?.position == position,
             try fold.isTaken(key, by: event, in: collection),
-            let name = try collection.tree.flatMap({ tree in
-                try fold.document(of: key).flatMap {
-                    try JSONDocument(parsing: $0).value(tree.name)?.stringValue
-                }
-            }),
+            let bytes = try fold.document(of: key),
+            let name = try JSONDocument(parsing: bytes).value(tree.name)?.stringValue,
             !NameBeside(name, isFolder: true).isMade, !NameBeside(name).isMade,
-            let patch = try fold.otherName(for: key, in: collection, at: date)
+            let patch = try fold.otherName(
+                for: key, in: collection, at: date(of: event, before))
         else { return }
         try append(
             Event(
