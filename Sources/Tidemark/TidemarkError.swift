@@ -4,6 +4,7 @@ import TidemarkCapsule
 public import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
+import TidemarkViews
 
 /// An error of a replica.
 public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -35,6 +36,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidAnswer
         /// The idempotency key is too old to know whether its write was made.
         case keyExpired
+        /// What was there at the position is not known any more.
+        case anchorExpired
         /// The store belongs to another server.
         case otherRemote
         /// Another engine syncs the store; only one may at a time.
@@ -130,6 +133,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
             }
         case let error as ProtoError:
             TidemarkError(.damaged, "a view row is damaged (\(error)); rebuild the store's views")
+        case let error as TreeChangesError: TidemarkError(error)
         case let error as CapsuleError: TidemarkError(Code(error.code), "\(error)")
         case let error as JSONError: TidemarkError(.invalidDocument, "not a JSON object: \(error)")
         default: error

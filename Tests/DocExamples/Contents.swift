@@ -43,6 +43,12 @@ package enum Contents {
         }
     }
 
+    static func wantAll(_ folder: EntityKey, _ replica: Replica) throws {
+        try replica.write { tx in
+            try tx.wantFiles(of: folder, by: "offline", below: true)
+        }
+    }
+
     static func fetch(_ engine: SyncEngine) async throws -> Int {
         let outcome = try await engine.transfer()
         return outcome.stored

@@ -16,4 +16,15 @@ enum FilesAndFolders {
             Array(#"{"kind": "file", "name": "Beach.jpg", "parent": "D"}"#.utf8),
             parameters: ["of": "ABC"])
     }
+
+    static func update(_ key: EntityKey) {}
+    static func remove(_ key: EntityKey) {}
+
+    static func enumerate(_ folder: EntityKey, _ replica: Replica) throws {
+        var anchor = try replica.read { $0.position }
+        let changes = try replica.changes(since: anchor, in: .folder(folder))
+        for key in changes.appeared + changes.changed { update(key) }
+        for key in changes.went { remove(key) }
+        anchor = changes.position
+    }
 }

@@ -63,6 +63,12 @@ struct `the tool and a tree of files` {
             #expect(try await run("files mv STORE A/B C").lines.first?.hasSuffix("C/B") == true)
             #expect(try await run("files mv STORE C/B C/D").lines.first?.hasSuffix("C/D") == true)
             #expect(names(try await run("files ls STORE -R")) == ["A/", "C/", "C/D/"])
+            let changes = try await run("files changes STORE --since @5 C").lines
+            #expect(changes.count == 2 && changes[1] == "@7")
+            #expect(changes[0].hasPrefix("appeared  files/") && changes[0].hasSuffix("  C/D"))
+            let all = try await run("files changes STORE --since @0 -o json").lines
+            #expect(all.count == 4 && all[3] == #"{"position":7}"#)
+            #expect(try await run("files changes STORE --since @70").code == 2)
             #expect(names(try await run("files ls STORE C")) == ["D/"])
             let gone = try await run("files rm STORE C")
             #expect(gone.code == 0 && gone.lines.first?.hasSuffix("  C") == true)
@@ -151,8 +157,10 @@ struct `the tool and a tree of files` {
             // What is there already is not written over.
             #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 2)
 
-            let gone = try await run("files drop STORE P/a.txt")
-            #expect(gone.lines.first?.hasSuffix("  P/a.txt") == true)
+            // It is wanted with the folder.
+            #expect(try await run("files drop STORE P/a.txt").lines.isEmpty)
+            let gone = try await run("files drop STORE P")
+            #expect(gone.lines.count == 1 && gone.lines[0].hasSuffix("  P/a.txt"))
             #expect(try await run("files drop STORE P").lines.isEmpty)
             #expect(try await states() == ["3 synced a.txt"])
             #expect(try await run("sync STORE").code == 0)

@@ -74,7 +74,7 @@ extension Replica {
     /// - Parameters:
     ///   - key: the entity.
     ///   - field: as it stands in the model's `contents`; nil for each of them.
-    ///   - by: who wants it no longer: ``WriteContext/wantFiles(of:_:by:isWanted:)``.
+    ///   - by: who wants it no longer: ``WriteContext/wantFiles(of:_:by:below:isWanted:)``.
     /// - Returns: how many files were removed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
     ///   names no files, `unfitFile` where the model has every file of it fetched.
@@ -158,17 +158,24 @@ extension WriteContext {
     /// What is wanted is kept as long as the entity names it, and is fetched where the model's
     /// `contents` say `demand`.
     ///
+    /// In a tree, `below` wants it also of all that lies in the entity, near or far: of what is
+    /// moved there too, and not any more of what is moved away. A copy that was here for that alone
+    /// goes with the next sweep after a run that listed everything.
+    ///
     /// - Parameters:
     ///   - key: the entity.
     ///   - field: as it stands in the model's `contents`; nil for each of them.
     ///   - by: who wants it: several may, each by a name, and it is wanted as long as any does.
-    ///   - isWanted: false to take it back.
+    ///   - below: whether also of all that lies in the entity, now and later. Who wants something
+    ///     says so anew.
+    ///   - isWanted: false to take it back, with all below.
     /// - Returns: the position of the event, or nil where nothing changed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
-    ///   names no files, `noModel`.
+    ///   names no files, `noModel`, also for `below` in a collection that is no tree.
     @discardableResult
     public func wantFiles(
-        of key: EntityKey, _ field: String? = nil, by: String = "user", isWanted: Bool = true
+        of key: EntityKey, _ field: String? = nil, by: String = "user", below: Bool = false,
+        isWanted: Bool = true
     ) throws -> Position? {
         let (key, collection) = try check(key)
         let fields = collection.model.contents.map(\.field)
@@ -180,10 +187,18 @@ extension WriteContext {
                     + "contents: \(known)", key: key)
         }
         guard try !isWanted || document(key) != nil else { throw notFound(key) }
-        let before = try draft.fold.contents(of: key)
-        let isThere = before.wants.contains { $0.field == field ?? "" && $0.by == by }
-        guard isThere != isWanted else { return nil }
-        let wish = AssetWanted(field ?? "", by: by, isWanted: isWanted)
+        guard !below || collection.model.treeReference != nil else {
+            throw TidemarkError(
+                .noModel, "\(key.collection) is no tree by the model, so nothing lies in \(key)",
+                key: key)
+        }
+        let before = try draft.fold.contents(of: key).wants.first {
+            $0.field == field ?? "" && $0.by == by
+        }
+        guard isWanted ? before?.isTree != below : before != nil else { return nil }
+        let isTree = isWanted ? below : before?.isTree ?? false
+        let wish = AssetWanted(
+            field ?? "", by: by, scope: isTree ? .tree : .entity, isWanted: isWanted)
         return try draft.append(
             Event(.assetWanted, recordedAt: draft.now, key: key, json: wish.encoded))
     }
@@ -254,16 +269,19 @@ extension Journal {
     fileprivate func noteUse(of digests: [String], by key: EntityKey, at now: Timestamp) throws {
         func isNews(_ row: ContentRow?) -> Bool {
             guard let stored = row?.stored else { return false }
+            // What was let go with a folder is a copy of its own from then on.
+            if stored.letGoAt != nil { return true }
             let last = max(stored.usedAt ?? stored.at, stored.at)
             return last > now || last.adding(Self.usePause) <= now
         }
         guard !digests.isEmpty else { return }
         let isNeeded = try read { views in
             let rules = try views.model().collections.flatMap(\.contents)
-            guard rules.contains(where: { $0.unwanted != nil || $0.quotaBytes != nil }) else {
-                return false
+            let hasOption = rules.contains { $0.unwanted != nil || $0.quotaBytes != nil }
+            return try digests.contains { digest in
+                let row = try views.content(digest)
+                return row?.stored?.letGoAt != nil || hasOption && isNews(row)
             }
-            return try digests.contains { isNews(try views.content($0)) }
         }
         guard isNeeded else { return }
         try write(at: now) { draft in

@@ -16,11 +16,14 @@ public final class Replica: Sendable {
     /// The app's conflict rules.
     let rules: [ConflictRule]
     let engines = RunningEngines()
+    /// Whether it was opened for reading only.
+    private let isReader: Bool
 
     private init(
         _ directory: String, _ journal: Journal, _ rules: [ConflictRule],
-        _ dependencies: Dependencies
+        _ dependencies: Dependencies, isReader: Bool = false
     ) {
+        self.isReader = isReader
         self.rules = rules
         self.directory = directory
         self.journal = journal
@@ -96,6 +99,29 @@ public final class Replica: Sendable {
         }
     }
 
+    /// Opens an existing store for reading only, beside the process that has it open for writing.
+    ///
+    /// Reads, also those of the past, and ``changes(since:in:)`` see what was committed when they
+    /// begin; nothing is told by itself. Writes fail with `readOnly`, and so do engines. What an
+    /// entity's files are is told without their paths.
+    ///
+    /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others.
+    public static func open(
+        reading directory: String, dependencies: Dependencies = .live
+    ) throws -> Replica {
+        try TidemarkError.mapped {
+            let journal = try Journal.open(at: directory, readOnly: true)
+            let replica = Replica(directory, journal, [], dependencies, isReader: true)
+            do {
+                guard try replica.registration == nil else { return replica }
+                throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
+            } catch {
+                try? journal.close()
+                throw error
+            }
+        }
+    }
+
     /// Opens a store and closes it again when `prepare` fails.
     private static func opened(
         at directory: String, create: Bool, _ opening: StoreOpening, _ rules: [ConflictRule],
@@ -125,7 +151,7 @@ public final class Replica: Sendable {
     /// because old events are sealed, which frees pages of the file, and a snapshot of the tables
     /// is kept, from which earlier positions can be read sooner.
     public func close() throws {
-        journal.keepTidy(at: dependencies.now())
+        if !isReader { journal.keepTidy(at: dependencies.now()) }
         try TidemarkError.mapped { try journal.close() }
     }
 
@@ -144,6 +170,11 @@ public final class Replica: Sendable {
             try tx.draft.append(
                 Event(.modelRegistered, recordedAt: tx.draft.now, json: registration.encoded))
         }
+    }
+
+    private func checkWritable() throws {
+        guard isReader else { return }
+        throw TidemarkError(.readOnly, "\(directory) was opened for reading only")
     }
 
     // MARK: Reading and writing
@@ -165,7 +196,8 @@ public final class Replica: Sendable {
     ///   of the same store.
     @discardableResult
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
-        try TidemarkError.mapped {
+        try checkWritable()
+        return try TidemarkError.mapped {
             try journal.write(at: dependencies.now()) { draft in
                 try WriteContext.run(draft, dependencies, journal, body)
             }
@@ -182,6 +214,7 @@ public final class Replica: Sendable {
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (WriteContext) throws -> R
     ) async throws -> R {
+        try checkWritable()
         let (journal, dependencies) = (journal, dependencies)
         do {
             return try await journal.write(at: dependencies.now()) { draft in

@@ -91,7 +91,8 @@ private enum RowParts {
     ]
     static let content: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
-        7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold),
+        7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold), 10: .plain,
+        11: .plain,
     ]
     static let fetch: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
@@ -108,7 +109,7 @@ private enum RowParts {
     ]
     static let contentsOfEntity: [UInt32: RowPart] = [
         1: .message([1: .text, 2: .text, 3: .plain, 4: .plain]),
-        2: .message([1: .text, 2: .word, 3: .plain]),
+        2: .message([1: .text, 2: .word, 3: .plain]), 3: .text,
     ]
     static let rollUp: [UInt32: RowPart] = [
         1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
@@ -128,6 +129,7 @@ private enum RowParts {
         1: .plain, 2: .plain, 3: .text, 4: .message(gate),
     ]
     static let leftValue: [UInt32: RowPart] = [1: .plain, 2: .text]
+    static let place: [UInt32: RowPart] = [1: .plain, 2: .text]
     static let reservedValue: [UInt32: RowPart] = [1: .pool, 2: .time, 3: .plain]
 
     static func fact(_ kind: EventKind) -> [UInt32: RowPart] { [1: .plain, 2: .payload(kind)] }
@@ -180,6 +182,9 @@ extension Redactor {
                 Array(rest.prefix(1))
                 + (isOfEntity || rest.first == UInt8(ascii: "l") ? key(name) : text(Array(name)))
         case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
+        case UInt8(ascii: "T") where rest.first == UInt8(ascii: "b"):
+            new = rest.prefix(9) + key(rest.dropFirst(9))
+        case UInt8(ascii: "T"): new = rest.prefix(1) + text(Array(rest.dropFirst()))
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
             let name = rest.dropFirst()
@@ -188,7 +193,9 @@ extension Redactor {
                     .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
             }
             if [first] + kind == Ledger.openFetches { return old }
-            let isOfCollection = ["Ae", "An", "Ap"].contains { Array($0.utf8) == [first] + kind }
+            let isOfCollection = ["Ae", "An", "Ap", "Aw"].contains {
+                Array($0.utf8) == [first] + kind
+            }
             new = kind + (isOfCollection ? key(name) : text(Array(name)))
         case UInt8(ascii: "g"):
             // The name of a gate, and what it is of.
@@ -282,7 +289,7 @@ extension Redactor {
             case Ledger.sends: parts = RowParts.send
             case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
             case Ledger.contentSweep: parts = RowParts.contentSweep
-            case Ledger.unreferencedContents: return value
+            case Ledger.unreferencedContents, Ledger.letGo, Ledger.treeWants: return value
             default: throw unknown(key)
             }
         case UInt8(ascii: "P"):
@@ -293,6 +300,8 @@ extension Redactor {
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
+        case UInt8(ascii: "T") where rest.first == UInt8(ascii: "b"): parts = RowParts.place
+        case UInt8(ascii: "T"): return value
         case UInt8(ascii: "S") where rest.first == UInt8(ascii: "e"): parts = RowParts.staged
         case UInt8(ascii: "S") where rest.first == UInt8(ascii: "l"): parts = RowParts.stagedEnd
         case UInt8(ascii: "S"): return value

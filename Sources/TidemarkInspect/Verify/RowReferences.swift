@@ -132,6 +132,10 @@ struct RowReferences {
             expect(
                 isFree == isListed, content.stored?.position,
                 "the rows of the file \(digest) differ in whether anything references it")
+            let isLetGo = try row(RowKey(.ledger, Ledger.letGo + bytes)) != nil
+            expect(
+                (content.stored?.letGoAt != nil) == isLetGo, content.stored?.position,
+                "the rows of the file \(digest) differ in whether it was let go")
             for source in content.sources {
                 let names = try row(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }
                 expect(

@@ -112,6 +112,7 @@ struct NamedRow {
                     .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key), .contents(of: key),
                     .warned(key), .withheld(key), .dangling(key), .staged(key),
+                    .place(before: entry.position, of: key),
                 ]
             }
             if let key = entry.event.key, let requested = entry.event.read(LocalRequested.self) {
@@ -155,7 +156,7 @@ struct NamedRow {
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
             Ledger.ruleAnswers, Ledger.failing, Ledger.warned, Ledger.withheld:
             return EntityKey(bytes: key.bytes.dropFirst())
-        default: return key.entityOfContents
+        default: return key.entityOfContents ?? key.entityOfPlace
         }
     }
 }

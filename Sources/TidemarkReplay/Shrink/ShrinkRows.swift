@@ -118,7 +118,7 @@ private struct BaseRows {
         case Ledger.grants: return RowKey.granted(bytes)
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)
-        default: return row.key.entityOfContents
+        default: return row.key.entityOfContents ?? row.key.entityOfPlace
         }
     }
 }

@@ -2,8 +2,9 @@
 //
 // A file is kept that is referenced and wanted, that is being fetched or sent, or that is younger
 // than `grace`. A file that nothing references goes; one that is referenced and that nobody wants
-// goes only by an option of the model: `unwanted`, a time after its last use, or `quotaBytes`. A
-// file of the user's that the server does not have is never removed while anything references it.
+// goes by an option of the model: `unwanted`, a time after its last use, or `quotaBytes`; or where
+// it was wanted only with all that lies in an entity, and is not any more. A file of the user's
+// that the server does not have is never removed while anything references it.
 
 package import TidemarkEvents
 
@@ -38,6 +39,9 @@ package struct ContentStanding: Sendable, Hashable {
     package var isWanted = false
     /// Whether an entity references it as a file of the user's, which the server has no name for.
     package var isOwn = false
+    /// Whether it was wanted with all that lies in an entity, and a whole list came since it is not
+    /// any more.
+    package var isLetGo = false
     /// Whether it is being fetched or sent.
     package var isInFlight = false
 
@@ -119,6 +123,7 @@ package struct ContentRetention: Sendable {
             return !content.isOwn && !content.isInFlight
                 && isPast(content.storedAt, graceMax, at: now)
         }
+        if content.isLetGo, isUnclaimed(content) { return true }
         guard isFree(content, at: now) else { return false }
         return content.fields.allSatisfy { field in
             guard let unwanted = rules[field]?.unwanted else { return false }
@@ -128,11 +133,16 @@ package struct ContentRetention: Sendable {
 
     /// Whether a file that is referenced may go by an option of the model.
     private func isFree(_ content: ContentStanding, at now: Timestamp) -> Bool {
+        isUnclaimed(content)
+            && content.fields.allSatisfy { field in
+                rules[field].map { isPast(content.storedAt, $0.grace, at: now) } ?? false
+            }
+    }
+
+    /// Whether neither anybody nor the model wants a file here that is referenced.
+    private func isUnclaimed(_ content: ContentStanding) -> Bool {
         guard !content.isWanted, !content.isOwn, !content.isInFlight else { return false }
-        return content.fields.allSatisfy { field in
-            guard let rule = rules[field] else { return false }
-            return rule.when == .demand && isPast(content.storedAt, rule.grace, at: now)
-        }
+        return content.fields.allSatisfy { rules[$0]?.when == .demand }
     }
 
     private func isPast(_ time: Timestamp, _ span: TimeSpan, at now: Timestamp) -> Bool {

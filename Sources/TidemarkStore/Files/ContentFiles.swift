@@ -287,6 +287,20 @@ extension ContentFiles {
         try Self.content(at: try path(of: digest))
     }
 
+    /// The bytes of a file; as many as are asked for where it is longer.
+    ///
+    /// - Throws: ``StoreError``: `unfitFile` where it isn't there.
+    package func read(_ digest: String, bytesMax: Int) throws(StoreError) -> [UInt8] {
+        let path = try path(of: digest)
+        do throws(SystemNumber) {
+            let descriptor = try Platform.openForReading(path)
+            defer { Platform.closeFile(descriptor) }
+            return try Platform.read(descriptor, at: 0, count: bytesMax)
+        } catch  where error.number == Platform.noEntry {
+            throw Self.unfit("there is no file \(path)")
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+
     /// The names of all files, in order.
     package func digests() throws(StoreError) -> [String] {
         do throws(SystemNumber) {

@@ -18,6 +18,8 @@ struct ScenarioWish: Sendable {
     /// As it stands in the model's `contents`; nil for each of them.
     var field: String?
     var by: String
+    /// Whether also of all that lies in the entity.
+    var isTree: Bool
     var isWanted: Bool
 }
 
@@ -44,7 +46,7 @@ extension ScenarioReader {
     func wish(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioWish {
         ScenarioWish(
             key: try key(members, "want"), field: try members.text("field"),
-            by: try members.text("by") ?? "user",
+            by: try members.text("by") ?? "user", isTree: try members.flag("below") ?? false,
             isWanted: try members.flag("wanted") ?? true)
     }
 }
@@ -93,7 +95,8 @@ extension Replica {
 
     func want(_ wish: ScenarioWish) async throws {
         try await write { tx in
-            try tx.wantFiles(of: wish.key, wish.field, by: wish.by, isWanted: wish.isWanted)
+            try tx.wantFiles(
+                of: wish.key, wish.field, by: wish.by, below: wish.isTree, isWanted: wish.isWanted)
         }
     }
 }

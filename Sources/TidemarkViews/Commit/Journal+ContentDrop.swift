@@ -30,7 +30,8 @@ extension Journal {
                 want.by == by && (want.field.isEmpty || fields.contains(want.field))
             }
             for want in wants {
-                let wish = AssetWanted(want.field, by: by, isWanted: false)
+                let wish = AssetWanted(
+                    want.field, by: by, scope: want.isTree ? .tree : .entity, isWanted: false)
                 try draft.append(
                     Event(.assetWanted, recordedAt: now, key: key, json: wish.encoded))
             }

@@ -33,6 +33,8 @@ package final class Fold {
     private var knownCollection: KnownCollection?
     /// The entity without pending changes that the current event changed in its place.
     private var unpended: RowKey?
+    /// Where that one was before, of a tree.
+    private(set) var unpendedPlace: (key: RowKey, place: PlaceRow)?
     /// What rules remember, by its type.
     private var memories: [ObjectIdentifier: any FoldMemory] = [:]
     /// The model that the current event replaced.
@@ -91,7 +93,7 @@ package final class Fold {
         if event.idempotencyKey != nil { try noteKey(event, position) }
         try meetRules(event, position)
         try settleFailing(position)
-        take(position)
+        try take(event, position)
         // Consequences for other entities are decided on rows that hold all of the event.
         guard try isToBeFollowed(event) else { return }
         forget()
@@ -99,12 +101,27 @@ package final class Fold {
             try follow(event, position)
             try noteConsequences(event, position)
         } catch is JSONError { forget() }
-        take(position)
+        try take(event, position)
     }
 
     /// The entities that the current event wrote so far.
     var writtenPlaces: [RowKey] {
         writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
+    }
+
+    /// The same but for one that was changed in its place, each as it was before and as it is.
+    var rowsWritten: [(place: RowKey, before: EntityRow, after: EntityRow)] {
+        var rows: [(place: RowKey, before: EntityRow, after: EntityRow)] = []
+        var indexes: [ObjectIdentifier: Int] = [:]
+        for (entry, row) in writtenEntities {
+            if let index = indexes[ObjectIdentifier(entry)] {
+                rows[index].after = row
+            } else {
+                indexes[ObjectIdentifier(entry)] = rows.count
+                rows.append((entry.key, entry.row, row))
+            }
+        }
+        return rows
     }
 
     /// Whether anything that follows from a rule is pending on them.
@@ -113,7 +130,8 @@ package final class Fold {
     }
 
     /// Merges the current event's writes into the fold.
-    private func take(_ position: Position) {
+    private func take(_ event: Event, _ position: Position) throws {
+        if knownModel?.hasTrees == true { try notePlaces(event, position) }
         for (entry, row) in writtenEntities {
             entry.row = row
             entities.note(entry)
@@ -131,13 +149,14 @@ package final class Fold {
     /// Takes in what the current event wrote so far, for one that writes many rows.
     func takeSoFar(_ event: Event, _ position: Position) throws {
         try meetRules(event, position)
-        take(position)
+        try take(event, position)
         forget()
     }
 
     /// Discards the current event's writes.
     private func forget() {
         unpended = nil
+        if unpendedPlace != nil { unpendedPlace = nil }
         if !written.isEmpty { written.removeAll(keepingCapacity: true) }
         if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
         if !writtenIndexes.isEmpty { writtenIndexes = [:] }
@@ -264,9 +283,11 @@ package final class Fold {
     func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
         let entry = try entry(place)
         guard entry.row.pending.isEmpty else { return false }
+        let before = knownModel?.hasTrees == true ? try self.place(of: entry.row, at: place) : nil
         if change(&entry.row) {
             entities.note(entry)
             unpended = place
+            if let before { unpendedPlace = (place, before) }
         }
         return true
     }
@@ -299,44 +320,12 @@ package final class Fold {
         writtenMutations.append((position, row))
     }
 
-    /// Changes the row of a pending mutation, which may be one that follows from a rule.
-    func updateMutation(
-        _ item: EntityRow.Pending, of key: EntityKey, _ change: (inout MutationRow) -> Void
-    ) throws {
-        let position = item.position
-        if item.isDerived { return try updateDerived(position, key, change) }
-        guard var row = try mutation(position) else { return }
-        change(&row)
-        put(row, at: position)
-    }
-
     package func mutation(_ position: Position) throws -> MutationRow? {
         try writtenMutation(position) ?? storedMutation(position) { try rows.get($0) }
     }
 
     private func writtenMutation(_ position: Position) -> MutationRow? {
         writtenMutations.last { $0.position == position }?.row ?? mutations[position]
-    }
-
-    /// Notes the outcome of a pending mutation.
-    func settle(
-        _ item: EntityRow.Pending, of key: EntityKey, _ outcome: MutationOutcome, proof: Position,
-        revision: Revision?
-    ) throws {
-        try updateMutation(item, of: key) { row in
-            row.outcome = row.lost.isEmpty ? outcome : outcome.ofPart
-            row.proof = proof
-            row.revision = revision
-        }
-    }
-
-    /// Notes fields that a mutation lost while its other fields stay pending.
-    func lose(_ fields: [String], of item: EntityRow.Pending, _ key: EntityKey) throws {
-        guard !fields.isEmpty else { return }
-        try updateMutation(item, of: key) { row in
-            let known = Set(row.lost.map(ExactString.init))
-            row.lost += fields.filter { !known.contains(ExactString($0)) }
-        }
     }
 
     package func model() throws -> SyncModel { try registered().model }

@@ -31,6 +31,7 @@ extension Fold {
             try remember(start.run.scope)
         case .syncFinished(let end):
             try finish(event, end, position)
+            try endLettingGo(event, end)
             if event.sync == nil { try remember(end.run.scope) }
             try noteEnd(event, end, position)
         case .requestSent(let request) where request.file.isAny:
@@ -77,7 +78,7 @@ extension Fold {
         case .pushRelayed(let relay): try relayed(event, relay, position)
         case .reservedAdded(let values): try added(event, values, position)
         case .reservedTaken(let value): try taken(value, position)
-        case .assetWanted(let wish): try wanted(event, wish)
+        case .assetWanted(let wish): try wanted(event, wish, position)
         case .assetStored(let asset): try stored(event, asset, position)
         case .assetRemoved(let asset): try removed(asset)
         case .assetUsed(let asset): try used(event, asset)

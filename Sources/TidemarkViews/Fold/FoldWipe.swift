@@ -88,6 +88,9 @@ extension Fold {
         let hidAny = try hidesAny()
         try wipeLedger(of: goes)
         try wipePools()
+        if try model().collections.contains(where: { $0.tree != nil }) {
+            try forgetPlaces(of: goes, position)
+        }
         try takeSoFar(event, position)
         (knownFailing, knownWithheld) = (nil, nil)
         var keys: [EntityKey] = []

@@ -73,3 +73,37 @@ extension MutationRow {
     /// What the server refused still waits: for an edit, a retry, or to be given up.
     package var isOpen: Bool { outcome == nil || outcome == .rejected }
 }
+
+extension Fold {
+    /// Changes the row of a pending mutation, which may be one that follows from a rule.
+    func updateMutation(
+        _ item: EntityRow.Pending, of key: EntityKey, _ change: (inout MutationRow) -> Void
+    ) throws {
+        let position = item.position
+        if item.isDerived { return try updateDerived(position, key, change) }
+        guard var row = try mutation(position) else { return }
+        change(&row)
+        put(row, at: position)
+    }
+
+    /// Notes the outcome of a pending mutation.
+    func settle(
+        _ item: EntityRow.Pending, of key: EntityKey, _ outcome: MutationOutcome, proof: Position,
+        revision: Revision?
+    ) throws {
+        try updateMutation(item, of: key) { row in
+            row.outcome = row.lost.isEmpty ? outcome : outcome.ofPart
+            row.proof = proof
+            row.revision = revision
+        }
+    }
+
+    /// Notes fields that a mutation lost while its other fields stay pending.
+    func lose(_ fields: [String], of item: EntityRow.Pending, _ key: EntityKey) throws {
+        guard !fields.isEmpty else { return }
+        try updateMutation(item, of: key) { row in
+            let known = Set(row.lost.map(ExactString.init))
+            row.lost += fields.filter { !known.contains(ExactString($0)) }
+        }
+    }
+}

@@ -2,10 +2,13 @@
 //
 //   'A' 'c' digest               a file: what is stored of it, and who references it
 //   'A' 'e' collection 0 id      an entity: what it names, and who wants that
+//   'A' 'l' digest               a stored file that was wanted with all that lies in an entity, and
+//                                is not any more
 //   'A' 'n' collection 0 source  what entities call files: a text of the server's, of which at most
 //                                200 bytes are in the key
 //   'A' 's'                      when files were swept last
 //   'A' 'u' digest               a stored file that nothing references
+//   'A' 'w' collection 0 id      an entity of which somebody wants all that lies in it
 //
 // What is to be fetched, and what is being fetched, stands in rows of its own (TransferRows.swift).
 //
@@ -118,6 +121,11 @@ package struct ContentRow: Sendable, Hashable {
         package var revision: Revision?
         /// Whether it came from the user of this device.
         package var isImported = false
+        /// Since when nobody wants it who had wanted all that lies in an entity; nil where somebody
+        /// does, or nobody did.
+        package var letGoAt: Position? { didSet { if letGoAt == nil { isLetGo = false } } }
+        /// Whether a whole list came after that.
+        package var isLetGo = false
     }
 
     package init() {}
@@ -126,6 +134,9 @@ package struct ContentRow: Sendable, Hashable {
 
     /// Whether any entity references it.
     package var isReferenced: Bool { !own.isEmpty || !holds.isEmpty }
+
+    /// Whether anybody wants it.
+    var isWanted: Bool { own.contains { $0.wanted > 0 } || holds.contains { $0.wanted > 0 } }
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -140,6 +151,8 @@ package struct ContentRow: Sendable, Hashable {
         for source in sources { writer.message(7, source.encoded) }
         for hold in own { writer.message(8, hold.encode()) }
         for hold in holds { writer.message(9, hold.encode()) }
+        writer.position(10, stored?.letGoAt)
+        writer.flag(11, stored?.isLetGo ?? false)
         return writer.bytes
     }
 
@@ -158,6 +171,8 @@ package struct ContentRow: Sendable, Hashable {
             case 7: sources.append(try ContentSource(parsing: try field.bytes()))
             case 8: own.append(try ContentHold(parsing: try field.bytes()))
             case 9: holds.append(try ContentHold(parsing: try field.bytes()))
+            case 10: stored?.letGoAt = try field.position()
+            case 11: stored?.isLetGo = try field.flag()
             default: continue
             }
         }
@@ -170,7 +185,8 @@ package struct ContentRow: Sendable, Hashable {
             digest: digest, bytes: stored.bytes, storedAt: stored.at,
             usedAt: max(stored.usedAt ?? stored.at, stored.at))
         standing.fields = Set((own + holds).map(\.field)).sorted()
-        standing.isWanted = (own + holds).contains { $0.wanted > 0 }
+        standing.isWanted = isWanted
+        standing.isLetGo = stored.isLetGo
         standing.isOwn = !own.isEmpty
         return standing
     }
@@ -277,117 +293,6 @@ package struct ContentNamesRow: Sendable, Hashable {
     }
 }
 
-/// What an entity names, and who wants that: 'A' 'e' collection 0 id.
-package struct EntityContentsRow: Sendable, Hashable {
-    /// A file that it names by a field.
-    package struct Named: Sendable, Hashable {
-        package var field: String
-        /// The digest, or the source.
-        package var text: String
-        package var isFile: Bool
-        /// Whether it is a file of the user's that is to be sent before what is pending.
-        package var isToBeSent: Bool
-
-        package init(field: String, text: String, isFile: Bool, isToBeSent: Bool = false) {
-            self.field = field
-            self.text = text
-            self.isFile = isFile
-            self.isToBeSent = isToBeSent
-        }
-
-        package static func == (left: Self, right: Self) -> Bool {
-            left.isFile == right.isFile && left.isToBeSent == right.isToBeSent
-                && ExactString(left.field) == ExactString(right.field)
-                && ExactString(left.text) == ExactString(right.text)
-        }
-
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(isFile)
-            hasher.combine(ExactString(field))
-            hasher.combine(ExactString(text))
-        }
-    }
-
-    /// Somebody's wish.
-    package struct Want: Sendable, Hashable {
-        /// Empty for each field.
-        package var field: String
-        package var by: String
-        /// Whether also what lies below is wanted.
-        package var isTree: Bool
-
-        package init(field: String, by: String, isTree: Bool) {
-            self.field = field
-            self.by = by
-            self.isTree = isTree
-        }
-    }
-
-    /// Each once, in the order of the rules and of the documents.
-    package var names: [Named] = []
-    /// In the order of fields and names.
-    package var wants: [Want] = []
-
-    package init() {}
-
-    var isEmpty: Bool { names.isEmpty && wants.isEmpty }
-
-    /// Whether what a field names is wanted.
-    package func wants(_ field: String) -> Bool {
-        wants.contains { $0.field.isEmpty || ExactString($0.field) == ExactString(field) }
-    }
-
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        for name in names {
-            var inner = ProtoWriter()
-            inner.message(1, name.field)
-            inner.message(2, name.text)
-            inner.flag(3, name.isFile)
-            inner.flag(4, name.isToBeSent)
-            writer.message(1, inner.bytes)
-        }
-        for want in wants {
-            var inner = ProtoWriter()
-            inner.message(1, want.field)
-            inner.message(2, want.by)
-            inner.flag(3, want.isTree)
-            writer.message(2, inner.bytes)
-        }
-        return writer.bytes
-    }
-
-    package init(parsing bytes: [UInt8]) throws(ProtoError) {
-        func parts(_ bytes: [UInt8]) throws(ProtoError) -> (String, String, Bool, Bool) {
-            var parts = ("", "", false, false)
-            var reader = ProtoReader(bytes)
-            while let field = try reader.next() {
-                switch field.number {
-                case 1: parts.0 = try field.string()
-                case 2: parts.1 = try field.string()
-                case 3: parts.2 = try field.flag()
-                case 4: parts.3 = try field.flag()
-                default: continue
-                }
-            }
-            return parts
-        }
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1:
-                let (name, text, isFile, isToBeSent) = try parts(try field.bytes())
-                names.append(
-                    Named(field: name, text: text, isFile: isFile, isToBeSent: isToBeSent))
-            case 2:
-                let (name, by, isTree, _) = try parts(try field.bytes())
-                wants.append(Want(field: name, by: by, isTree: isTree))
-            default: continue
-            }
-        }
-    }
-}
-
 /// When files were swept last: 'A' 's'.
 package struct ContentSweepRow: Sendable, Hashable {
     /// The `timer.fired`.
@@ -437,6 +342,12 @@ extension RowKey {
     package static func contents(of key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.contentsOfEntities))
     }
+    static func letGo(_ digest: String) -> RowKey {
+        RowKey(.ledger, Ledger.letGo + digest.utf8)
+    }
+    static func treeWants(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.treeWants))
+    }
     package static func contentNames(_ source: ContentSource) -> RowKey {
         RowKey(
             .ledger,
@@ -455,7 +366,10 @@ extension RowKey {
             stored?.digest, event.read(AssetRemoved.self)?.digest,
             event.read(AssetUsed.self)?.digest,
         ].compactMap(\.self)
-        var keys = digests.flatMap { [RowKey.content($0), .unreferencedContent($0)] }
+        var keys = digests.flatMap {
+            [RowKey.content($0), .unreferencedContent($0), .letGo($0)]
+        }
+        if let key = event.key { keys.append(.treeWants(key)) }
         if let source = stored?.source, let collection = event.collection {
             keys.append(.contentNames(ContentSource(collection, source)))
         }
@@ -477,9 +391,17 @@ extension RowKey {
         return calls + [.contentNames(ContentSource(collection, source))]
     }
 
+    /// The digest of the file that the row is about; nil for any other row.
+    package var digestOfContent: String? {
+        guard tree == .ledger, bytes.starts(with: Ledger.contents) else { return nil }
+        return String(utf8: bytes.dropFirst(Ledger.contents.count))
+    }
+
     /// The entity whose contents the row tells of; nil for any other row.
     package var entityOfContents: EntityKey? {
-        guard tree == .ledger, bytes.starts(with: Ledger.contentsOfEntities) else { return nil }
+        guard tree == .ledger,
+            bytes.starts(with: Ledger.contentsOfEntities) || bytes.starts(with: Ledger.treeWants)
+        else { return nil }
         return EntityKey(bytes: bytes.dropFirst(Ledger.contentsOfEntities.count))
     }
 }
@@ -490,4 +412,6 @@ extension Ledger {
     package static let contentNames = Array("An".utf8)
     package static let contentSweep = Array("As".utf8)
     package static let unreferencedContents = Array("Au".utf8)
+    package static let letGo = Array("Al".utf8)
+    package static let treeWants = Array("Aw".utf8)
 }

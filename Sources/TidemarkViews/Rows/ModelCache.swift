@@ -41,6 +41,8 @@ final class RegisteredModel: Sendable {
     let rules: ModelRules
     /// Whether there are collections of which all is listed or nothing.
     let hasSets: Bool
+    /// Whether there are trees.
+    let hasTrees: Bool
     /// Its collections by name; of several with one name the first.
     let collections: [CollectionName: KnownCollection]
 
@@ -51,6 +53,7 @@ final class RegisteredModel: Sendable {
         self.model = model
         plan = IndexPlan(model)
         hasSets = model.collections.contains { $0.allOrNone != nil }
+        hasTrees = model.collections.contains { $0.tree != nil }
         let rules = ModelRules(model)
         self.rules = rules
         let known = model.collections.map { collection in

@@ -10,6 +10,7 @@
 //   ledger  'J' position                             outbox (FoldTickets.swift)
 //   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
 //   ledger  'S' …                                    watermarks (StagedRows.swift)
+//   ledger  'T' …                                    places (PlaceRows.swift)
 //   ledger  'W' collection 0 id                      issues (what the server says of entities)
 //   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings
@@ -64,6 +65,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case contents = 14
     case rollUps = 15
     case pools = 16
+    case places = 17
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
@@ -74,8 +76,9 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .decisions: 6
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
-        case .access, .contents, .placeholders, .rivals, .rollUps: 2
-        case .store, .idempotencyKeys, .pools: 1
+        case .contents: 3
+        case .access, .placeholders, .rivals, .rollUps: 2
+        case .store, .idempotencyKeys, .pools, .places: 1
         }
     }
 }
@@ -215,6 +218,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "A"): return .contents
         case UInt8(ascii: "P"): return .pools
         case UInt8(ascii: "R"): return .rollUps
+        case UInt8(ascii: "T"): return .places
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
@@ -232,6 +236,12 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "x"): return .store
         default: return .outbox
         }
+    }
+
+    /// Whether the key of a row of the ledger can begin so: with a letter.
+    package static func isFirstByte(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {

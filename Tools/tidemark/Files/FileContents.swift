@@ -82,8 +82,9 @@ struct FilesWant: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "want", abstract: "Has the content of a file fetched and kept here.",
         discussion: """
-            Of a folder, the contents of all files that lie in it now. They come with the
-            next sync. Prints one line for each file of which that is new.
+            Of a folder, the contents of all files that lie in it, now and later; of the
+            root, of all that lies there now. They come with the next sync. Prints a line
+            for each file and folder of which that is new.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -100,9 +101,10 @@ struct FilesWant: ParsableCommand {
         let replica = try store.open(patience)
         let files = try replica.read { try FileTree($0.views, tree) }
         let field = try files.contentField()
-        for entry in try files.files(at: path) {
+        for entry in try files.entries(at: path) {
             let position = try replica.write { tx in
-                try tx.wantFiles(of: entry.key, field, by: by, isWanted: !noMore)
+                try tx.wantFiles(
+                    of: entry.key, field, by: by, below: entry.isFolder, isWanted: !noMore)
             }
             if let position { Terminal.write("\(position) \(entry.key)  \(entry.path)") }
         }
@@ -114,8 +116,9 @@ struct FilesDrop: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Removes the copy that is here of a file's content.",
         discussion: """
-            Of a folder, those of all files that lie in it. What was not sent yet stays,
-            and so does what somebody else wants. Prints a line for each that is gone.
+            Of a folder, those of all files that lie in it, which the user wants no longer.
+            What was not sent yet stays, and so does what somebody else wants, or wants
+            with a folder above. Prints a line for each that is gone.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -128,8 +131,10 @@ struct FilesDrop: ParsableCommand {
         let replica = try store.open(patience)
         let files = try replica.read { try FileTree($0.views, tree) }
         let field = try files.contentField()
-        for entry in try files.files(at: path) where try replica.dropFiles(of: entry.key, field) > 0
-        {
+        let entries = try files.entries(at: path).flatMap { entry in
+            [entry] + (entry.isFolder ? files.all(below: entry) : [])
+        }
+        for entry in entries where try replica.dropFiles(of: entry.key, field) > 0 {
             Terminal.write("\(entry.key)  \(entry.path)")
         }
         try replica.close()
@@ -137,9 +142,9 @@ struct FilesDrop: ParsableCommand {
 }
 
 extension FileTree {
-    /// The file at a path, or all that lie in the folder there.
-    fileprivate func files(at path: String) throws -> [Entry] {
-        if let entry = entry(path), !entry.isFolder { return [entry] }
-        return all(below: try folder(path)).filter { !$0.isFolder }
+    /// What is at a path; of the root, all that lies there.
+    fileprivate func entries(at path: String) throws -> [Entry] {
+        if let entry = entry(path) { return [entry] }
+        return content(of: try folder(path))
     }
 }

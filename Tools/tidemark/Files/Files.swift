@@ -13,6 +13,6 @@ struct Files: ParsableCommand {
         subcommands: [
             FilesList.self, FilesMakeFolder.self, FilesMove.self, FilesCopy.self,
             FilesRemove.self, FilesImport.self, FilesExport.self, FilesWant.self,
-            FilesDrop.self,
+            FilesDrop.self, FilesChanges.self,
         ])
 }

@@ -18,7 +18,8 @@ struct FoldContents: FoldRule {
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
-        try fold.noteContents(of: entity.key, entity.row, entity.collection)
+        try fold.noteContents(of: entity.key, entity.row, entity.collection, position)
+        try fold.noteWantsAbove(of: entity.key, entity.row, entity.collection, position)
     }
 
     func adopt(
@@ -37,6 +38,9 @@ struct FoldContents: FoldRule {
                 if collection.contents.map(\.when) != before[name]?.contents.map(\.when) {
                     try fold.noteFetches(of: name)
                 }
+                if collection.tree?.parent != before[name]?.tree?.parent {
+                    try fold.spreadAllWants(in: collection, position)
+                }
                 continue
             }
             // What was named before, and what is named now.
@@ -45,7 +49,7 @@ struct FoldContents: FoldRule {
             {
                 let bytes = place.bytes.dropFirst(Ledger.contentsOfEntities.count)
                 guard let key = EntityKey(bytes: bytes) else { continue }
-                try fold.noteContents(of: key, try fold.entity(key), collection)
+                try fold.noteContents(of: key, try fold.entity(key), collection, position)
             }
             var keys: [EntityKey] = []
             if !fields.isEmpty {
@@ -54,7 +58,10 @@ struct FoldContents: FoldRule {
                     return true
                 }
             }
-            for key in keys { try fold.noteContents(of: key, try fold.entity(key), collection) }
+            for key in keys {
+                try fold.noteContents(of: key, try fold.entity(key), collection, position)
+            }
+            try fold.spreadAllWants(in: collection, position)
             // Also of what is named as before.
             try fold.noteFetches(of: name)
             try fold.noteSends(of: name)
@@ -67,18 +74,21 @@ extension Fold {
 
     /// Notes what an entity names now.
     fileprivate func noteContents(
-        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ position: Position
     ) throws {
-        try change(contentsOf: key) { contents in
+        try change(contentsOf: key, position) { contents in
             contents.names = row.contentNames(in: collection)
         }
     }
 
     /// `asset.wanted`: somebody wants what an entity names, or no longer does.
-    func wanted(_ event: Event, _ wish: AssetWanted) throws {
+    func wanted(_ event: Event, _ wish: AssetWanted, _ position: Position) throws {
         guard let named = event.key else { return }
         let key = try resolve(named)
-        try change(contentsOf: key) { contents in
+        var (wasTree, isTree) = (false, false)
+        try change(contentsOf: key, position) { contents in
+            wasTree = contents.wants.contains(where: \.isTree)
+            defer { isTree = contents.wants.contains(where: \.isTree) }
             contents.wants.removeAll {
                 ExactString($0.field) == ExactString(wish.field)
                     && ExactString($0.by) == ExactString(wish.by)
@@ -94,11 +104,16 @@ extension Fold {
                 return left.by.utf8.lexicographicallyPrecedes(right.by.utf8)
             }
         }
+        guard wasTree || isTree else { return }
+        if wasTree != isTree { put(.treeWants(key), isTree ? [1] : nil) }
+        guard let collection = try known(key.collection)?.model else { return }
+        try spreadWants(below: key, collection, position)
     }
 
     /// Changes the row of an entity, and the counts of what it names with it.
-    private func change(
-        contentsOf key: EntityKey, _ change: (inout EntityContentsRow) -> Void
+    func change(
+        contentsOf key: EntityKey, _ position: Position,
+        _ change: (inout EntityContentsRow) -> Void
     ) throws {
         let place = RowKey.contents(of: key)
         let before = try get(place).map { try EntityContentsRow(parsing: $0) }
@@ -114,6 +129,14 @@ extension Fold {
         let names = Set(new.map(\.source))
         for counted in old where !isThere.contains(counted) {
             try count(counted, -1, key, isNamed: names.contains(counted.source))
+        }
+        guard let before, !before.above.isEmpty || before.wants.contains(where: \.isTree)
+        else { return }
+        for named in before.names where !named.isFile {
+            guard before.wantsInTree(named.field), !after.wants(named.field),
+                names.contains(ExactString(named.text))
+            else { continue }
+            try letGo(ContentSource(key.collection, named.text), position)
         }
     }
 
@@ -243,16 +266,24 @@ extension Fold {
         guard ContentRow.isNoted(asset.digest),
             try get(.content(asset.digest)) != nil
         else { return }
-        try change(content: asset.digest) { $0.stored?.usedAt = event.recordedAt }
+        try change(content: asset.digest) { row in
+            row.stored?.usedAt = event.recordedAt
+            // What is used by itself is no copy that was there for a folder's sake.
+            row.stored?.letGoAt = nil
+        }
     }
 
-    private func change(content digest: String, _ change: (inout ContentRow) -> Void) throws {
+    func change(content digest: String, _ change: (inout ContentRow) -> Void) throws {
         let place = RowKey.content(digest)
         let before = try get(place).map { try ContentRow(parsing: $0) }
         var after = before ?? ContentRow()
         change(&after)
+        if after.stored?.letGoAt != nil, after.isWanted { after.stored?.letGoAt = nil }
         guard after != before ?? ContentRow() else { return }
         put(place, after.isEmpty ? nil : after.encoded)
+        if (before?.stored?.letGoAt == nil) != (after.stored?.letGoAt == nil) {
+            put(.letGo(digest), after.stored?.letGoAt == nil ? nil : [1])
+        }
         func isFree(_ row: ContentRow?) -> Bool {
             row.map { $0.stored != nil && !$0.isReferenced } ?? false
         }

@@ -87,6 +87,7 @@ struct FoldTrees: FoldRule {
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
+        try fold.adoptPlaces(before, position)
         for collection in try fold.model().collections {
             let old = before[collection.name]
             let reference = collection.treeReference
@@ -162,7 +163,7 @@ extension Fold {
     }
 
     /// All entities by those in which they lie.
-    private func childrenOfAll(
+    func childrenOfAll(
         in collection: CollectionModel
     ) throws -> [EntityKey: [EntityKey]] {
         var children: [EntityKey: [EntityKey]] = [:]

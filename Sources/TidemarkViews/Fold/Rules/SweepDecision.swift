@@ -35,11 +35,13 @@ package struct SweepDecision: Sendable, Hashable {
         if rule.looksAtReferenced {
             try rows.forEachContent { digest, row in take(digest, row) }
         } else {
-            for (key, _) in try rows.ledgerRows(Ledger.unreferencedContents) {
-                guard let digest = key.text(after: Ledger.unreferencedContents),
-                    let row = try rows.content(digest)
-                else { continue }
-                take(digest, row)
+            for prefix in [Ledger.unreferencedContents, Ledger.letGo] {
+                for (key, _) in try rows.ledgerRows(prefix) {
+                    guard let digest = key.text(after: prefix), let row = try rows.content(digest),
+                        prefix == Ledger.unreferencedContents || row.isReferenced
+                    else { continue }
+                    take(digest, row)
+                }
             }
         }
         let removals = rule.removals(of: contents, at: now)

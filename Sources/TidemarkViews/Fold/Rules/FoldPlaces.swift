@@ -1,0 +1,90 @@
+// FoldPlaces.swift — notes where entities of trees were before an event that moves them
+// (PlaceRows.swift).
+
+import TidemarkEvents
+import TidemarkRules
+
+/// Which entities the current event is noted of already: what was first before it counts.
+final class NotedPlaces: FoldMemory {
+    private var position = Position.start
+    private var keys: Set<EntityKey> = []
+
+    func isFirst(_ key: EntityKey, at position: Position) -> Bool {
+        if self.position != position { (self.position, keys) = (position, []) }
+        return keys.insert(key).inserted
+    }
+}
+
+extension Fold {
+    /// Notes where the entities that the current event wrote were before it, of those that are
+    /// somewhere else by it, and of others than its own that changed by it.
+    func notePlaces(_ event: Event, _ position: Position) throws {
+        if let (place, before) = unpendedPlace, let key = EntityKey(bytes: place.bytes),
+            try before != self.place(of: entity(at: place), at: place)
+        {
+            note(before, of: key, position)
+        }
+        let own = try event.key.map { try resolve($0) }
+        for (place, before, after) in rowsWritten where place != unpendedPlace?.key {
+            guard let key = EntityKey(bytes: place.bytes),
+                let collection = try known(key.collection)?.model, collection.tree != nil,
+                try !isWipedNow(key.collection, position)
+            else { continue }
+            let isAlike =
+                before.isHidden == after.isHidden && before.isOrphan == after.isOrphan
+                && before.content == after.content
+            guard !isAlike || (key != own && before.status != after.status) else { continue }
+            let was = try self.place(of: before, in: collection)
+            let isNow = isAlike ? was : try self.place(of: after, in: collection)
+            if was != isNow || (key != own && was.isSeen) { note(was, of: key, position) }
+        }
+    }
+
+    /// Where an entity of a tree was by its row; nil for one of no tree.
+    func place(of row: EntityRow, at place: RowKey) throws -> PlaceRow? {
+        guard let key = EntityKey(bytes: place.bytes),
+            let collection = try known(key.collection)?.model, collection.tree != nil
+        else { return nil }
+        return try self.place(of: row, in: collection)
+    }
+
+    private func isWipedNow(_ collection: CollectionName, _ position: Position) throws -> Bool {
+        try isWiped(collection, after: Position(position.rawValue - 1))
+    }
+
+    private func note(_ place: PlaceRow, of key: EntityKey, _ position: Position) {
+        guard memory(NotedPlaces.self).isFirst(key, at: position) else { return }
+        put(.place(before: position, of: key), place.encoded)
+    }
+
+    /// Tells of a collection's tree from this event on only.
+    func tellOfPlaces(of collection: CollectionName, since position: Position) throws {
+        put(.placesSince(collection), position.bigEndianBytes)
+    }
+
+    /// The same, and forgets where entities were.
+    func forgetPlaces(
+        of collections: (CollectionName) -> Bool, _ position: Position
+    ) throws {
+        for (place, _) in try ledgerRows(Ledger.places) {
+            let bytes = place.bytes.dropFirst(Ledger.places.count + 8)
+            if let key = EntityKey(bytes: bytes), collections(key.collection) { put(place, nil) }
+        }
+        for collection in try model().collections
+        where collection.tree != nil && collections(collection.name) {
+            try tellOfPlaces(of: collection.name, since: position)
+        }
+    }
+
+    /// Where a tree is another one by a new model, nothing is told of what was before.
+    func adoptPlaces(_ before: SyncModel, _ position: Position) throws {
+        // Nothing can have been there before the first model.
+        guard !before.collections.isEmpty else { return }
+        for collection in try model().collections where collection.tree != nil {
+            let old = before[collection.name]
+            guard old?.tree != collection.tree || old?.migrations != collection.migrations
+            else { continue }
+            try tellOfPlaces(of: collection.name, since: position)
+        }
+    }
+}

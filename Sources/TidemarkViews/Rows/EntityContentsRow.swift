@@ -1,0 +1,132 @@
+// EntityContentsRow.swift — the row of the files that an entity names (ContentRows.swift).
+
+package import TidemarkEvents
+
+/// What an entity names, and who wants that: 'A' 'e' collection 0 id.
+package struct EntityContentsRow: Sendable, Hashable {
+    /// A file that it names by a field.
+    package struct Named: Sendable, Hashable {
+        package var field: String
+        /// The digest, or the source.
+        package var text: String
+        package var isFile: Bool
+        /// Whether it is a file of the user's that is to be sent before what is pending.
+        package var isToBeSent: Bool
+
+        package init(field: String, text: String, isFile: Bool, isToBeSent: Bool = false) {
+            self.field = field
+            self.text = text
+            self.isFile = isFile
+            self.isToBeSent = isToBeSent
+        }
+
+        package static func == (left: Self, right: Self) -> Bool {
+            left.isFile == right.isFile && left.isToBeSent == right.isToBeSent
+                && ExactString(left.field) == ExactString(right.field)
+                && ExactString(left.text) == ExactString(right.text)
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(isFile)
+            hasher.combine(ExactString(field))
+            hasher.combine(ExactString(text))
+        }
+    }
+
+    /// Somebody's wish.
+    package struct Want: Sendable, Hashable {
+        /// Empty for each field.
+        package var field: String
+        package var by: String
+        /// Whether also what lies below is wanted.
+        package var isTree: Bool
+
+        package init(field: String, by: String, isTree: Bool) {
+            self.field = field
+            self.by = by
+            self.isTree = isTree
+        }
+    }
+
+    /// Each once, in the order of the rules and of the documents.
+    package var names: [Named] = []
+    /// In the order of fields and names.
+    package var wants: [Want] = []
+    /// The fields of which the files are wanted with all that lies in an entity above, in order;
+    /// only an empty text for each.
+    package var above: [String] = []
+
+    package init() {}
+
+    var isEmpty: Bool { names.isEmpty && wants.isEmpty && above.isEmpty }
+
+    /// Whether what a field names is wanted.
+    package func wants(_ field: String) -> Bool {
+        wants.contains { Self.covers($0.field, field) } || isWantedAbove(field)
+    }
+
+    /// Whether it is with all that lies in the entity, or in one above.
+    func wantsInTree(_ field: String) -> Bool {
+        wants.contains { $0.isTree && Self.covers($0.field, field) } || isWantedAbove(field)
+    }
+
+    private func isWantedAbove(_ field: String) -> Bool {
+        above.contains { Self.covers($0, field) }
+    }
+
+    private static func covers(_ wanted: String, _ field: String) -> Bool {
+        wanted.isEmpty || ExactString(wanted) == ExactString(field)
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for name in names {
+            var inner = ProtoWriter()
+            inner.message(1, name.field)
+            inner.message(2, name.text)
+            inner.flag(3, name.isFile)
+            inner.flag(4, name.isToBeSent)
+            writer.message(1, inner.bytes)
+        }
+        for want in wants {
+            var inner = ProtoWriter()
+            inner.message(1, want.field)
+            inner.message(2, want.by)
+            inner.flag(3, want.isTree)
+            writer.message(2, inner.bytes)
+        }
+        for field in above { writer.message(3, field) }
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        func parts(_ bytes: [UInt8]) throws(ProtoError) -> (String, String, Bool, Bool) {
+            var parts = ("", "", false, false)
+            var reader = ProtoReader(bytes)
+            while let field = try reader.next() {
+                switch field.number {
+                case 1: parts.0 = try field.string()
+                case 2: parts.1 = try field.string()
+                case 3: parts.2 = try field.flag()
+                case 4: parts.3 = try field.flag()
+                default: continue
+                }
+            }
+            return parts
+        }
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                let (name, text, isFile, isToBeSent) = try parts(try field.bytes())
+                names.append(
+                    Named(field: name, text: text, isFile: isFile, isToBeSent: isToBeSent))
+            case 2:
+                let (name, by, isTree, _) = try parts(try field.bytes())
+                wants.append(Want(field: name, by: by, isTree: isTree))
+            case 3: above.append(try field.string())
+            default: continue
+            }
+        }
+    }
+}
