@@ -22,6 +22,10 @@ struct CapsuleCommand: ParsableCommand {
             Without -o, what is in a capsule. Verbs that read take one in the place of a
             STORE, too, and with -o a part of it is made a capsule of its own.
 
+            With --contents the bytes of the files that entities name are in it, as far as
+            they are here and have room, 60 MiB together: tidemark files export takes them
+            out of it again. Not with --redact.
+
             tidemark capsule STORE -o bug.capsule --note "the tea came back"
             tidemark capsule STORE -o bug.capsule --redact --keep tasks.done
             tidemark dump bug.capsule
@@ -42,15 +46,21 @@ struct CapsuleCommand: ParsableCommand {
     var note: String?
     @Flag(help: "Leave the server's address, the account and the device in it.")
     var keepRemote = false
+    @Flag(help: "Put the bytes of the files that entities name in it.")
+    var contents = false
     @OptionGroup var redaction: RedactOption
     @Flag(help: "Replace the file if it is there.")
     var force = false
 
     func validate() throws {
         if let last, last < 1 { throw ValidationError("--last takes a number from 1 up") }
-        let isMade = last != nil || note != nil || keepRemote || force || redaction.redact
+        let isMade =
+            last != nil || note != nil || keepRemote || force || contents || redaction.redact
         guard file != nil || !isMade else {
             throw ValidationError("where to? name the file: -o bug.capsule")
+        }
+        guard !contents || !redaction.redact else {
+            throw ValidationError("a redacted capsule has no bytes of files: without --contents")
         }
     }
 
@@ -92,9 +102,20 @@ struct CapsuleCommand: ParsableCommand {
             capsule.provenance.namesRemote = before.namesRemote && keepRemote
             if let note { capsule.provenance.note = note }
         }
+        if contents { try takeContents(into: &capsule, argument) }
         capsule = try redaction.applied(to: capsule, random: Dependencies.live.random)
         if let note { capsule.provenance.note = note }
         return capsule
+    }
+
+    private func takeContents(into capsule: inout Capsule, _ argument: StoreArgument) throws {
+        guard !argument.isFile else {
+            let named = Set(capsule.namedContents)
+            capsule.contents = try argument.capsule().contents.filter { named.contains($0.digest) }
+            return
+        }
+        let left = try capsule.takeContents(from: store)
+        if left > 0 { Terminal.say("\(left) files had no room in it") }
     }
 
     private func describe(_ capsule: Capsule, at path: String) {
@@ -124,8 +145,14 @@ extension Capsule {
                 : "base       \(base.rows.count) rows, as of \(base.position)")
         let bytes = bodies.reduce(0) { $0 + $1.count }
         lines.append("bodies     \(bodies.count)\(bodies.isEmpty ? "" : ", \(bytes) bytes")")
-        if fileCount > 0 {
-            lines.append("files      \(fileCount) are named, and no bytes of them are in it")
+        let files = namedContents.count
+        if files > 0 {
+            let held = contents.reduce(0) { $0 + $1.bytes.count }
+            lines.append(
+                "files      \(files) are named, and "
+                    + (contents.isEmpty
+                        ? "no bytes of them are in it"
+                        : "\(contents.count) are in it, \(held) bytes"))
         }
         lines.append("taken of   a log up to \(provenance.last)")
         if !provenance.root.isEmpty {
@@ -146,20 +173,6 @@ extension Capsule {
             lines.append((index == 0 ? "note       " : "           ") + line)
         }
         return lines
-    }
-
-    /// How many files beside entities its rows and events tell of.
-    private var fileCount: Int {
-        var digests: Set<[UInt8]> = []
-        for row in base.rows
-        where row.key.tree == .ledger && row.key.bytes.starts(with: Ledger.contents) {
-            digests.insert(Array(row.key.bytes.dropFirst(Ledger.contents.count)))
-        }
-        for event in commits.lazy.flatMap(\.entries).map(\.event) {
-            let stored = event.read(AssetStored.self)
-            if let stored { digests.insert(Array(stored.digest.utf8)) }
-        }
-        return digests.count
     }
 
     private func oneLine(_ text: String) -> String {

@@ -19,24 +19,30 @@ extension Replica {
     ///     commit is never cut.
     ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    ///   - contents: whether the bytes of the files that entities name are in it, as far as they
+    ///     are here and have room, 60 MiB together; never of a redacted one.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
     ///   MiB before compression), `damaged` where the log can't be read; `RedactionError` where a
     ///   decision would come out differently without the data of users.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
-        redaction: Redaction? = nil
+        contents: Bool = false, redaction: Redaction? = nil
     ) throws -> [UInt8] {
         try TidemarkError.mapped {
-            let capsule = try journal.capsule(last: last, note: note, namesRemote: namesRemote)
-            guard let redaction else { return try capsule.encoded }
+            var capsule = try journal.capsule(last: last, note: note, namesRemote: namesRemote)
+            guard let redaction else {
+                if contents { _ = try capsule.takeContents(from: directory) }
+                return try capsule.encoded
+            }
             var redacted = try capsule.redacted(redaction, random: dependencies.random)
             redacted.provenance.note = note
             return try redacted.encoded
         }
     }
 
-    /// Writes a ``capsule(last:note:namesRemote:redaction:)`` to a file, replacing an existing one.
+    /// Writes a ``capsule(last:note:namesRemote:contents:redaction:)`` to a file, replacing an
+    /// existing one.
     ///
     /// The file is written completely or not at all; only its owner may read it.
     ///
@@ -45,15 +51,17 @@ extension Replica {
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: a text for the recipient.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    ///   - contents: whether the bytes of the files that entities name are in it.
     ///   - redaction: how the data of users is replaced; nil to keep it.
-    /// - Throws: as ``capsule(last:note:namesRemote:redaction:)``, and ``TidemarkError`` where the
-    ///   file can't be written.
+    /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``
+    ///   where the file can't be written.
     public func writeCapsule(
         to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
-        redaction: Redaction? = nil
+        contents: Bool = false, redaction: Redaction? = nil
     ) throws {
         let bytes = try capsule(
-            last: last, note: note, namesRemote: namesRemote, redaction: redaction)
+            last: last, note: note, namesRemote: namesRemote, contents: contents,
+            redaction: redaction)
         try TidemarkError.mapped { try Capsule.write(bytes, to: path) }
     }
 }

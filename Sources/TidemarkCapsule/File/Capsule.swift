@@ -100,16 +100,20 @@ package struct Capsule: Sendable, Hashable {
     package var bodies: [[UInt8]]
     /// The verbatim answers that were kept, in the order of their events.
     package var answers: [Answers]
+    /// The bytes of files that entities name, where they were asked for, in the order of their
+    /// digests.
+    package var contents: [Content]
 
     package init(
         provenance: Provenance, base: Base, commits: [Commit], bodies: [[UInt8]] = [],
-        answers: [Answers] = []
+        answers: [Answers] = [], contents: [Content] = []
     ) {
         self.provenance = provenance
         self.base = base
         self.commits = commits
         self.bodies = bodies
         self.answers = answers
+        self.contents = contents
     }
 
     /// Its last event.

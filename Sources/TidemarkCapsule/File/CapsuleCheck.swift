@@ -14,6 +14,8 @@ struct CapsuleCheck {
     private var events = 0
     private var bodies = 0
     private var lastAnswered = Position.start
+    private var lastContent = ""
+    private var contentBytes = 0
 
     init(_ limits: CapsuleLimits) { self.limits = limits }
 
@@ -47,6 +49,20 @@ struct CapsuleCheck {
         lastPosition = base.position
     }
 
+    // MARK: Contents
+
+    mutating func content(_ content: Capsule.Content) throws(CapsuleError) {
+        guard lastContent < content.digest else {
+            throw CapsuleError(.invalid, "its hash is not behind that of the file before")
+        }
+        lastContent = content.digest
+        contentBytes += content.bytes.count
+        try bound(contentBytes, limits.contentsBytesMax, "its files", "bytes")
+        guard content.isWhole else {
+            throw CapsuleError(.damaged, "it does not hold what its hash says")
+        }
+    }
+
     // MARK: Rows
 
     mutating func row(_ row: SnapshotRow) throws(CapsuleError) {
@@ -60,7 +76,7 @@ struct CapsuleCheck {
                 throw CapsuleError(.invalid, "a key that is no collection and id")
             }
         case .ledger:
-            guard let first = key.bytes.first, first >= 0x61, first <= 0x7A else {
+            guard let first = key.bytes.first, RowKey.isFirstByte(first) else {
                 throw CapsuleError(.invalid, "a key of no view")
             }
         }

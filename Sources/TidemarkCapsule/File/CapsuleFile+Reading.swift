@@ -49,6 +49,7 @@ private struct CapsuleReading {
     private var commits: [Capsule.Commit] = []
     private var bodies: [[UInt8]] = []
     private var answers: [Capsule.Answers] = []
+    private var contents: [Capsule.Content] = []
     private(set) var isComplete = false
 
     init(_ limits: CapsuleLimits) { check = CapsuleCheck(limits) }
@@ -83,13 +84,17 @@ private struct CapsuleReading {
             let kept = try Capsule.Answers(parsing: try record.bytes)
             try check.answers(kept)
             answers.append(kept)
+        case 9:
+            let content = try Capsule.Content(parsing: try record.bytes)
+            try check.content(content)
+            contents.append(content)
         case 15:
             guard try record.bytes == digest else {
                 throw CapsuleError(.damaged, "its SHA-256 is another one than it says")
             }
             isComplete = true
         // Fields that a newer version added and that this version may ignore.
-        case 9..<15: break
+        case 10..<15: break
         default: throw CapsuleError(.invalid, "a field \(record.field), which none has")
         }
         if record.field > 3, provenance == nil || base == nil {
@@ -107,6 +112,7 @@ private struct CapsuleReading {
         case 6: "commit \(commits.count + 1)"
         case 7: "body \(bodies.count + 1)"
         case 8: "answers \(answers.count + 1)"
+        case 9: "content \(contents.count + 1)"
         case 15: "checksum"
         default: "field \(record.field)"
         }
@@ -117,7 +123,8 @@ private struct CapsuleReading {
             throw CapsuleError(.invalid, "it has no provenance and no base")
         }
         return Capsule(
-            provenance: provenance, base: base, commits: commits, bodies: bodies, answers: answers)
+            provenance: provenance, base: base, commits: commits, bodies: bodies, answers: answers,
+            contents: contents)
     }
 }
 
@@ -237,6 +244,19 @@ extension Capsule.Answers {
                 position = try field.position()
             } else {
                 answers = try [KeptAnswer](parsing: try field.bytes())
+            }
+        }
+    }
+}
+
+extension Capsule.Content {
+    fileprivate init(parsing bytes: [UInt8]) throws {
+        self.init(digest: "", bytes: [])
+        try forEachField(in: bytes, upTo: 2) { field in
+            if field.number == 1 {
+                digest = Hexadecimal.encode(try field.bytes())
+            } else {
+                self.bytes = try field.bytes()
             }
         }
     }

@@ -10,6 +10,7 @@
 //       6  a commit: events and digests   sorted by position
 //       7  a body
 //       8  verbatim answers               in the order of the events that name them
+//       9  a file that entities name      in the order of their hashes
 //      15  SHA-256 over all before        the last record
 //
 // It is one message, so that protoc can read it. Each field of its top level is a record, and every
@@ -112,6 +113,13 @@ private struct CapsuleWriter {
             writer.position(1, kept.position)
             writer.message(2, kept.answers.encoded)
             try add(8, writer.bytes)
+        }
+        for content in capsule.contents {
+            try check.content(content)
+            var writer = ProtoWriter(capacity: content.bytes.count + 48)
+            writer.bytes(1, Hexadecimal.decode(content.digest) ?? [])
+            writer.bytes(2, content.bytes)
+            try add(9, writer.bytes)
         }
     }
 

@@ -23,6 +23,8 @@ package struct CapsuleLimits: Sendable, Hashable {
     package var eventsMax = 1_000_000
     /// Bodies that payloads name.
     package var bodiesMax = 100_000
+    /// The bytes of all files that entities name; one may take a record at most.
+    package var contentsBytesMax = 60 << 20
     /// The bytes of the note, and of the description of the redaction.
     package var noteBytesMax = 64 << 10
     /// Bytes of the version that wrote it.

@@ -204,7 +204,7 @@ struct CapsuleStream {
             }
             guard try fill(Int(length)) else { throw cut }
             // Fields that only a newer version knows are skipped.
-            let isKnown = field < 9 || field == 15
+            let isKnown = field < 10 || field == 15
             let content = isKnown ? Array(buffer[start..<start + Int(length)]) : []
             start += Int(length)
             offset += UInt64(start - mark)

@@ -143,6 +143,7 @@ extension Capsule {
     /// Events, rows and bodies with replaced values, still with the old digests.
     private func rewritten(_ redactor: Redactor) throws -> Capsule {
         var capsule = self
+        capsule.contents = []
         for index in bodies.indices {
             capsule.bodies[index] = try redactor.body(bodies[index])
             redactor.note(bodies[index], became: capsule.bodies[index])

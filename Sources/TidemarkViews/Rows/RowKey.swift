@@ -238,10 +238,10 @@ package struct RowKey: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Whether the key of a row of the ledger can begin so: with a letter.
+    /// Whether the key of a row of the ledger can begin so.
     package static func isFirstByte(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || "ADGHJPRSTW".utf8.contains(byte)
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {

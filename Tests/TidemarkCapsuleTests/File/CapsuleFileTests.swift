@@ -162,8 +162,8 @@ private enum Others {
         try await CapsuleWorld.with { world in
             let capsule = try world.capsule(last: 10)
             var raw = try RawCapsule(capsule)
-            raw.records.append((9, [1, 2, 3]))
-            raw.records.append((9, []))
+            raw.records.append((10, [1, 2, 3]))
+            raw.records.append((10, []))
             #expect(try Capsule(parsing: try raw.file) == capsule)
         }
     }

@@ -191,6 +191,7 @@ import TidemarkViews
         ("rows of no whole number", raw((6, commit(digests: digest(rows: 12))))),
         ("a digest of no rows", raw((6, commit(digests: digest(rows: 0))))),
         ("a body of nothing", raw((7, []))),
+        ("a file without a hash", raw((9, message { $0.bytes(2, [1]) }))),
         (
             "fingerprints of no whole number",
             head(1, message { $0.bytes(2, [1, 2, 3]) })

@@ -45,7 +45,8 @@ struct FilesExport: ParsableCommand {
         commandName: "export", abstract: "Copies the content of a file out of the store.",
         discussion: """
             Prints where it was written. Exit code 1 where the content is not here: it
-            comes with a sync after tidemark files want.
+            comes with a sync after tidemark files want. The store may be a capsule that
+            was made with --contents.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -57,24 +58,63 @@ struct FilesExport: ParsableCommand {
     var to: String = "."
 
     func run() throws {
+        if store.isFile { return try exportFromCapsule() }
         let replica = try store.open(patience)
         defer { try? replica.close() }
-        let entry = try replica.read { try FileTree($0.views, tree) }.known(path)
-        guard !entry.isFolder else { throw UsageError("\"\(path)\" is a folder") }
+        let entry = try file(in: try replica.read { try FileTree($0.views, tree) })
         guard let stored = try replica.useFiles(of: entry.key).lazy.compactMap(\.stored).first
         else {
             Terminal.say("tidemark: the content of \"\(path)\" is not here")
             throw Exit.findings
         }
+        try write(entry, stored.bytes) { target in
+            try FileManager.default.copyItem(atPath: stored.path, toPath: target)
+        }
+    }
+
+    private func exportFromCapsule() throws {
+        let contents = try store.capsule().contents
+        let (entry, digests) = try store.read { journal in
+            try journal.read { views in
+                let files = try FileTree(views, tree)
+                let entry = try file(in: files)
+                let names = files.collection.contentNames(in: entry.document.bytes)
+                return (
+                    entry,
+                    try names.compactMap { try views.digest(of: $0.1, in: files.collection.name) }
+                )
+            }
+        }
+        let content = digests.lazy.compactMap { digest in
+            contents.first { $0.digest == digest }
+        }.first
+        guard let content else {
+            Terminal.say("tidemark: the content of \"\(path)\" is not in the capsule")
+            throw Exit.findings
+        }
+        try write(entry, content.bytes.count) { target in
+            try Data(content.bytes).write(to: URL(filePath: target), options: .withoutOverwriting)
+        }
+    }
+
+    private func file(in files: FileTree) throws -> FileTree.Entry {
+        let entry = try files.known(path)
+        guard !entry.isFolder else { throw UsageError("\"\(path)\" is a folder") }
+        return entry
+    }
+
+    private func write(
+        _ entry: FileTree.Entry, _ bytes: Int, _ write: (_ target: String) throws -> Void
+    ) throws {
         var target = to
         let type = try? FileManager.default.attributesOfItem(atPath: to)[.type]
         if type as? FileAttributeType == .typeDirectory {
             target = URL(filePath: to).appending(path: entry.name).path(percentEncoded: false)
         }
-        do { try FileManager.default.copyItem(atPath: stored.path, toPath: target) } catch {
+        do { try write(target) } catch {
             throw UsageError("\(target) can't be written: \(error.localizedDescription)")
         }
-        Terminal.write("\(target)  \(stored.bytes) bytes")
+        Terminal.write("\(target)  \(bytes) bytes")
     }
 }
 

@@ -1,0 +1,60 @@
+// Capsule+Contents.swift — the files beside entities that a capsule names, and their bytes where it
+// was made with them.
+
+import TidemarkEvents
+import TidemarkStore
+import TidemarkViews
+
+extension Capsule {
+    /// A file that entities name.
+    package struct Content: Sendable, Hashable {
+        /// SHA-256 in 64 hexadecimal digits.
+        package var digest: String
+        package var bytes: [UInt8]
+
+        package init(digest: String, bytes: [UInt8]) {
+            self.digest = digest
+            self.bytes = bytes
+        }
+
+        /// Whether it holds what its name says.
+        package var isWhole: Bool { Hexadecimal.encode(SHA256Digest.of(bytes)) == digest }
+    }
+
+    /// The files that its rows and events tell of, by their digests, in order.
+    package var namedContents: [String] {
+        var digests: Set<String> = []
+        for row in base.rows {
+            if let digest = row.key.digestOfContent { digests.insert(digest) }
+        }
+        for event in commits.lazy.flatMap(\.entries).map(\.event) {
+            if let digest = event.read(AssetStored.self)?.digest { digests.insert(digest) }
+        }
+        return digests.sorted()
+    }
+
+    /// Takes the bytes of those that are there and whole into it.
+    ///
+    /// - Parameter store: the directory of the store.
+    /// - Returns: how many had no room.
+    package mutating func takeContents(
+        from store: String, limits: CapsuleLimits = CapsuleLimits()
+    ) throws -> Int {
+        let files = ContentFiles(of: store)
+        contents = []
+        var (room, left) = (limits.contentsBytesMax, 0)
+        for digest in namedContents where ContentFiles.isDigest(digest) {
+            guard let length = try files.bytes(of: digest) else { continue }
+            guard length <= UInt64(room) else {
+                left += 1
+                continue
+            }
+            let content = Content(
+                digest: digest, bytes: try files.read(digest, bytesMax: Int(length)))
+            guard content.isWhole else { continue }
+            room -= content.bytes.count
+            contents.append(content)
+        }
+        return left
+    }
+}
