@@ -123,7 +123,10 @@ struct `a tree with contents in a process that is killed` {
                 #expect(stored.contains(digest) && allowed.contains(digest), "\(key) \(place)")
             case .source:
                 // It may have been moved there without our knowing, and keeps its name.
-                let there = server.entries.first { $0.path.hasSuffix("f\(id)") }
+                let name = JSON.value("name", of: document)?.stringValue ?? ""
+                let there = server.entries.first {
+                    $0.path.split(separator: "/").last ?? "" == name
+                }
                 let bytes = try #require(there?.bytes, "\(key) is not there, \(place)")
                 let digest = Hexadecimal.encode(SHA256Digest.of(bytes))
                 #expect(allowed.contains(digest), "\(key) at \(there?.path ?? "-"), \(place)")
