@@ -274,7 +274,8 @@ extension Journal {
             let last = max(stored.usedAt ?? stored.at, stored.at)
             return last > now || last.adding(Self.usePause) <= now
         }
-        guard !digests.isEmpty else { return }
+        // A reader beside the writer notes nothing.
+        guard !digests.isEmpty, contentFiles != nil else { return }
         let isNeeded = try read { views in
             let rules = try views.model().collections.flatMap(\.contents)
             let hasOption = rules.contains { $0.unwanted != nil || $0.quotaBytes != nil }

@@ -3,6 +3,7 @@
 
 import TidemarkEvents
 import TidemarkSync
+import TidemarkViews
 
 enum RedactionWords {
     /// Words in Tidemark's payloads, and the methods of HTTP.
@@ -12,6 +13,7 @@ enum RedactionWords {
         .union(IssueKind.allCases.map(\.rawValue))
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
+        .union([EntityRow.Refusal.asked])
         .union(AssetRemoved.Reason.allCases.map(\.rawValue))
         .union(ReceivedFile.Result.allCases.map(\.rawValue))
         .union([

@@ -92,7 +92,7 @@ extension Contradiction {
             let isPlain =
                 collection.lists == nil && collection.feed == nil && collection.window == nil
                 && collection.since == nil && collection.listEvery == .zero
-                && collection.embeds.isEmpty && !collection.makesStandIns
+                && collection.embeds.isEmpty && !collection.makesStandIns && collection.tree == nil
                 && !collection.access.hidesAbsent && collection.access.owner == nil
                 && !model.collections.contains { owner in
                     owner.embeds.contains { $0.collection == collection.name }
@@ -100,7 +100,7 @@ extension Contradiction {
             guard !isPlain else { return nil }
             return """
                 what comes as a whole has a list of all; leave lists, feed, window, since, \
-                listEvery, embeds, placeholders and access out, or allOrNone
+                listEvery, embeds, placeholders, tree and access out, or allOrNone
                 """
         },
     ]

@@ -150,7 +150,16 @@ extension ConflictPolicy {
         } else {
             value = .object([parts[0]: .string(parts.dropFirst().joined(separator: ":"))])
         }
-        let model: JSONValue = ["collections": [["name": "c", "conflict": value]]]
+        // Of a collection that may have any policy.
+        let collection: JSONValue = [
+            "name": "c", "conflict": value, "references": ["parent": "c"],
+            "contents": ["content": [:]],
+            "tree": [
+                "parent": "parent", "name": "name", "kind": "kind", "isByPath": true,
+                "content": "content",
+            ],
+        ]
+        let model: JSONValue = ["collections": [collection]]
         do {
             let parsed = try ModelRegistration(parsing: model.encoded())
             self = parsed.model.collections.first?.conflict ?? .serverWins

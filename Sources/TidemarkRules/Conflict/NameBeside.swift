@@ -50,7 +50,7 @@ package struct NameBeside: Sendable, Hashable {
         var rest = stem
         var number = 1
         if let space = rest.lastIndex(of: " "), let given = Int(rest[rest.index(after: space)...]),
-            given > 1, "\(given)" == rest[rest.index(after: space)...]
+            (2..<1_000_000).contains(given), "\(given)" == rest[rest.index(after: space)...]
         {
             (rest, number) = (rest[..<space], given)
         }

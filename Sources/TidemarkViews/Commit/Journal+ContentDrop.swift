@@ -20,7 +20,9 @@ extension Journal {
     package func dropContents(
         of key: EntityKey, _ fields: [String], by: String, at now: Timestamp
     ) throws -> Int {
-        guard let files = contentFiles else { return 0 }
+        guard let files = contentFiles else {
+            throw StoreError(.readOnly, during: "contents", detail: "the store is read-only")
+        }
         let use = shared.contents
         let removed = try write(at: now) { draft in
             guard let collection = try draft.fold.known(key.collection)?.model,

@@ -53,6 +53,9 @@ package final class Fold {
     var knownClock: ServerClock??
     /// Whether there may be anything that could not be read, once that was asked for.
     private var knownUnreadable: Bool?
+    /// The same of wants of trees, and of files that were let go.
+    private var knownTreeWants: Bool?
+    private var knownLetGo: Bool?
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
     /// What the run said at its start that was asked for last.
@@ -240,6 +243,10 @@ package final class Fold {
         if key.view == .access { knownHidden = nil }
         if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
             knownUnreadable = true
+        }
+        if value != nil, key.tree == .ledger, key.bytes.first == UInt8(ascii: "A") {
+            if key.bytes.starts(with: Ledger.treeWants) { knownTreeWants = true }
+            if key.bytes.starts(with: Ledger.letGo) { knownLetGo = true }
         }
         written.append((key, value))
     }
@@ -442,6 +449,22 @@ extension Fold: RowReading {
         if let knownUnreadable { return knownUnreadable }
         let isThere = try hasLedgerRow(Ledger.unreadable)
         knownUnreadable = isThere
+        return isThere
+    }
+
+    /// Whether somebody may want anything of all that lies in an entity.
+    func hasTreeWants() throws -> Bool {
+        if let knownTreeWants { return knownTreeWants }
+        let isThere = try hasLedgerRow(Ledger.treeWants)
+        knownTreeWants = isThere
+        return isThere
+    }
+
+    /// Whether there may be files that were let go.
+    func hasLetGo() throws -> Bool {
+        if let knownLetGo { return knownLetGo }
+        let isThere = try hasLedgerRow(Ledger.letGo)
+        knownLetGo = isThere
         return isThere
     }
 

@@ -74,11 +74,11 @@ extension Fold {
     /// as can be known they did not arrive, and are sent again.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
         guard let collection = event.collection, let asOf = event.asOf else { return }
-        // Of the content of a file by path a list does not tell what was sent: it is compared.
-        if try knownCollection(collection)?.tree?.content == nil {
-            for key in try unreadableAttempts(collection) {
-                try settleUnanswered(key, asOf, position)
-            }
+        let content = try knownCollection(collection)?.tree?.content
+        for key in try unreadableAttempts(collection) {
+            // Of the content of a file by path a list does not tell what was sent: it is compared.
+            if let content, try sends(content, key) { continue }
+            try settleUnanswered(key, asOf, position)
         }
         guard var list = try unanswered(collection) else { return }
         var kept: [String] = []
@@ -90,6 +90,23 @@ extension Fold {
         guard kept != list.ids else { return }
         list.ids = kept
         set(list, collection)
+    }
+
+    /// Whether the write of an entity that has no answer sends a field.
+    private func sends(_ field: String, _ key: EntityKey) throws -> Bool {
+        let row = try entity(key)
+        guard let attempt = row.attempt else { return false }
+        return try row.pending.contains { item in
+            guard item.position <= attempt.covers else { return false }
+            switch item.kind {
+            case .create: return JSON.value(field, of: item.payload) != nil
+            case .update:
+                return try Patch(parsing: item.payload).set.contains {
+                    ExactString($0.name) == ExactString(field)
+                }
+            case .delete, .carried, .action: return false
+            }
+        }
     }
 
     private func settleUnanswered(_ key: EntityKey, _ asOf: Position, _ position: Position) throws {

@@ -157,7 +157,8 @@ extension Fold {
         }
         row.pending.removeAll { $0.position <= covers }
         try endAttempt(&row, key)
-        row.refusal = nil
+        // What comes later may be asked about.
+        if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
         if !covered.isEmpty { noteIssues(push.issues, of: &row, key, position) }
         try annihilate(&row, key, proof: position)
         try forgetUnanswered(key)
@@ -197,8 +198,13 @@ extension Fold {
             try settle(
                 row.pending[index], of: key, .rejected, proof: position, revision: nil)
         }
+        // What comes later and is asked about still is: no edit answers it.
+        let isAsked =
+            row.refusal?.isAsked == true
+            && row.pending.contains { $0.isRefused && $0.position > covers }
         row.refusal = EntityRow.Refusal(
-            position: position, status: refusal.status, message: refusal.message)
+            position: position, status: refusal.status, message: refusal.message,
+            isAsked: isAsked)
         try refresh(&row, key)
         try put(row, key)
     }

@@ -179,7 +179,7 @@ extension Fold {
             try settle(row.pending[index], of: key, .rejected, proof: position, revision: nil)
         }
         row.refusal = EntityRow.Refusal(
-            position: position, status: 0, message: "both sides changed it", isAsked: true)
+            position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
     }
 
     /// The base that the server's word is compared with: where it took a write and told no version

@@ -91,6 +91,10 @@ extension ViewReader {
         guard position <= last else {
             throw TreeChangesError(reason: .ahead(last), position: position)
         }
+        // Rows that another version of the library wrote, before its writer made them anew.
+        guard isCurrent else {
+            throw TreeChangesError(reason: .expired(last), position: position)
+        }
         let model = try model()
         if let name = scope.collection, model[name]?.tree == nil {
             throw TreeChangesError(reason: .noTree(name), position: position)

@@ -151,8 +151,7 @@ package struct TreeReader: Sendable {
     ) throws -> String? {
         let own = try steps(of: id, rows)
         // Where the server has it it may stay, also in what is not listed.
-        guard let parent = own.spot(through: position)?.parent,
-            parent != (own.base ?? own.gone)?.parent
+        guard let parent = own.spot(through: position)?.parent, parent != own.base?.parent
         else { return nil }
         let steps = try steps(of: parent, rows)
         return steps.base == nil && steps.changes.isEmpty ? parent : nil

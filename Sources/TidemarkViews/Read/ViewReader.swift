@@ -23,6 +23,8 @@ package final class ViewReader {
     /// What aliases stand for, of those that were asked for.
     private var knownKeys: [EntityKey: EntityKey] = [:]
     private let state: ViewTables.State
+    /// Whether the rows are as this version of the library makes them.
+    var isCurrent: Bool { state.isCurrent }
     /// Where it is known which tables are in doubt.
     private var shared: SharedStore?
     /// The files of the store, where it is open for writing and these are its rows of now.

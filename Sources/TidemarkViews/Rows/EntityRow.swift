@@ -86,6 +86,9 @@ package struct EntityRow: Sendable, Hashable {
         package var message: String
         /// Whether nobody refused it: both sides changed the entity, and a person is asked.
         package var isAsked = false
+
+        /// What is said where a person is asked.
+        package static let asked = "both sides changed it"
     }
 
     package var baseState = BaseState.absent

@@ -17,17 +17,12 @@ import TidemarkTesting
 @Suite struct `writes of a tree that are on their way at the same time` {
     /// A replica of files, and what was on its way to the server.
     private final class World: Sendable {
-        private struct Traffic {
-            var open = 0
-            var most = 0
-            var count = 0
-        }
         let clock = ManualClock()
         let server: WebDAVServer
         let wire: SyncWire
         let replica: Replica
         let engine: SyncEngine
-        private let traffic = Mutex(Traffic())
+        private let traffic = Mutex(OpenRequests())
         private let signIns = SyncCounter()
 
         init(_ budgets: TransferBudgets, limits: [RequestLimit] = []) throws {
@@ -55,32 +50,27 @@ import TidemarkTesting
 
         var signedIn: Int { signIns.value }
 
-        /// Has writes wait for each other, and counts those that are open; a write may be answered
-        /// otherwise, by its number from 1.
+        /// Counts the writes that are open, and has some wait for each other; a write may be
+        /// answered otherwise, by its number from 1.
         func watch(
+            together: Range<Int> = 0..<0,
             _ answer: @escaping @Sendable (Int) -> SyncWire.Answer? = { _ in nil }
         ) {
-            traffic.withLock { $0 = Traffic() }
+            let open = OpenRequests(together: together)
+            traffic.withLock { $0 = open }
             wire.tap { request, _, pass in
                 guard request.method == .put || request.method.rawValue == "MKCOL" else {
                     return await pass()
                 }
-                let number = self.traffic.withLock { traffic in
-                    traffic.open += 1
-                    traffic.count += 1
-                    traffic.most = max(traffic.most, traffic.open)
-                    return traffic.count
-                }
-                for _ in 0..<50 { await Task.yield() }
-                let given: SyncWire.Answer
-                if let other = answer(number) { given = other } else { given = await pass() }
-                self.traffic.withLock { $0.open -= 1 }
-                return given
+                let number = await open.begin(request.path ?? "")
+                defer { open.end() }
+                if let other = answer(number) { return other }
+                return await pass()
             }
         }
 
         var openMax: Int { traffic.withLock(\.most) }
-        var sent: Int { traffic.withLock(\.count) }
+        var sent: Int { traffic.withLock(\.asked.count) }
 
         func make(_ count: Int, kind: String = "folder", from first: Int = 0) async throws {
             for number in first..<(first + count) {
@@ -108,7 +98,7 @@ import TidemarkTesting
     func `are as many as the model says`(_ actions: Int) async throws {
         let world = try World(.init(actions: actions))
         try await world.make(12)
-        world.watch()
+        world.watch(together: 1..<1 + actions)
         let outcome = try await world.engine.sync()
         #expect(outcome.isSynced && outcome.counts.pushed == 12)
         #expect(world.openMax == actions)
@@ -136,7 +126,7 @@ import TidemarkTesting
                     Array(#"{"parent":"n0","name":"f\#(number)","kind":"file"}"#.utf8))
             }
         }
-        world.watch()
+        world.watch(together: 2..<8)
         #expect(try await world.engine.sync().isSynced)
         #expect(world.openMax == 6)
         #expect(world.server.entries.count == 7)
@@ -161,7 +151,7 @@ import TidemarkTesting
     @Test func `are sent again with other credentials, which are asked for once`() async throws {
         let world = try World(.init(actions: 4))
         try await world.make(8)
-        world.watch { number in
+        world.watch(together: 1..<5) { number in
             (2...4).contains(number)
                 ? .success(
                     TransportResponse(response: HTTPResponse(status: .unauthorized), body: []))

@@ -8,16 +8,14 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// Whether anybody wants anything of all that lies in an entity of a collection.
-    private func hasTreeWants(_ collection: CollectionName) throws -> Bool {
-        try hasLedgerRow(Ledger.treeWants + EntityKey.prefix(of: collection))
-    }
-
     /// Notes what is wanted from above of an entity that the current event wrote.
     func noteWantsAbove(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ position: Position
     ) throws {
-        guard let tree = collection.tree, try hasTreeWants(collection.name) else { return }
+        // Of what is not seen a want may have been taken back meanwhile.
+        guard let tree = collection.tree,
+            try hasTreeWants() || !contents(at: key).above.isEmpty
+        else { return }
         var above: [String] = []
         if !row.isEmpty, row.baseState != .deleted || !row.pending.isEmpty {
             // One that is deleted here is where it was.
@@ -29,6 +27,8 @@ extension Fold {
         }
         guard try contents(at: key).above != above else { return }
         try change(contentsOf: key, position) { $0.above = above }
+        // In a file nothing lies.
+        if let document = row.treeDocument(in: collection), !tree.isFolder(document) { return }
         try spreadWants(below: key, collection, position)
     }
 
@@ -94,12 +94,15 @@ extension Fold {
                 try ContentNamesRow(parsing: $0)
             })?[source.text]?.digest, !digest.isEmpty
         else { return }
-        try change(content: digest) { $0.stored?.letGoAt = position }
+        // A file of the user's own stays as long as any other.
+        try change(content: digest) { row in
+            if row.stored?.isImported != true { row.stored?.letGoAt = position }
+        }
     }
 
     /// `sync.finished`: what was let go before a run that listed everything need not be kept.
     func endLettingGo(_ event: Event, _ end: SyncFinished) throws {
-        guard try hasLedgerRow(Ledger.letGo), end.paused.isEmpty, end.held == 0 else { return }
+        guard end.paused.isEmpty, end.held == 0, try hasLetGo() else { return }
         if case .failed = end.outcome { return }
         var scope = end.run.scope
         if let start = event.sync {

@@ -2,7 +2,6 @@
 // come, the log and the tree are those of one after another.
 
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 import Tidemark
@@ -20,28 +19,6 @@ import TidemarkTesting
         var paths: [String]
         var kinds: [String]
         var asked: [String]
-    }
-
-    /// What is asked for, and how much of it at the same time.
-    private final class Traffic: Sendable {
-        private struct State {
-            var open = 0
-            var most = 0
-            var asked: [String] = []
-        }
-        private let state = Mutex(State())
-
-        func begin(_ path: String) {
-            state.withLock { state in
-                state.open += 1
-                state.most = max(state.most, state.open)
-                state.asked.append(path)
-            }
-        }
-
-        func end() { state.withLock { $0.open -= 1 } }
-        var most: Int { state.withLock(\.most) }
-        var asked: [String] { state.withLock(\.asked) }
     }
 
     private static let tree = CollectionModel.TreeRule(
@@ -79,9 +56,10 @@ import TidemarkTesting
             .basic(user: "me", password: "secret")
         }
         let random = SyncRandom(seed: seed)
-        let traffic = Traffic()
+        // The root comes first, and by itself.
+        let traffic = OpenRequests(together: 2..<2 + min(parallel, 6))
         wire.tap { request, _, pass in
-            traffic.begin(request.path ?? "")
+            await traffic.begin(request.path ?? "")
             for _ in 0..<20 + random.below(40) { await Task.yield() }
             let answer = await pass()
             traffic.end()
