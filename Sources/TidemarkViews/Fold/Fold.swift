@@ -54,8 +54,8 @@ package final class Fold {
     /// Whether there may be anything that could not be read, once that was asked for.
     private var knownUnreadable: Bool?
     /// The same of wants of trees, and of files that were let go.
-    private var knownTreeWants: Bool?
-    private var knownLetGo: Bool?
+    var knownTreeWants: Bool?
+    var knownLetGo: Bool?
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
     /// What the run said at its start that was asked for last.
@@ -449,22 +449,6 @@ extension Fold: RowReading {
         if let knownUnreadable { return knownUnreadable }
         let isThere = try hasLedgerRow(Ledger.unreadable)
         knownUnreadable = isThere
-        return isThere
-    }
-
-    /// Whether somebody may want anything of all that lies in an entity.
-    func hasTreeWants() throws -> Bool {
-        if let knownTreeWants { return knownTreeWants }
-        let isThere = try hasLedgerRow(Ledger.treeWants)
-        knownTreeWants = isThere
-        return isThere
-    }
-
-    /// Whether there may be files that were let go.
-    func hasLetGo() throws -> Bool {
-        if let knownLetGo { return knownLetGo }
-        let isThere = try hasLedgerRow(Ledger.letGo)
-        knownLetGo = isThere
         return isThere
     }
 

@@ -8,6 +8,22 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
+    /// Whether somebody may want anything of all that lies in an entity.
+    func hasTreeWants() throws -> Bool {
+        if let knownTreeWants { return knownTreeWants }
+        let isThere = try hasLedgerRow(Ledger.treeWants)
+        knownTreeWants = isThere
+        return isThere
+    }
+
+    /// Whether there may be files that were let go.
+    func hasLetGo() throws -> Bool {
+        if let knownLetGo { return knownLetGo }
+        let isThere = try hasLedgerRow(Ledger.letGo)
+        knownLetGo = isThere
+        return isThere
+    }
+
     /// Notes what is wanted from above of an entity that the current event wrote.
     func noteWantsAbove(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ position: Position
