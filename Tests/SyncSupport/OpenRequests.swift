@@ -2,8 +2,10 @@
 
 import Synchronization
 
-/// Counts requests. Some of them wait for each other, so that they are all open at once where the
-/// sender does not wait for one of them.
+/// Counts requests.
+///
+/// Some of them wait for each other, so that they are all open at once where the sender does not
+/// wait for one of them.
 final class OpenRequests: Sendable {
     private struct State {
         var open = 0
