@@ -83,14 +83,8 @@ extension WriteContext {
         if issue.isAsked {
             try discard(key)
         } else {
-            for index in try draft.fold.openConflicts(at: issue.position, of: key) {
-                let payload = IssueAnswered(
-                    .conflict, index: index, answer: IssueAnswer.keepBoth.rawValue)
-                try draft.append(
-                    Event(
-                        .issueAnswered, recordedAt: draft.now, key: key, cause: issue.position,
-                        json: payload.encoded))
-            }
+            let open = try draft.fold.openConflicts(at: issue.position, of: key)
+            try draft.answerBoth(open, at: issue.position, of: key)
         }
         guard let document = try draft.fold.beside(own, in: collection, at: date) else { return }
         try create(draft.keptKey(in: collection), document)

@@ -27,7 +27,7 @@ struct FoldersAhead: Sendable {
     private var asked: Set<ExactString> = []
     private var answered: [ExactString: AnsweredList] = [:]
     /// Whether an answer ends the run once it is taken: nothing is asked for behind it.
-    private var isEnding = false
+    private var isEnding: Bool { answered.values.contains(where: \.endsRun) }
 
     /// Goes on with a list, or begins with another one, or with another pass of it.
     ///
@@ -37,7 +37,7 @@ struct FoldersAhead: Sendable {
         guard target != list.target || walkPass != number || list.isUnasked else { return [] }
         let unused = inOrder
         (target, walkPass, pass) = (list.target, number, pass + 1)
-        (asked, answered, isEnding) = ([], [:], false)
+        (asked, answered) = ([], [:])
         return unused
     }
 
@@ -45,7 +45,6 @@ struct FoldersAhead: Sendable {
     mutating func take(_ path: ExactString) -> AnsweredList? {
         guard let answer = answered.removeValue(forKey: path) else { return nil }
         asked.remove(path)
-        if answer.endsRun { isEnding = answered.values.contains(where: \.endsRun) }
         return answer
     }
 
@@ -61,7 +60,6 @@ struct FoldersAhead: Sendable {
 
     mutating func answer(_ answer: AnsweredList, of folder: FolderAhead) {
         answered[folder.path] = answer
-        if answer.endsRun { isEnding = true }
     }
 
     /// Has a folder asked for once more: its answer counts for nothing.
@@ -77,7 +75,6 @@ struct FoldersAhead: Sendable {
             answered[path] = nil
             asked.remove(path)
         }
-        isEnding = answered.values.contains(where: \.endsRun)
         return refused
     }
 

@@ -147,8 +147,13 @@ extension ViewReader {
             next = try Self.part(of: next, on: base, tree)
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
+        let path =
+            collection.isByPath
+            ? try serverPath(of: key, in: collection, through: next.last?.position) : nil
+        // What it lies in is not there: a server that knows paths knows no other name of it.
+        guard path != nil || !collection.isByPath else { return nil }
         var pending = PendingWrite(
-            key, id: try wireID(of: key, row, collection, through: next.last?.position),
+            key, id: try path ?? wireID(of: key, row, collection, through: next.last?.position),
             isLive: row.baseState == .live, revision: row.revision,
             covers: next.map(\.position))
         pending.wasRefused = row.status == .error

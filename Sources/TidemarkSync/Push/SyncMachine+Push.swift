@@ -34,8 +34,10 @@ extension SyncMachine {
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         let standing = standing(of: key)
         guard let next = planner?.take(pending, standing) else { return nil }
-        if case .ask(let key, _) = next, pending?.revision != nil { isWeak.insert(key) }
-        return carryOut(next)
+        let isAsked = if case .ask = next { mayCarryOut(next) } else { false }
+        let action = carryOut(next)
+        if isAsked, pending?.revision != nil { pause = Self.weakFor }
+        return action
     }
 
     /// For how many seconds after a change servers tell a weak version of a file, in the place of
@@ -61,9 +63,7 @@ extension SyncMachine {
             return perform(.push(items))
         }
         conflicts[key, default: 0] += 1
-        let action = perform(.readBack(key, call, attempt: nil))
-        if isWeak.remove(key) != nil { pause = Self.weakFor }
-        return action
+        return perform(.readBack(key, call, attempt: nil))
     }
 
     /// Whether an entity's writes are held back in this run.

@@ -167,8 +167,6 @@ package struct SyncMachine: Sendable {
     var planner: PushPlanner?
     /// Writes of trees that are on their way at the same time.
     var flight = WritesInFlight()
-    /// The entities whose version is asked for as the one that was told is weak.
-    var isWeak: Set<EntityKey> = []
     /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
     /// The last write of an entity whose precondition did not hold, and how often this same write

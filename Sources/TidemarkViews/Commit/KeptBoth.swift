@@ -182,19 +182,26 @@ extension Draft {
             try fold.decision(position, index)?.rule == collection.conflict.name
         }
         guard isOwn, let own = try fold.ownFile(of: issue, in: collection) else { return }
-        for index in open {
-            let payload = IssueAnswered(.conflict, index: index, answer: "keepBoth")
-            try append(
-                Event(
-                    .issueAnswered, recordedAt: now, key: key, cause: position, sync: event.sync,
-                    json: payload.encoded))
-        }
+        try answerBoth(open, at: position, of: key, sync: event.sync)
         let date = date(of: event, before)
         guard let document = try fold.beside(own, in: collection, at: date) else { return }
         try append(
             Event(
                 .localCreated, recordedAt: now, key: keptKey(in: collection), cause: position,
                 sync: event.sync, json: document))
+    }
+
+    /// Notes of conflicts that an event of the server won that both sides stay.
+    package func answerBoth(
+        _ open: [Int], at position: Position, of key: EntityKey, sync: Position? = nil
+    ) throws {
+        for index in open {
+            let payload = IssueAnswered(.conflict, index: index, answer: "keepBoth")
+            try append(
+                Event(
+                    .issueAnswered, recordedAt: now, key: key, cause: position, sync: sync,
+                    json: payload.encoded))
+        }
     }
 
     /// When the server answered what an event of this commit follows from, by its own clock.

@@ -18,8 +18,9 @@ struct FoldContents: FoldRule {
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
-        try fold.noteContents(of: entity.key, entity.row, entity.collection, position)
-        try fold.noteWantsAbove(of: entity.key, entity.row, entity.collection, position)
+        let above = try fold.noteContents(of: entity.key, entity.row, entity.collection, position)
+        try fold.noteWantsAbove(
+            of: entity.key, entity.row, entity.collection, known: above, position)
     }
 
     func adopt(
@@ -47,8 +48,7 @@ struct FoldContents: FoldRule {
             for (place, _) in try fold.ledgerRows(
                 Ledger.contentsOfEntities + EntityKey.prefix(of: name))
             {
-                let bytes = place.bytes.dropFirst(Ledger.contentsOfEntities.count)
-                guard let key = EntityKey(bytes: bytes) else { continue }
+                guard let key = place.entityOfContents else { continue }
                 try fold.noteContents(of: key, try fold.entity(key), collection, position)
             }
             var keys: [EntityKey] = []
@@ -73,12 +73,18 @@ extension Fold {
     // MARK: Entities
 
     /// Notes what an entity names now.
+    ///
+    /// - Returns: the fields of which the files are wanted with all that lies in an entity above.
+    @discardableResult
     fileprivate func noteContents(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ position: Position
-    ) throws {
+    ) throws -> [String] {
+        var above: [String] = []
         try change(contentsOf: key, position) { contents in
             contents.names = row.contentNames(in: collection)
+            above = contents.above
         }
+        return above
     }
 
     /// `asset.wanted`: somebody wants what an entity names, or no longer does.

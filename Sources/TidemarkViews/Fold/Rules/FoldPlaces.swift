@@ -67,8 +67,7 @@ extension Fold {
         of collections: (CollectionName) -> Bool, _ position: Position
     ) throws {
         for (place, _) in try ledgerRows(Ledger.places) {
-            let bytes = place.bytes.dropFirst(Ledger.places.count + 8)
-            if let key = EntityKey(bytes: bytes), collections(key.collection) { put(place, nil) }
+            if let key = place.entityOfPlace, collections(key.collection) { put(place, nil) }
         }
         for collection in try model().collections
         where collection.tree != nil && collections(collection.name) {

@@ -41,7 +41,7 @@ extension RowReading {
 
     /// Whether a write without an answer gives an entity, or one in which it lies, another path.
     func isBeingMoved(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
-        guard try !ledgerRows(Ledger.attempts).isEmpty, var reader = TreeReader(collection) else {
+        guard try hasLedgerRow(Ledger.attempts), var reader = TreeReader(collection) else {
             return false
         }
         return try reader.above(key.id, self).contains { id in

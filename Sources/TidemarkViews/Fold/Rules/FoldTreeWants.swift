@@ -25,13 +25,14 @@ extension Fold {
     }
 
     /// Notes what is wanted from above of an entity that the current event wrote.
+    ///
+    /// - Parameter known: what was wanted so.
     func noteWantsAbove(
-        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ position: Position
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, known: [String],
+        _ position: Position
     ) throws {
         // Of what is not seen a want may have been taken back meanwhile.
-        guard let tree = collection.tree,
-            try hasTreeWants() || !contents(at: key).above.isEmpty
-        else { return }
+        guard let tree = collection.tree, try !known.isEmpty || hasTreeWants() else { return }
         var above: [String] = []
         if !row.isEmpty, row.baseState != .deleted || !row.pending.isEmpty {
             // One that is deleted here is where it was.
@@ -41,7 +42,7 @@ extension Fold {
                 above = try wantsBelow(EntityKey(collection.name, parent))
             }
         }
-        guard try contents(at: key).above != above else { return }
+        guard known != above else { return }
         try change(contentsOf: key, position) { $0.above = above }
         // In a file nothing lies.
         if let document = row.treeDocument(in: collection), !tree.isFolder(document) { return }
@@ -63,7 +64,7 @@ extension Fold {
             let above = try wantsBelow(next)
             let children = try known.map { $0[next] ?? [] } ?? children(of: next, in: collection)
             for child in children where seen.insert(child).inserted {
-                guard try contents(at: child).above != above else { continue }
+                guard try contents(of: child).above != above else { continue }
                 try change(contentsOf: child, position) { $0.above = above }
                 waiting.append(child)
             }
@@ -88,16 +89,11 @@ extension Fold {
     /// The fields of which the files are wanted of all that lies in an entity, in order; empty text
     /// for each.
     private func wantsBelow(_ key: EntityKey) throws -> [String] {
-        let row = try contents(at: key)
+        let row = try contents(of: key)
         let fields = Set(
             (row.above + row.wants.filter(\.isTree).map(\.field)).map(ExactString.init))
         guard !fields.contains(ExactString("")) else { return [""] }
         return fields.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
-    private func contents(at key: EntityKey) throws -> EntityContentsRow {
-        try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0) }
-            ?? EntityContentsRow()
     }
 
     // MARK: Copies that were let go
@@ -105,11 +101,7 @@ extension Fold {
     /// Notes that nobody wants the file of a source any more that was wanted with all that lies in
     /// an entity.
     func letGo(_ source: ContentSource, _ position: Position) throws {
-        guard
-            let digest = try get(.contentNames(source)).map({
-                try ContentNamesRow(parsing: $0)
-            })?[source.text]?.digest, !digest.isEmpty
-        else { return }
+        guard let digest = try digest(of: source) else { return }
         // A file of the user's own stays as long as any other.
         try change(content: digest) { row in
             if row.stored?.isImported != true { row.stored?.letGoAt = position }
