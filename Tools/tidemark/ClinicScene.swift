@@ -222,22 +222,6 @@ struct ClinicScene {
 }
 
 extension DemoReplica {
-    /// Makes edits in one commit, and prints its events, a line each.
-    fileprivate func edit(_ body: (WriteContext) throws -> Void) throws {
-        let before = try replica.journal.read { $0.last }
-        try replica.write { tx in try body(tx) }
-        try replica.journal.read { views in
-            var position = before.next
-            while position <= views.last {
-                if let event = try views.event(at: position) {
-                    let what = event.key.map { "\($0)" } ?? event.read(ReservedTaken.self)?.gist
-                    say("\(position) \(event.kind) \(what ?? "")")
-                }
-                position = position.next
-            }
-        }
-    }
-
     /// Prints how many reserved numbers are left.
     fileprivate func sayNumbers() throws {
         let left = try replica.valuesLeft(in: "numbers", key: ["number"])

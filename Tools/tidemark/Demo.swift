@@ -1,6 +1,7 @@
 // Demo.swift — `tidemark demo`: a day of time tracking on a phone and a laptop, with a server
 // between them that behaves like Toggl, and with everything that can go wrong; or a reader's
-// articles, a feed in blocks; or a clinic's tablet, with a server that behaves like DHIS2.
+// articles, a feed in blocks; or a clinic's tablet, with a server that behaves like DHIS2; or the
+// files of a trip, with a file server.
 //
 // Every line of the story is read back from the stores.
 
@@ -15,17 +16,19 @@ struct Demo: AsyncParsableCommand {
         discussion: """
             Time is tracked on both, offline as well, with a server shaped like Toggl;
             the story reader is a feed of articles instead, and clinic a tablet with
-            patients, offline for a day, with a server shaped like DHIS2.
+            patients, offline for a day, with a server shaped like DHIS2, and files
+            the folder of a trip on two devices, with a file server.
             Needs nothing but itself: the server runs in this process, on the loopback
             address. The stores stay, to be looked at with the other verbs.
             """)
 
     /// What is told.
     enum Story: String, ExpressibleByArgument, CaseIterable {
-        case day, reader, clinic
+        case day, reader, clinic, files
     }
 
-    @Option(help: "What to show: day, reader (a feed in blocks), or clinic (a register).")
+    @Option(
+        help: "What to show: day, reader (a feed in blocks), clinic (a register), or files.")
     var story = Story.day
 
     @Option(help: "Where to make the stores; a new folder among the temporary ones if not given.")
@@ -42,6 +45,7 @@ struct Demo: AsyncParsableCommand {
         case .day: break
         case .reader: return try await ReaderScene.tell(in: folder)
         case .clinic: return try await ClinicScene.tell(in: folder)
+        case .files: return try await FilesScene.tell(in: folder)
         }
         let scene = try await DemoScene(in: folder)
         do {

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Tidemark
+import TidemarkEvents
 import TidemarkHTTP
 import TidemarkInspect
 import TidemarkTesting
@@ -150,6 +151,22 @@ struct DemoReplica {
         try say(position)
     }
 
+    /// Makes edits in one commit, and prints its events, a line each.
+    func edit(_ body: (WriteContext) throws -> Void) throws {
+        let before = try replica.journal.read { $0.last }
+        try replica.write { tx in try body(tx) }
+        try replica.journal.read { views in
+            var position = before.next
+            while position <= views.last {
+                if let event = try views.event(at: position) {
+                    let what = event.key.map { "\($0)" } ?? event.read(ReservedTaken.self)?.gist
+                    say("\(position) \(event.kind) \(what ?? "")")
+                }
+                position = position.next
+            }
+        }
+    }
+
     private func say(_ position: Position?) throws {
         guard let position,
             let event = try replica.journal.read({ try $0.event(at: position) })
@@ -174,6 +191,9 @@ struct DemoReplica {
         }
         return outcome
     }
+
+    /// Fetches and sends the files that are due.
+    func fetchFiles() async throws -> TransferOutcome { try await engine.transfer() }
 
     /// The blocks of feeds, and where they go on.
     private func blocks(since start: Position, _ views: ViewReader) throws {

@@ -50,7 +50,11 @@ extension SyncEngine {
         guard runs.isEmpty else { return files.map { alarm(now, $0) } }
         switch try decide(now) {
         case .run(let triggers): try await runAutomatically(triggers)
-        case .cleanUp: try await cleanUpAutomatically()
+        case .list(let triggers, let folders):
+            try await runAutomatically(triggers, .folders(folders))
+        case .cleanUp:
+            schedule.planCleanUp(after: replica.dependencies.now())
+            _ = try await automatically([.timer], .cleanUp)
         case .wait(let until, let reason):
             publish(.waiting(until: until, reason))
             return alarm(now, min(until, files ?? until))
@@ -83,23 +87,30 @@ extension SyncEngine {
         } catch { throw TidemarkError.wrapping(error) }
     }
 
-    private func runAutomatically(_ triggers: [SyncTrigger]) async throws {
-        schedule.begin()
-        let run = join(triggers)
-        automaticRun = run.number
-        defer { automaticRun = nil }
-        let outcome = try await run.task.value
+    private func runAutomatically(
+        _ triggers: [SyncTrigger], _ scope: SyncScope = .all
+    ) async throws {
+        schedule.begin(scope)
+        let outcome = try await automatically(triggers, scope)
         // Paused in the middle: the reasons for the run still hold.
         guard schedule.isPaused, outcome.failure == .cancelled else { return }
-        for trigger in triggers { schedule.ask(trigger, at: replica.dependencies.moment) }
+        let now = replica.dependencies.moment
+        for trigger in triggers {
+            guard case .folders(let folders) = scope else {
+                schedule.ask(trigger, at: now)
+                continue
+            }
+            for folder in folders { schedule.ask(trigger, in: folder, at: now) }
+        }
     }
 
-    private func cleanUpAutomatically() async throws {
-        schedule.planCleanUp(after: replica.dependencies.now())
-        let run = join([.timer], .cleanUp)
+    private func automatically(
+        _ triggers: [SyncTrigger], _ scope: SyncScope
+    ) async throws -> SyncOutcome {
+        let run = join(triggers, scope)
         automaticRun = run.number
         defer { automaticRun = nil }
-        _ = try await run.task.value
+        return try await run.task.value
     }
 
     /// Rings after the time between two moments, even if the clock is set in between.

@@ -156,7 +156,24 @@ public actor SyncEngine {
     /// - Returns: where a gate of the model holds the trigger, the time of the device's clock from
     ///   which on it may begin a run: then it is dropped, and nothing is requested. Nil otherwise.
     @discardableResult
-    public func trigger(_ trigger: SyncTrigger) -> Timestamp? {
+    public func trigger(_ trigger: SyncTrigger) -> Timestamp? { ask(trigger, in: nil) }
+
+    /// Requests a list of one folder of a tree, as ``trigger(_:)`` requests a run: where the server
+    /// lets it be known that something changed in it, or the user opens it.
+    ///
+    /// Folders that are asked for until a run begins are listed by the same run, and a run of
+    /// everything serves them as well. ``SyncScope/folders(_:)`` says what is listed, and
+    /// ``sync(_:scope:deadline:full:overwriting:)`` with that scope waits for it.
+    ///
+    /// Has no effect unless the engine was started.
+    ///
+    /// - Returns: as ``trigger(_:)``.
+    @discardableResult
+    public func trigger(_ trigger: SyncTrigger, in folder: SyncScope.Folder) -> Timestamp? {
+        ask(trigger, in: folder)
+    }
+
+    private func ask(_ trigger: SyncTrigger, in folder: SyncScope.Folder?) -> Timestamp? {
         guard isStarted else { return nil }
         let now = replica.dependencies.moment
         if case .named = trigger {
@@ -166,7 +183,7 @@ public actor SyncEngine {
             }
             if let wait = held ?? nil { return now.now.adding(from: 0, to: wait) }
         }
-        schedule.ask(trigger, at: now)
+        schedule.ask(trigger, in: folder, at: now)
         bell.ring()
         return nil
     }

@@ -137,10 +137,11 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     ///
     /// A run that reads entities by their ids has shape 1, one that lists parts of collections
     /// shape 2, and one that fills pools shape 3: a reader that does not know this scope would take
-    /// it for a run of everything. A run that overwrites what is pending has shape 4. An edit of a
-    /// list's elements has shape 1: it would take their names for those of fields.
+    /// it for a run of everything. A run that overwrites what is pending has shape 4, and one that
+    /// lists folders shape 5. An edit of a list's elements has shape 1: it would take their names
+    /// for those of fields.
     package var newestSchema: UInt32 {
-        if self == .syncStarted || self == .syncFinished { return PullMode.schema }
+        if self == .syncStarted || self == .syncFinished { return SyncScope.newestSchema }
         return self == .localUpdated ? 1 : 0
     }
 

@@ -16,6 +16,13 @@ public enum SyncScope: Sendable, Hashable {
     ///
     /// Each has a watermark of its own, by its parameters.
     case select([Selection])
+    /// List some folders of trees that the server knows by paths, and nothing else: where a
+    /// notification says that something changed, or what the user opens.
+    ///
+    /// What lies in a folder directly is taken as a list of the whole tree has it. Where something
+    /// is missing in it, that was moved, or is gone: then the whole tree is listed as well, which
+    /// tells. Of a collection that is listed otherwise everything is pulled.
+    case folders([Folder])
     /// Have the server reserve values of some of the model's pools, and nothing else.
     case reserve([Reservation])
     /// Prune what need not be kept.
@@ -38,6 +45,23 @@ public enum SyncScope: Sendable, Hashable {
             self.parameters = parameters
             self.limit = limit
         }
+    }
+
+    /// A folder of a tree.
+    public struct Folder: Sendable, Hashable {
+        /// The collection.
+        public var collection: CollectionName
+        /// The folder's id; nil for the root.
+        public var id: String?
+
+        /// The folder with this id; without one the root.
+        public init(_ collection: CollectionName, _ id: String? = nil) {
+            self.collection = collection
+            self.id = id
+        }
+
+        /// The folder that is this entity.
+        public init(_ key: EntityKey) { self.init(key.collection, key.id) }
     }
 
     /// Values of a pool that are to be reserved: ``SyncModel/pools``.
@@ -64,7 +88,7 @@ public enum SyncScope: Sendable, Hashable {
     /// Whether only some collections are pulled, so that what they refer to does not come along.
     public var isPartialPull: Bool {
         switch self {
-        case .pull, .fetch, .select: true
+        case .pull, .fetch, .select, .folders: true
         case .all, .push, .reserve, .cleanUp: false
         }
     }
@@ -79,8 +103,12 @@ public enum SyncScope: Sendable, Hashable {
         case .fetch: 1
         case .select: 2
         case .reserve: 3
+        case .folders: 5
         }
     }
+
+    /// The newest shape of a payload that names one.
+    package static let newestSchema: UInt32 = 5
 
     /// The member `scope` of `sync.started`; nil for ``all``, which is not written.
     package var json: JSONValue? {
@@ -91,6 +119,7 @@ public enum SyncScope: Sendable, Hashable {
         case .fetch(let keys):
             .object(["fetch": .array(keys.map { .string($0.description) })])
         case .select(let parts): .object(["select": .array(parts.map(\.json))])
+        case .folders(let folders): .object(["folders": .array(folders.map(\.json))])
         case .reserve(let wanted): .object(["reserve": .array(wanted.map(\.json))])
         case .cleanUp: "cleanUp"
         }
@@ -110,6 +139,10 @@ public enum SyncScope: Sendable, Hashable {
             }
             if let parts = object["select"]?.array {
                 self = .select(parts.compactMap { Selection($0) })
+                return
+            }
+            if let folders = object["folders"]?.array {
+                self = .folders(folders.compactMap { Folder($0) })
                 return
             }
             let names = object["fetch"]?.array?.compactMap(\.stringValue) ?? []
@@ -140,6 +173,21 @@ extension SyncScope.Selection {
             self.parameters = parameters
         }
         limit = object["limit"]?.int64Value.flatMap(Int.init(exactly:))
+    }
+}
+
+extension SyncScope.Folder {
+    /// The target of its list.
+    package var target: PullTarget { .folder(id, of: collection) }
+
+    /// `files/F7`, of a root `files`.
+    fileprivate var json: JSONValue {
+        .string(id.map { EntityKey(collection, $0).description } ?? collection.rawValue)
+    }
+
+    fileprivate init?(_ value: JSONValue) {
+        guard let text = value.stringValue else { return nil }
+        self = EntityKey(text).map { Self($0) } ?? Self(CollectionName(text))
     }
 }
 

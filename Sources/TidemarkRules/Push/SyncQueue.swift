@@ -57,7 +57,7 @@ package struct SyncQueue: Sendable, Hashable {
 
     private static func rank(_ scope: SyncScope) -> Int {
         switch scope {
-        case .pull, .fetch, .select, .reserve: 0
+        case .pull, .fetch, .select, .folders, .reserve: 0
         // A pull with the push that it owes.
         case .all: 1
         case .push: 2

@@ -9,7 +9,8 @@
 //   (every so often)   so long after the last run
 //   (at midnight)      a clean-up, when nothing else is due
 //
-// One run serves everything that was asked for by then. What a gate holds waits for the gate.
+// One run serves everything that was asked for by then. What a gate holds waits for the gate. Where
+// nothing but folders was asked for, only those are listed.
 
 package import TidemarkEvents
 
@@ -48,6 +49,8 @@ package struct SyncSchedule: Sendable, Hashable {
     package enum Decision: Sendable, Hashable {
         /// Begin a run that serves these triggers, the highest first.
         case run([SyncTrigger])
+        /// Begin a run that lists folders only, for these triggers.
+        case list([SyncTrigger], [SyncScope.Folder])
         /// Begin a clean-up.
         case cleanUp
         /// Wait until then, by the device's clock, or until something is asked for.
@@ -60,8 +63,17 @@ package struct SyncSchedule: Sendable, Hashable {
 
     private struct Asked: Sendable, Hashable {
         var trigger: SyncTrigger
+        /// What it is about; nil for everything.
+        var folder: SyncScope.Folder?
         var first: Moment
         var last: Moment
+    }
+
+    /// What may start a run, how many microseconds it waits by itself, and for what.
+    private struct Candidate {
+        var asked: Asked
+        var wait: Int64
+        var reason: SyncWaitReason
     }
 
     /// What was asked for and not served yet, the highest priority first; each once.
@@ -78,18 +90,28 @@ package struct SyncSchedule: Sendable, Hashable {
 
     package init() {}
 
-    /// A run is asked for.
-    package mutating func ask(_ trigger: SyncTrigger, at now: Moment) {
-        if let index = asked.firstIndex(where: { $0.trigger == trigger }) {
+    /// A run is asked for, or a list of a folder.
+    package mutating func ask(
+        _ trigger: SyncTrigger, in folder: SyncScope.Folder? = nil, at now: Moment
+    ) {
+        let isSame = { (one: Asked) in one.trigger == trigger && one.folder == folder }
+        if let index = asked.firstIndex(where: isSame) {
             asked[index].last = now
         } else {
-            asked.append(Asked(trigger: trigger, first: now, last: now))
-            asked.sort { $0.trigger < $1.trigger }
+            let asked = Asked(trigger: trigger, folder: folder, first: now, last: now)
+            let place = self.asked.firstIndex { trigger < $0.trigger } ?? self.asked.count
+            self.asked.insert(asked, at: place)
         }
     }
 
-    /// A run begins, which serves everything that was asked for.
-    package mutating func begin() { asked = [] }
+    /// A run begins: one of everything serves all that was asked for, another only its folders.
+    package mutating func begin(_ scope: SyncScope = .all) {
+        guard case .folders(let folders) = scope else {
+            asked = []
+            return
+        }
+        asked.removeAll { $0.folder.map(folders.contains) ?? false }
+    }
 
     /// Has the next clean-up begin at the midnight after a moment, where midnights bring one.
     package mutating func planCleanUp(after now: Timestamp) {
@@ -106,10 +128,12 @@ package struct SyncSchedule: Sendable, Hashable {
     package func next(_ now: Moment) -> Decision {
         if isPaused { return .paused(.byApp) }
         var due: [SyncTrigger] = []
+        var listing: [Asked] = []
         var first: (wait: Int64, reason: SyncWaitReason)?
         var frozen: SyncPauseReason?
-        for (trigger, ready, reason) in candidates(now) {
-            var (wait, reason) = (ready, reason)
+        for candidate in candidates(now) {
+            let trigger = candidate.asked.trigger
+            var (wait, reason) = (candidate.wait, candidate.reason)
             switch gates.hold(trigger, at: now) {
             case .frozen(let why)?:
                 frozen = why
@@ -117,13 +141,20 @@ package struct SyncSchedule: Sendable, Hashable {
             case .wait(let held, let why)? where held >= wait: (wait, reason) = (held, why)
             case .wait?, nil: break
             }
-            if wait == 0 {
+            if wait == 0, candidate.asked.folder != nil {
+                listing.append(candidate.asked)
+            } else if wait == 0 {
                 due.append(trigger)
             } else if wait < first?.wait ?? .max {
                 first = (wait, reason)
             }
         }
         if !due.isEmpty { return .run(Set(asked.map(\.trigger)).union(due).sorted()) }
+        if !listing.isEmpty {
+            var seen: Set<SyncScope.Folder> = []
+            let folders = listing.compactMap(\.folder).filter { seen.insert($0).inserted }
+            return .list(Set(listing.map(\.trigger)).sorted(), folders)
+        }
         if let cleanUpAt {
             // Nobody is asked for anything: no gate holds it.
             if now.now >= cleanUpAt { return .cleanUp }
@@ -137,16 +168,20 @@ package struct SyncSchedule: Sendable, Hashable {
         return frozen.map { .paused($0) } ?? .idle
     }
 
-    /// What may start a run, in how many microseconds, gates aside, and what it waits for until
-    /// then.
-    private func candidates(_ now: Moment) -> [(SyncTrigger, Int64, SyncWaitReason)] {
-        var result: [(SyncTrigger, Int64, SyncWaitReason)] = asked.map { one in
-            (one.trigger, one.trigger == .localChange ? quiet(one, now) : 0, .quiet)
+    /// What may start a run, gates aside.
+    private func candidates(_ now: Moment) -> [Candidate] {
+        var result = asked.map { one in
+            Candidate(
+                asked: one, wait: one.trigger == .localChange ? quiet(one, now) : 0, reason: .quiet)
+        }
+        func add(_ trigger: SyncTrigger, _ wait: Int64, _ reason: SyncWaitReason) {
+            let asked = Asked(trigger: trigger, first: now, last: now)
+            result.append(Candidate(asked: asked, wait: wait, reason: reason))
         }
         guard let automatic else { return result }
-        if gates.backoff != nil { result.append((.retry, 0, .timer)) }
+        if gates.backoff != nil { add(.retry, 0, .timer) }
         if let (wait, failures) = gates.retry(at: now, lastRunAt: lastRunAt) {
-            result.append((.retry, wait, .failures(failures)))
+            add(.retry, wait, .failures(failures))
         }
         if let every = automatic.every {
             let passed = lastRunAt.map {
@@ -154,8 +189,7 @@ package struct SyncSchedule: Sendable, Hashable {
             }
             // A clock that was set back says nothing of how long ago it was.
             let isKnown = passed.map { !$0.overflow && $0.partialValue >= 0 } ?? false
-            result.append(
-                (.timer, isKnown ? max(0, every - (passed?.partialValue ?? 0)) : 0, .timer))
+            add(.timer, isKnown ? max(0, every - (passed?.partialValue ?? 0)) : 0, .timer)
         }
         return result
     }

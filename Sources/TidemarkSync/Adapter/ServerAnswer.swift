@@ -253,6 +253,8 @@ public struct ListPage: Sendable, Hashable {
     /// Of a folder's list: whether it may leave out what is there, so that nothing follows from
     /// what it does not name.
     public var isPartial = false
+    /// Of a folder's list: whether there is no such folder.
+    package var isAbsent = false
     /// Entities of which it says nothing, not even that they are gone.
     package var unspoken: [String] = []
     /// What it adds to a list by folders.

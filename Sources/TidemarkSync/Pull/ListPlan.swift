@@ -102,6 +102,10 @@ extension Listing {
         settles = plan.settles
         (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
         numberedPages = plan.numberedPages
+        if let walk, walk.isOfOneFolder {
+            isPaging = walk.isThere
+            next = walk.folder.path.isEmpty ? nil : walk.folder.path
+        }
         if limit == 0, isWhole { isPaging = false }
         if let cut = plan.cut {
             goOn(from: cut, wanted: contents.wanted, missing: contents.missing)
@@ -117,10 +121,12 @@ extension SyncMachine {
         var plan = ListPlan(
             collection: collection, target: target, epoch: epoch, asOf: standing.last,
             now: windowTime)
-        plan.settles = standing.hasUnanswered && !target.isPart
+        plan.settles = standing.hasUnanswered && !target.isPart && target.folder == nil
         plan.serverTime = sureTime
         plan.limit = target.isShared ? firstShare(of: target, collection) : target.limit
         plan.numberedPages = traits.numberedPages.map { collection.pageSize ?? $0 }
+        // Of what is missing in a single folder nothing follows: it may have been moved.
+        guard target.folder == nil else { return plan }
         if let cut = standing.cut, goesOn(with: cut.state, target, standing) {
             plan.cut = cut
             plan.epoch = epoch ?? cut.state.epoch

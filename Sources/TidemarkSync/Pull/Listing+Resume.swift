@@ -17,7 +17,10 @@ extension Listing {
     package var state: ListState? {
         // By the versions of folders the next walk comes to what is left. What came and is not
         // placed, and that something was not listed, only this run knows.
-        if let walk, walk.use == .skipping || walk.isUnsure || walk.isUnmoved || walk.moves.isOpen {
+        if let walk,
+            walk.isOfOneFolder || walk.use == .skipping || walk.isUnsure || walk.isUnmoved
+                || walk.moves.isOpen
+        {
             return nil
         }
         guard isWhole, !isSplit, target.limit == nil, failedPages == 0 || failedNext != nil,

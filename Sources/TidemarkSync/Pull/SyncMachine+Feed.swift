@@ -15,6 +15,11 @@ extension SyncMachine {
             if case .select(let parts) = scope {
                 return parts.filter { $0.collection == collection.name }.map(\.target)
             }
+            if case .folders(let folders) = scope, collection.isByPath {
+                var seen: Set<PullTarget> = []
+                return folders.filter { $0.collection == collection.name }.map(\.target)
+                    .filter { seen.insert($0).inserted }
+            }
             let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
             let lists =
                 collection.hasListSources ? [.open(collection.name)] : collection.listTargets

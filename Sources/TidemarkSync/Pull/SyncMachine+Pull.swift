@@ -112,6 +112,7 @@ extension SyncMachine {
         pullRound += 1
         early = [:]
         shares = ListShares()
+        walkedAfter = []
         unpulled = pulls[...]
         state = .pulling
     }
@@ -152,6 +153,10 @@ extension SyncMachine {
     /// Ends a list whose pages and fetches are done; a few entities that it did not name are read
     /// back first, one by one.
     mutating func finish(_ list: Listing, absent ids: [String]) -> SyncAction? {
+        if let walk = list.walk, walk.isOfOneFolder {
+            endFolder(list, walk)
+            return nil
+        }
         var list = list
         if !isTimeInDoubt, !list.isReadBack, case .asked = list.sweep(absent: ids) {
             list.isReadBack = true
@@ -166,6 +171,19 @@ extension SyncMachine {
         if let failure = list.failure { outcome.paused[list.collection.name] = failure }
         state = .listed(list.collection)
         return perform(.complete(list))
+    }
+
+    /// Ends the list of a single folder: where something is missing in it, or the server does not
+    /// show it, all of the tree is listed.
+    private mutating func endFolder(_ list: Listing, _ walk: TreeWalk) {
+        let name = list.collection.name
+        state = .listed(list.collection)
+        if let failure = list.failure, failure.isServers {
+            outcome.paused[name] = failure
+        } else if list.failure != nil || walk.leavesOpen, walkedAfter.insert(name).inserted {
+            unpulled.removeAll { $0.collection == name }
+            unpulled = list.collection.listTargets + unpulled
+        }
     }
 
     /// Goes on after a list: the pull restarts if an entity became accessible, and the run ends if
@@ -186,6 +204,7 @@ extension SyncMachine {
 
     /// Notes that a list was made to its end, where that is not done in every run.
     mutating func listed(_ collection: CollectionModel) {
+        if case .folders = scope { return }
         if collection.listEvery != .zero { outcome.listed.insert(collection.name) }
     }
 

@@ -55,8 +55,8 @@ extension TreeWalk {
 
     /// The version by which a file may be one that was moved; nil where it can't be.
     func movedVersion(of record: ServerRecord, isFolder: Bool) -> Revision? {
-        guard tree.serverID == nil, tellsMissing, record.isKnownByVersion, !isFolder,
-            let revision = record.revision, moves.has(revision)
+        guard tree.serverID == nil, tellsMissing || isOfOneFolder, !isFolder,
+            record.isKnownByVersion, let revision = record.revision, moves.has(revision)
         else { return nil }
         return revision
     }

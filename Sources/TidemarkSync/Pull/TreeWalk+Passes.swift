@@ -18,7 +18,7 @@ extension TreeWalk {
         endMoves(missing: missing)
         for id in unreached { forgetVersion(of: id.text) }
         // So are those that could not be listed.
-        for folder in unheard { forgetVersions(through: folder) }
+        for folder in unheard.keys { forgetVersions(through: folder) }
         pass = 2
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }
@@ -53,14 +53,24 @@ extension TreeWalk {
         return next.path
     }
 
-    /// Notes that a folder can't be listed, or not wholly.
+    /// Why the list of a folder does not tell all that lies in it.
+    enum Unheard: Sendable, Hashable {
+        /// It failed, and may be listed another time.
+        case failed
+        /// The server does not show it, or not all of it.
+        case unshown
+        /// It was not there any more.
+        case absent
+    }
+
+    /// Notes that a folder's list does not tell all that lies in it.
     ///
-    /// - Parameter isForNow: whether it failed, so that it may be listed another time: what is
-    ///   missing may lie in it. One that the server does not show stays as it is.
-    mutating func noteUnheard(_ folder: String?, isForNow: Bool = false) {
+    /// What is missing may lie in it, unless it was so in both passes for the same reason, which
+    /// was no failure.
+    mutating func noteUnheard(_ folder: String?, _ reason: Unheard) {
         if pass == 1 {
-            unheard.insert(folder)
-        } else if isForNow || !unheard.contains(folder) {
+            unheard[folder] = reason
+        } else if reason == .failed || unheard[folder] != reason {
             isUnsure = true
         }
     }

@@ -52,6 +52,8 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var folders: [Folder] = []
         /// Folders of which it does not tell all: the folder itself, or some in it.
         fileprivate var unheard: [String?] = []
+        /// Whether it is not there any more.
+        fileprivate var isAbsent = false
         /// The folder's version, where it is used; whether it is the one that it was listed at.
         fileprivate(set) var version: Revision?
         fileprivate(set) var isSameVersion = false
@@ -63,6 +65,8 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var moved: [Moves.Arrival] = []
         /// The versions of those that are known by them.
         fileprivate var taken: Set<Revision> = []
+        /// Of a single folder, whether something in it is missing, or may have been moved there.
+        fileprivate(set) var leavesOpen = false
         /// What the server had in it, and has not any more.
         package fileprivate(set) var missing: [String] = []
 
@@ -90,7 +94,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// 2 where all folders are listed once more, for what is missing.
     var pass = 1
     /// The folders of which the first pass tells nothing, or not all.
-    var unheard: Set<String?> = []
+    var unheard: [String?: Unheard] = [:]
     /// Whether the second pass tells nothing of others, in which what is missing may be.
     var isUnsure = false
     /// Whether anything follows from what a list does not name.
@@ -107,6 +111,11 @@ package struct TreeWalk: Sendable, Hashable {
     var above: [Above] = []
     /// Whether something changed in a folder whose version stayed.
     var isUnmoved = false
+    /// Whether a single folder is listed, and whether the server has it, as far as is known.
+    private(set) var isOfOneFolder = false
+    private(set) var isThere = true
+    /// Whether something is missing in that folder, or may have been moved there.
+    private(set) var leavesOpen = false
 
     package init(_ tree: TreeRule) { self.tree = tree }
 
@@ -155,6 +164,22 @@ package struct TreeWalk: Sendable, Hashable {
         }
         members[place.folder, default: [:]][place.name] = member
         if let mark = member.mark { marked[mark] = member.id }
+    }
+
+    /// Has a single folder listed; with an empty id the root.
+    package mutating func keep(toFolder id: String) {
+        isOfOneFolder = true
+        guard !id.isEmpty else { return }
+        var path: [String] = []
+        var next: String? = id
+        var seen: Set<String> = []
+        while let id = next, seen.insert(id).inserted, let place = place(of: id) {
+            path.insert(place.name.text, at: 0)
+            next = place.folder
+        }
+        let isFolder = place(of: id).map { members[$0.folder]?[$0.name]?.isFolder == true } ?? false
+        isThere = isFolder && next == nil
+        folder = Folder(id: id, path: path.joined(separator: "/"))
     }
 
     // MARK: A folder's list
@@ -226,8 +251,14 @@ package struct TreeWalk: Sendable, Hashable {
         if page.isPartial {
             page.unspoken += belowFolder
             step.unheard.append(folder.id)
+            step.isAbsent = page.isAbsent
         }
         step.missing = missing(besides: step.found.map(\.member.id) + page.unspoken)
+        if isOfOneFolder {
+            step.leavesOpen =
+                page.isPartial || !step.missing.isEmpty || !step.moved.isEmpty
+            (step.missing, step.moved, step.folders) = ([], [], [])
+        }
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path
         note(page, in: &step)
@@ -251,7 +282,9 @@ package struct TreeWalk: Sendable, Hashable {
 
     /// What the server had in the folder that is listed now, but for some.
     private func missing(besides named: [String]) -> [String] {
-        guard tellsMissing, pass == 1, let known = members[folder.id] else { return [] }
+        guard tellsMissing || isOfOneFolder, pass == 1, let known = members[folder.id] else {
+            return []
+        }
         return Set(known.values.map { ExactString($0.id) })
             .subtracting(named.map { ExactString($0) }).inOrder
     }
@@ -272,16 +305,17 @@ package struct TreeWalk: Sendable, Hashable {
     /// Adds how many entities a folder's list found, and what is to be looked for.
     mutating func count(_ step: Step) {
         foundCount += step.foundCount
+        if step.leavesOpen { leavesOpen = true }
         moves.arrived += step.moved
         for revision in step.taken { moves.take(revision) }
-        for folder in step.unheard { noteUnheard(folder) }
+        for folder in step.unheard { noteUnheard(folder, step.isAbsent ? .absent : .unshown) }
     }
 
     /// Goes on behind a folder that could not be listed.
     ///
     /// - Returns: the path of the folder that is listed next; nil where none is left.
     mutating func skip() -> String? {
-        noteUnheard(folder.id, isForNow: true)
+        noteUnheard(folder.id, .failed)
         above = closing(Above(id: folder.id, version: nil, left: 0, isWhole: false)).above
         guard let next = waiting.popLast() else { return nil }
         folder = next
@@ -294,6 +328,7 @@ package struct TreeWalk: Sendable, Hashable {
         (walk.folder, walk.foundCount, walk.pass, walk.use) = (folder, foundCount, pass, use)
         (walk.moves, walk.unheard) = (moves, unheard)
         (walk.isUnsure, walk.isUnmoved) = (isUnsure, isUnmoved)
+        walk.isOfOneFolder = isOfOneFolder
         return walk
     }
 

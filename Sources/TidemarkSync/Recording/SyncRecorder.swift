@@ -118,7 +118,9 @@ package struct SyncRecorder: Sendable {
     }
 
     /// The shape of a payload that says what the run is to do.
-    private var schema: UInt32 { mode.overwrites ? PullMode.schema : scope.schema }
+    private var schema: UInt32 {
+        mode.overwrites ? max(PullMode.schema, scope.schema) : scope.schema
+    }
 
     // MARK: Beginning and end
 

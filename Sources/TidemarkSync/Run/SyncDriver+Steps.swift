@@ -253,7 +253,7 @@ extension SyncDriver {
             guard let list = run.machine.list else { return PageResult() }
             // It was renamed or deleted since its parent was listed: the next walk tells.
             var page = ListPage(records: [], next: nil, cursor: nil)
-            page.isPartial = true
+            (page.isPartial, page.isAbsent) = (true, true)
             return try await note(page, of: list, exchange, &recorder)
         case (.feed, .page(let page)):
             guard let feed = run.machine.feed else { return PageResult() }

@@ -46,7 +46,7 @@ extension SyncScope {
     var refills: Bool {
         switch self {
         case .all, .push, .reserve: true
-        case .pull, .fetch, .select, .cleanUp: false
+        case .pull, .fetch, .select, .folders, .cleanUp: false
         }
     }
 

@@ -147,6 +147,8 @@ package struct SyncMachine: Sendable {
     var continued: Set<PullTarget> = []
     /// Parts of collections whose lists failed in this run; the others go on.
     var pausedParts: Set<PullTarget> = []
+    /// Trees that are listed whole after one of their folders.
+    var walkedAfter: Set<CollectionName> = []
     /// Lists that could not be resumed, and whose first page has not come yet.
     var begunAnew: Set<PullTarget> = []
     /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
@@ -401,6 +403,10 @@ extension SyncScope {
             model.collections.filter { collection in
                 parts.contains { $0.collection == collection.name }
             }
+        case .folders(let folders):
+            model.collections.filter { collection in
+                folders.contains { $0.collection == collection.name }
+            }
         case .push, .fetch, .reserve, .cleanUp: []
         }
     }
@@ -409,7 +415,7 @@ extension SyncScope {
     var pushes: Bool {
         switch self {
         case .all, .push: true
-        case .pull, .fetch, .select, .reserve, .cleanUp: false
+        case .pull, .fetch, .select, .folders, .reserve, .cleanUp: false
         }
     }
 }

@@ -19,10 +19,18 @@ extension ReadContext {
         return found ?? key
     }
 
-    /// What a run is to do, with the entities that are to be fetched by their keys.
+    /// What a run is to do, with the entities and folders that it names by their keys.
     func named(_ scope: SyncScope) throws -> SyncScope {
-        guard case .fetch(let keys) = scope else { return scope }
-        return .fetch(try keys.map { try named($0) })
+        switch scope {
+        case .fetch(let keys): .fetch(try keys.map { try named($0) })
+        case .folders(let folders):
+            .folders(
+                try folders.map { folder in
+                    guard let id = folder.id else { return folder }
+                    return SyncScope.Folder(try named(EntityKey(folder.collection, id)))
+                })
+        default: scope
+        }
     }
 
     /// The id by which a scenario names an entity: its path, where a tree is known by paths.

@@ -272,8 +272,8 @@ struct ScenarioReader {
                 throw ScenarioError(
                     path,
                     "\"all\", \"push\", \"cleanUp\", {\"pull\": [collection, …]}, "
-                        + "{\"fetch\": [entity, …]}, {\"select\": [part, …]} or "
-                        + "{\"reserve\": [values, …]} is needed")
+                        + "{\"fetch\": [entity, …]}, {\"folders\": [folder, …]}, "
+                        + "{\"select\": [part, …]} or {\"reserve\": [values, …]} is needed")
             }
             if value.object?["reserve"] != nil {
                 sync.scope = .reserve(try reservations(value, at: path))
@@ -281,6 +281,10 @@ struct ScenarioReader {
             }
             if value.object?["select"] != nil {
                 sync.scope = .select(try selections(value, at: path))
+                break
+            }
+            if value.object?["folders"] != nil {
+                sync.scope = .folders(try folders(value, at: path))
                 break
             }
             if value.object?["fetch"] != nil {
@@ -314,6 +318,25 @@ struct ScenarioReader {
             overwrites: try members.flag("overwriting") ?? false)
         sync.deadline = try members.duration("deadline")
         return sync
+    }
+
+    private func folders(
+        _ value: JSONValue, at path: String
+    ) throws(ScenarioError) -> [SyncScope.Folder] {
+        var folders: [SyncScope.Folder] = []
+        for (path, item) in try ScenarioMembers(value, at: path, ["folders"]).list("folders") {
+            let text = item.stringValue ?? ""
+            let folder =
+                EntityKey(text).map { SyncScope.Folder($0) }
+                ?? SyncScope.Folder(CollectionName(text))
+            guard model[folder.collection] != nil else {
+                throw ScenarioError(
+                    path, "a folder is needed, as in \"files/docs\", of the root \"files\"")
+            }
+            folders.append(folder)
+        }
+        guard !folders.isEmpty else { throw ScenarioError("\(path).folders", "is needed") }
+        return folders
     }
 
     private func selections(

@@ -81,8 +81,7 @@ extension Fold {
     func annihilate(
         _ row: inout EntityRow, _ key: EntityKey, proof: Position, isKnown: Bool = false
     ) throws {
-        guard row.baseState != .live, row.attempt == nil, !row.isEntered,
-            row.pending.last(where: { !$0.isAction })?.kind == .delete
+        guard row.baseState != .live, row.attempt == nil, row.endsDeleted, !row.isMadeForOthers
         else { return }
         if !isKnown, try !namesEntities(key.collection),
             let sent = row.pending.last(where: \.mayHaveArrived),

@@ -41,9 +41,14 @@ extension Fold {
         if event.mutation == nil, !row.pending.isEmpty,
             try !row.isOwnWrite(event) || overwrites(event)
         {
-            try rebase(
-                &row, onto: try Base(event, isDeletion), key, event, position, ruled,
-                isConfirmed: row.isConfirmed(by: asOf))
+            if isDeletion, row.isMadeForOthers {
+                row.noteArrivalPossible()
+                try endAttempt(&row, key)
+            } else {
+                try rebase(
+                    &row, onto: try Base(event, isDeletion), key, event, position, ruled,
+                    isConfirmed: row.isConfirmed(by: asOf))
+            }
         }
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)

@@ -53,7 +53,7 @@ extension SyncScope {
         switch self {
         case .all: model.collections
         case .pull(let names): model.pulled(names)
-        case .select, .push, .fetch, .reserve, .cleanUp: []
+        case .select, .folders, .push, .fetch, .reserve, .cleanUp: []
         }
     }
 }

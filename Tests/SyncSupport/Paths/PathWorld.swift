@@ -27,6 +27,8 @@ struct PathSetting {
     var parallel = 1
     /// How many writes are on their way at the same time.
     var actions = 1
+    /// Whether some runs list single folders only.
+    var listsFolders = false
     /// Those of a device, by its number.
     var dependencies: (Int) -> Dependencies
     /// Lets time pass before a run.
@@ -201,10 +203,21 @@ final class PathWorld {
         let device = devices[number]
         let last = try device.replica.read { $0.position }
         try await meddle(with: device, isQuiet: isQuiet)
-        let outcome = try await device.engine.sync()
-        steps.append("\(device.name): sync \(outcome.word)")
+        let scope = try isQuiet ? .all : scope(device)
+        let outcome = try await device.engine.sync(scope: scope)
+        steps.append("\(device.name): sync \(scope == .all ? "" : "\(scope) ")\(outcome.word)")
         steps += sent.take().filter { !$0.hasPrefix("PROPFIND") }.map { "  " + $0 }
         try await expectNoneTakenForGone(number, after: last)
+    }
+
+    /// What a run is to do: mostly everything, else to list some folders.
+    private func scope(_ device: Device) throws -> SyncScope {
+        guard setting.listsFolders, random.chance(25) else { return .all }
+        let folders = try seen(device).filter(\.isFolder).map { SyncScope.Folder($0.key) }
+        return .folders(
+            (0...random.below(2)).map { _ in
+                random.pick(folders + [SyncScope.Folder("files")])
+            })
     }
 
     /// Has the plain client move something while one of the next requests is on its way.
@@ -255,7 +268,10 @@ final class PathWorld {
         var filter = EventFilter()
         filter.from = last.next
         var gone: [String] = []
-        _ = try device.replica.journal.dump(filter) { _, event in
+        var log: [String] = []
+        _ = try device.replica.journal.dump(filter) { position, event in
+            let payload = String(decoding: event.payload.prefix(120), as: UTF8.self)
+            log.append("\(position) \(event.kind) \(event.key?.id ?? "") \(payload)")
             guard event.kind == .serverDeleted, event.cause != nil, let key = event.key else {
                 return
             }
@@ -272,7 +288,10 @@ final class PathWorld {
         // Two that turn out to be the same on the server become one.
         let held = Set(marks.values)
         gone.removeAll { device.marks[$0].map { held.contains($0) } ?? false }
-        guard gone.isEmpty else { throw failure("\(device.name) takes \(gone) for gone") }
+        guard gone.isEmpty else {
+            steps += log
+            throw failure("\(device.name) takes \(gone) for gone")
+        }
         devices[number].marks.merge(marks) { $1 }
     }
 

@@ -19,7 +19,7 @@ extension TogglWorld {
         let isPulled =
             switch scope {
             case .all, .pull: true
-            case .push, .fetch, .select, .reserve, .cleanUp: false
+            case .push, .fetch, .select, .folders, .reserve, .cleanUp: false
             }
         guard isPulled, outcome.failure == nil else { return }
         let running = try device.seen("time_entries").filter {

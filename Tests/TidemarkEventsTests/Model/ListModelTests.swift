@@ -137,7 +137,15 @@ import Testing
                 == #"{"select":[{"collection":"visits","parameters":{"program":"P1"},"limit":5},"#
                 + #"{"collection":"visits"}]}"#)
         #expect(SyncScope(json) == scope && scope.schema == 2 && scope.isPartialPull)
-        #expect(EventKind.syncStarted.newestSchema == 4)
+        #expect(EventKind.syncStarted.newestSchema == 5)
+    }
+
+    @Test func `may be of folders, the root by the collection alone`() {
+        let scope = SyncScope.folders([.init("files", "F/7"), .init("files")])
+        let json = scope.json
+
+        #expect(json?.description == #"{"folders":["files/F/7","files"]}"#)
+        #expect(SyncScope(json) == scope && scope.schema == 5 && scope.isPartialPull)
     }
 }
 

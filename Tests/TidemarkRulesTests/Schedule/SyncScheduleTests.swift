@@ -48,6 +48,40 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         #expect(schedule.next(at(0)) == .idle)
     }
 
+    @Test func `lists folders where nothing else was asked for, each once`() {
+        var schedule = schedule
+        let (one, root) = (SyncScope.Folder("files", "F1"), SyncScope.Folder("files"))
+        schedule.ask(.remoteChange, in: one, at: at(0))
+        schedule.ask(.userRequested, in: root, at: at(0))
+        schedule.ask(.remoteChange, in: root, at: at(0))
+        schedule.ask(.remoteChange, in: one, at: at(0))
+        #expect(schedule.next(at(0)) == .list([.userRequested, .remoteChange], [root, one]))
+
+        schedule.begin(.folders([root]))
+        #expect(schedule.next(at(0)) == .list([.remoteChange], [one]))
+        schedule.begin(.folders([one]))
+        #expect(schedule.next(at(0)) == .idle)
+    }
+
+    @Test func `takes folders along in a run of everything`() {
+        var schedule = schedule
+        schedule.ask(.userRequested, in: SyncScope.Folder("files"), at: at(0))
+        schedule.ask(.reachability, at: at(0))
+        #expect(schedule.next(at(0)) == .run([.userRequested, .reachability]))
+        schedule.begin()
+        #expect(schedule.next(at(0)) == .idle)
+    }
+
+    @Test func `lists a folder while an edit waits for quiet, which waits on`() {
+        var schedule = schedule
+        let folder = SyncScope.Folder("files", "F1")
+        schedule.ask(.localChange, at: at(0))
+        schedule.ask(.remoteChange, in: folder, at: at(0))
+        #expect(schedule.next(at(0)) == .list([.remoteChange], [folder]))
+        schedule.begin(.folders([folder]))
+        #expect(schedule.next(at(0)) == .wait(until: time(1), .quiet))
+    }
+
     @Test func `waits for quiet after an edit, but not for ever`() {
         var schedule = schedule
         schedule.ask(.localChange, at: at(0))

@@ -53,6 +53,7 @@ import TidemarkTesting
             advance: { clock.advance(by: .seconds(7_200)) })
         setting.parallel = [1, 2, 5][Int(seed % 3)]
         setting.actions = [1, 3, 10][Int(seed / 3 % 3)]
+        setting.listsFolders = seed % 2 == 0
         if hasFaults { setting.fail = { server.faults = $0 } }
         let world = try PathWorld(setting)
         try await world.run()

@@ -101,6 +101,34 @@ import TidemarkTesting
         }
     }
 
+    @Test func `lists only the folders that it is asked for, and after a pause as well`()
+        async throws
+    {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            try device.put("tasks/t1", "{}")
+            device.wire.tap { _, number, pass in
+                if number == 1 { await device.engine.pause() }
+                return await pass()
+            }
+            await device.engine.trigger(.remoteChange, in: SyncScope.Folder("tasks"))
+            await device.engine.trigger(.remoteChange, in: SyncScope.Folder("tasks", "t9"))
+            try await watch.until { $0.activity == .paused(.byApp) }
+            await device.engine.resume()
+            try await watch.run()
+
+            #expect(try device.outcomes() == ["cancelled", "incomplete"])
+            #expect(try device.triggers() == ["remoteChange", "remoteChange"])
+            #expect(world.writes.isEmpty)
+            let scopes = try device.events().filter { $0.event.kind == .syncStarted }.map {
+                try JSONDocument(parsing: $0.event.payload).value("scope")?.description
+            }
+            let folders = #"{"folders":["tasks","tasks/t9"]}"#
+            #expect(scopes == [folders, folders])
+        }
+    }
+
     @Test func `makes one more run of what is triggered while one is going on`() async throws {
         try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch async throws in
             device.wire.tap { _, number, pass in

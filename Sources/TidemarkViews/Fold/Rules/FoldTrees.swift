@@ -232,6 +232,13 @@ extension EntityRow {
         content == nil && (baseState == .deleted || !pending.isEmpty)
     }
 
+    /// Whether what is pending on it ends with a deletion.
+    var endsDeleted: Bool { pending.last { !$0.isAction }?.kind == .delete }
+
+    /// Whether it is deleted here and has to be made on the server all the same, as another one was
+    /// moved into it before.
+    var isMadeForOthers: Bool { isEntered && baseState != .live && endsDeleted }
+
     /// Whether others may lie in it; nil where it is not known any more what it was.
     ///
     /// - Parameter document: as it is now; of one that is deleted, that of the server counts.

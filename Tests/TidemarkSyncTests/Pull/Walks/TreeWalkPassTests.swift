@@ -96,11 +96,19 @@ import TidemarkViews
 
     @Test func `is not sure where another folder than before is not shown`() throws {
         var walk = try walk()
-        walk.noteUnheard("a")
+        walk.noteUnheard("a", .unshown)
         walk.beginAgain()
-        walk.noteUnheard("a")
+        walk.noteUnheard("a", .unshown)
         #expect(!walk.isUnsure)
-        walk.noteUnheard("m")
+        walk.noteUnheard("m", .unshown)
+        #expect(walk.isUnsure)
+    }
+
+    @Test func `is not sure where one that was not shown is not there any more`() throws {
+        var walk = try walk()
+        walk.noteUnheard("a", .unshown)
+        walk.beginAgain()
+        walk.noteUnheard("a", .absent)
         #expect(walk.isUnsure)
     }
 
