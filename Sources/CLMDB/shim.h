@@ -5,6 +5,7 @@
 // 0 for a local file system and NFS's number for another, and -1 on an error. tidemark_reserve() gives
 // a file room on the disk without making it longer; it answers an errno, and 0 where that is not known.
 // tidemark_clone() lets a file share the blocks of another one; it answers 0 only where it does.
+// tidemark_begin_flush() has a part of a file begin to go to the disk, where it can.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -36,6 +37,9 @@ static inline int tidemark_clone(int from, int to) {
     (void)from, (void)to;
     return -1;
 }
+static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
+    (void)file, (void)from, (void)bytes;
+}
 #else
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -56,6 +60,9 @@ static inline int tidemark_reserve(int file, long bytes) {
 }
 static inline int tidemark_clone(int from, int to) {
     return ioctl(to, 0x40049409 /* FICLONE */, from);
+}
+static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
+    syscall(SYS_sync_file_range, file, (long)from, (long)bytes, 2 /* begin to write */);
 }
 #endif
 

@@ -4,6 +4,9 @@
 ///
 /// Nothing that is written is durable before the file is synced.
 package final class PartFile: Sendable {
+    /// After how many bytes they begin to go to the disk, while more come.
+    private static let flushBytes = 8 << 20
+
     private let descriptor: Int32
     private let path: String
 
@@ -38,6 +41,13 @@ package final class PartFile: Sendable {
         do throws(SystemNumber) {
             try Platform.write(bytes, to: descriptor, at: offset)
         } catch { throw .system(error.number, during: "contents", path) }
+        let (first, last) = (
+            offset / Self.flushBytes, (offset + bytes.count) / Self.flushBytes
+        )
+        guard first < last else { return }
+        // Else all of a large file is written when it is synced, and nothing comes meanwhile.
+        Platform.beginFlush(
+            descriptor, at: first * Self.flushBytes, count: (last - first) * Self.flushBytes)
     }
 
     /// Takes away what is at a place and after it.

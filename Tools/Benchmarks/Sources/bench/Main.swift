@@ -81,7 +81,13 @@ struct Bench {
         if options.wants("P18") { try await run.reports() }
         if options.wants("P20") { try await run.feed() }
         if options.wants("P21") { try run.sweep() }
-        if options.wants("P22") { try await run.transfers() }
+        if options.wants("P22") {
+            try await run.transfers()
+            try await run.fileContent()
+        }
+        if options.wants("P23") || options.wants("P24") { try await run.fileLists() }
+        if options.wants("P25") { try await run.fileUploads() }
+        if options.wants("P26") { try run.folderRename() }
         if options.wants("P27") { try await run.kept() }
         if let path = options.json { try run.report.writeJSON(path) }
     }
