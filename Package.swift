@@ -178,7 +178,8 @@ let package = Package(
             name: "crash-child",
             dependencies: [
                 "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
-                "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes, "TestSupport",
+                "TidemarkLog", "TidemarkStore", "TidemarkEvents", "TidemarkTesting", httpTypes,
+                "TestSupport",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
         // What Tools/instructions counts the instructions of, and its tests.

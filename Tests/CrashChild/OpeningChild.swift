@@ -1,6 +1,6 @@
 // OpeningChild.swift — a process whose disk fails once: `crash-child opening fault STORE`.
 //
-// Prints what became of each step. The library of Tests/FaultShim must be loaded into it.
+// Prints what became of each step.
 
 import Foundation
 import Tidemark
@@ -10,7 +10,7 @@ enum OpeningChild {
     static func run(_ store: String) throws {
         var replica = try Replica.open(existing: store)
         say(try "written \(put(replica, "a"))")
-        try failOnce("fdatasync", EIO)
+        try FaultArm.fail("fdatasync", 1, EIO)
         for id in ["b", "c"] {
             do { say(try "written \(put(replica, id))") } catch let error as TidemarkError {
                 say("failed \(error.code)")
@@ -26,15 +26,6 @@ enum OpeningChild {
 
     private static func put(_ replica: Replica, _ id: String) throws -> Position {
         try replica.write { tx in try tx.create(EntityKey("tasks", id), Array("{}".utf8)) }
-    }
-
-    private struct NotLoaded: Error {}
-
-    private static func failOnce(_ call: String, _ error: Int32) throws {
-        typealias Arm = @convention(c) (UnsafePointer<CChar>, Int, Int32) -> Void
-        guard let symbol = unsafe dlsym(nil, "tidemark_fault_arm") else { throw NotLoaded() }
-        let arm = unsafe unsafeBitCast(symbol, to: Arm.self)
-        unsafe arm(call, 1, error)
     }
 
     private static func say(_ line: String) {

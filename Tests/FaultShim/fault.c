@@ -6,19 +6,23 @@
 //   TIDEMARK_FAULT_ERRNO   the errno it fails with; 0: the process is killed before the call
 //   TIDEMARK_FAULT_MARK    a file that is made when it happened
 //
-// tidemark_fault_arm() lets the process itself say when the counting begins. Of mmap only shared
-// mappings of files count, which is what LMDB makes.
+// tidemark_fault_arm() lets the process itself say when the counting begins; tidemark_fault_seen()
+// says how many there were since then. Of mmap only shared mappings of files count, which is what
+// LMDB makes; "stat" stands for fstat and lstat, too.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -34,6 +38,8 @@ void tidemark_fault_arm(const char *names, long which, int error) {
     atomic_store(&number, which);
 }
 
+long tidemark_fault_seen(void) { return atomic_load(&seen); }
+
 __attribute__((constructor)) static void begin(void) {
     const char *names = getenv("TIDEMARK_FAULT_CALLS"), *which = getenv("TIDEMARK_FAULT_NUMBER");
     const char *error = getenv("TIDEMARK_FAULT_ERRNO");
@@ -47,7 +53,7 @@ static int fails(const char *name) {
     snprintf(word, sizeof word, " %s ", name);
     if (!strstr(calls, word) || atomic_fetch_add(&seen, 1) + 1 != atomic_load(&number)) return 0;
     const char *mark = getenv("TIDEMARK_FAULT_MARK");
-    if (mark) close(open(mark, O_WRONLY | O_CREAT, 0600));
+    if (mark) close(syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT, 0600));
     if (failure == 0) kill(getpid(), SIGKILL);
     errno = failure;
     return 1;
@@ -77,6 +83,34 @@ int fchmod(int file, mode_t mode) { return fails("fchmod") ? -1 : NEXT(fchmod)(f
 int mkdir(const char *path, mode_t mode) { return fails("mkdir") ? -1 : NEXT(mkdir)(path, mode); }
 int unlink(const char *path) { return fails("unlink") ? -1 : NEXT(unlink)(path); }
 int rename(const char *from, const char *to) { return fails("rename") ? -1 : NEXT(rename)(from, to); }
+int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return fails("open") ? -1 : NEXT(open)(path, flags, mode);
+}
+int open64(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return fails("open") ? -1 : NEXT(open64)(path, flags, mode);
+}
+ssize_t pread(int file, void *bytes, size_t count, off_t at) {
+    return fails("pread") ? -1 : NEXT(pread)(file, bytes, count, at);
+}
+ssize_t pread64(int file, void *bytes, size_t count, off_t at) {
+    return fails("pread") ? -1 : NEXT(pread64)(file, bytes, count, at);
+}
+int stat(const char *path, struct stat *found) {
+    return fails("stat") ? -1 : NEXT(stat)(path, found);
+}
+int lstat(const char *path, struct stat *found) {
+    return fails("stat") ? -1 : NEXT(lstat)(path, found);
+}
+int fstat(int file, struct stat *found) { return fails("stat") ? -1 : NEXT(fstat)(file, found); }
+DIR *opendir(const char *path) { return fails("opendir") ? NULL : NEXT(opendir)(path); }
 void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset) {
     return flags & MAP_SHARED && file >= 0 && fails("mmap")
                ? MAP_FAILED

@@ -6,10 +6,12 @@ import Foundation
 package final class TinyDisk: Sendable {
     package let path: String
 
-    /// Mounts it in the temporary folder; nil where this user may not, or not on this system.
-    package init?() throws {
+    /// Mounts it in a folder that is made for it, among the temporary ones unless given; nil where
+    /// this user may not, or not on this system.
+    package init?(at place: String? = nil) throws {
         path =
-            FileManager.default.temporaryDirectory
+            place
+            ?? FileManager.default.temporaryDirectory
             .appending(path: "tidemark-disk-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false)

@@ -12,13 +12,16 @@ extension SyncEngine {
     /// pending changes name, and waits until none is due.
     ///
     /// A change that names a file of the user's is pushed by the first run after the file was sent.
-    /// Several go at once, within the model's `budgets`, also while a run is in progress.
+    /// Several go at once, within the model's `budgets`, also while a run is in progress; who calls
+    /// this waits for all of them.
     /// A file is seen once it is whole and on disk, its hash compared where its record has one.
     /// What breaks off goes on later where it stopped. Failures of network and server are in the
     /// outcome. After ``start(_:)`` files are fetched and sent without this call.
     ///
     /// Where the server can't be had, no other file is asked for, and none by the engine itself
-    /// until the pause is over, which a run that succeeds, or this call, ends at once.
+    /// until the pause is over, which a run that succeeds, or this call, ends at once. Where the
+    /// disk is full nothing is fetched likewise, until this call or the end of the pause; what is
+    /// here is sent all the same.
     ///
     /// If the task is cancelled, or the engine is stopped, the log stays consistent.
     ///
@@ -34,7 +37,7 @@ extension SyncEngine {
                 return TransferOutcome(.cancelled)
             }
         }
-        transferPause = TransferPause()
+        (transferPause, roomPause) = (TransferPause(), TransferPause())
         let task = beginTransfers(isAutomatic: false)
         return try await withTaskCancellationHandler {
             try await task.value
@@ -44,6 +47,7 @@ extension SyncEngine {
     }
 
     private func beginTransfers(isAutomatic: Bool) -> Task<TransferOutcome, any Error> {
+        let isFetching = roomPause.end(at: replica.dependencies.now()) == nil
         let task = Task {
             defer {
                 transfers = nil
@@ -56,12 +60,15 @@ extension SyncEngine {
                     return try await TransferDriver(
                         journal: replica.journal, adapter: adapter, transport: transport,
                         limits: limits, dependencies: replica.dependencies,
-                        credentials: credentials,
+                        credentials: credentials, isFetching: isFetching,
+                        isAwaited: !isAutomatic,
                         hasSent: { bell.ringForEdit() }
                     ).run()
                 }
                 let now = replica.dependencies.now()
                 transferPause.ended(outcome, at: now, backoff)
+                if isFetching { roomPause.ended(isFull: outcome.isFull, at: now, backoff) }
+                outcome.nextAt = try nextTransferTime(at: now)
                 if let end = transferPause.end(at: now) {
                     outcome.nextAt = outcome.nextAt.map { max($0, end) }
                 }
@@ -87,6 +94,15 @@ extension SyncEngine {
         broadcast.send { $0.lastTransfer = transfer }
     }
 
+    /// When the next request about a file is due: one that fetches not before there may be room.
+    private func nextTransferTime(at now: Timestamp) throws -> Timestamp? {
+        let end = roomPause.end(at: now)
+        return try replica.journal.read { views in
+            let fetch = try views.nextFetchTime(at: now).map { max($0, end ?? $0) }
+            return try [fetch, views.nextSendTime(at: now)].compactMap(\.self).min()
+        }
+    }
+
     /// Begins to fetch and send what is due.
     ///
     /// - Returns: when something will be due; nil for never, or while files are being fetched, the
@@ -95,9 +111,8 @@ extension SyncEngine {
         guard isStarted, !schedule.isPaused, transfers == nil else { return nil }
         let (due, isOpen): (Timestamp?, Bool)
         do {
-            (due, isOpen) = try replica.journal.read { views in
-                (try views.nextTransferTime(at: now), try !views.openTransfers().isEmpty)
-            }
+            due = try nextTransferTime(at: now)
+            isOpen = try replica.journal.read { try !$0.openTransfers().isEmpty }
         } catch { throw TidemarkError.wrapping(error) }
         let end = transferPause.end(at: now)
         // Without an answer are only requests of a process that is gone, or of a pass that broke.

@@ -40,6 +40,8 @@ public actor SyncEngine {
     var areTransfersAutomatic = false
     /// How long no pass begins automatically.
     var transferPause = TransferPause()
+    /// How long no file is fetched automatically, because the disk was full.
+    var roomPause = TransferPause()
     /// How often the engine was stopped.
     var stops = 0
     /// When the app went to the background, and the log's last position then.
@@ -144,7 +146,7 @@ public actor SyncEngine {
             return
         }
         isStarted = true
-        transferPause = TransferPause()
+        (transferPause, roomPause) = (TransferPause(), TransferPause())
         loop = Task { await self.follow() }
     }
 

@@ -1,4 +1,5 @@
-// TransferPause.swift — how long no file is fetched automatically after passes that did not get on.
+// TransferPause.swift — how long no file is fetched or sent automatically after passes that did not
+// get on.
 
 import TidemarkEvents
 import TidemarkRules
@@ -6,7 +7,7 @@ import TidemarkSync
 
 /// How long no file is fetched automatically; only in memory, beside the pauses of single files.
 struct TransferPause: Sendable, Hashable {
-    /// How many passes in a row did not reach the remote.
+    /// How many passes in a row did not reach the remote, or found no room.
     private var failures = 0
     private var begun: Timestamp?
     private var until: Timestamp?
@@ -34,13 +35,25 @@ struct TransferPause: Sendable, Hashable {
         until = outcome.heldUntil
         guard outcome.isRemoteAway else { return }
         failures += 1
+        // Other credentials come with time, or with a run.
+        let wait = failure == .unauthorized ? backoff.max : self.wait(backoff)
+        until = max(now.adding(wait), outcome.heldUntil ?? now)
+    }
+
+    /// A pass has ended that fetched files as long as the disk had room for them.
+    mutating func ended(
+        isFull: Bool, at now: Timestamp, _ backoff: SyncSettings.BackoffSpan
+    ) {
+        guard isFull else { return self = TransferPause() }
+        failures += 1
+        (begun, until) = (now, now.adding(wait(backoff)))
+    }
+
+    /// How long the pause is after so many passes.
+    private func wait(_ backoff: SyncSettings.BackoffSpan) -> TimeSpan {
         var progress = FetchProgress()
         progress.failures = failures
-        // Other credentials come with time, or with a run.
-        let wait =
-            failure == .unauthorized
-            ? backoff.max : TransferRule.pause(.failed, progress, retryAfter: nil, backoff)
-        until = max(now.adding(wait), outcome.heldUntil ?? now)
+        return TransferRule.pause(.failed, progress, retryAfter: nil, backoff)
     }
 
     /// A pass has ended with an error of the storage.

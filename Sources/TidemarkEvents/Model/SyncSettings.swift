@@ -147,15 +147,21 @@ extension SyncSettings {
         public var uploads: Int
         /// How many bytes one request asks for, where the server gives parts.
         public var partBytes: Int
+        /// The most of those that are fetched for which nobody waits, and which the engine fetches
+        /// by itself.
+        public var unasked: Int
 
-        /// By default one write, 3 files that come, in parts of 4 MiB, and 2 that go.
+        /// By default one write, 3 files that come, 2 of them unasked, in parts of 4 MiB, and 2
+        /// that go.
         public init(
-            actions: Int = 1, downloads: Int = 3, uploads: Int = 2, partBytes: Int = 4 << 20
+            actions: Int = 1, downloads: Int = 3, uploads: Int = 2, partBytes: Int = 4 << 20,
+            unasked: Int = 2
         ) {
             self.actions = actions
             self.downloads = downloads
             self.uploads = uploads
             self.partBytes = partBytes
+            self.unasked = unasked
         }
     }
 }
@@ -268,6 +274,12 @@ extension TransferBudgets: ModelObject {
         ModelMember(
             "partBytes", \.partBytes, .number(1...(1 << 30)),
             "How many bytes of a file one request asks for, where the server gives parts."),
+        ModelMember(
+            "unasked", \.unasked, .number(1...64),
+            """
+            How many of the files that are fetched at the same time may be such that nobody waits \
+            for: those that an entity names for which nobody asked by itself.
+            """),
     ]
 }
 

@@ -8,7 +8,7 @@
 package enum FailureKind: String, Sendable, CaseIterable {
     case offline, timeout, server, tooManyRequests, client, unauthorized, forbidden
     case apiDeprecated, clientDeprecated, malformed, backoff, deadline, foreign, ruleMissing
-    case ruleFailed, missing, cancelled, noProgress, gated
+    case ruleFailed, missing, cancelled, noProgress, gated, diskFull
 }
 
 /// A failure's name in the log: one of ours, or of another version.

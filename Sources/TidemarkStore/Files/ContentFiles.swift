@@ -241,7 +241,7 @@ package struct ContentFiles: Sendable {
     ///
     /// - Parameter content: what it holds, as the caller has found by reading it.
     /// - Throws: ``StoreError``: `unfitFile` where its length is another one; what the system says.
-    ///   The part stays, and has no name yet, unless only the folder could not be made durable.
+    ///   The part stays as it was, unless only its rights or the folder could not be made durable.
     package func admit(part: String, as content: Content) throws(StoreError) {
         let (from, target) = (try path(ofPart: part), try path(of: content.digest))
         do throws(SystemNumber) {
@@ -251,10 +251,11 @@ package struct ContentFiles: Sendable {
             guard UInt64(clamping: bytes) == content.bytes else {
                 throw SystemNumber(number: Platform.invalidArgument)
             }
-            try Platform.makeReadOnly(descriptor)
             try Platform.sync(descriptor)
             try makeFolder(shelf(content.digest), in: folder)
             try Platform.rename(from, to: target)
+            // A part that has no name yet can still be written to: a later try goes on with it.
+            try Platform.makeReadOnly(descriptor)
             try Platform.syncDirectory(shelf(content.digest))
         } catch  where error.number == Platform.invalidArgument {
             throw Self.unfit("\(from) does not have the \(content.bytes) bytes that it should have")

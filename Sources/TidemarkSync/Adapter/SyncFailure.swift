@@ -41,6 +41,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ruleFailed(String, String)
     /// An entity that the model requires is missing; the model's name for that.
     case missing(String)
+    /// There is no room on the disk for a file that came; all else goes on.
+    case diskFull(String)
     /// The task was cancelled.
     case cancelled
     /// The gate of the app's trigger has no room before that time of the device's clock; nothing
@@ -70,6 +72,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .ruleMissing: .ruleMissing
         case .ruleFailed: .ruleFailed
         case .missing: .missing
+        case .diskFull: .diskFull
         case .cancelled: .cancelled
         case .gated: .gated
         }
@@ -105,6 +108,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
                 + detail.asDetail + "; nothing is lost, mend the rule and sync again"
         case .missing(let name):
             "the server has not what has to be there: \(name); nothing else is wrong"
+        case .diskFull(let detail):
+            "the disk is full, so no file is fetched; free some space, and the next run goes on"
+                + detail.asDetail
         case .cancelled: "cancelled"
         case .gated(let until):
             "it was asked for often enough; the next run of this trigger begins after "
@@ -117,7 +123,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var stopsRun: Bool {
         switch self {
         case .forbidden, .client, .malformed, .noProgress, .timeout, .foreign, .ruleMissing,
-            .ruleFailed:
+            .ruleFailed, .diskFull:
             false
         case .server(_, let retryAfterSeconds): retryAfterSeconds != nil
         case .offline, .tooManyRequests, .unauthorized, .apiDeprecated, .clientDeprecated,
@@ -132,7 +138,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .timeout, .server, .foreign, .malformed: true
         case .offline, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
             .clientDeprecated, .noProgress, .backoff, .deadline, .ruleMissing, .ruleFailed,
-            .missing, .cancelled, .gated:
+            .missing, .diskFull, .cancelled, .gated:
             false
         }
     }
@@ -147,7 +153,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var isTransient: Bool {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline,
-            .gated:
+            .diskFull, .gated:
             true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
             .noProgress, .ruleMissing, .ruleFailed, .missing, .cancelled:
@@ -160,7 +166,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .offline(let detail), .timeout(let detail), .client(_, let detail),
             .malformed(let detail), .noProgress(let detail), .foreign(let detail),
-            .missing(let detail):
+            .missing(let detail), .diskFull(let detail):
             detail
         default: description
         }
@@ -202,6 +208,7 @@ extension SyncFailure {
         case .tooLarge: self = .malformed("an answer that is too large")
         case .cancelled: self = .cancelled
         case .invalidRequest, .file: self = .client(status: 0, error.detail)
+        case .diskFull: self = .diskFull(error.detail)
         }
     }
 }
@@ -214,7 +221,7 @@ extension SyncFailure {
         case .deadline: self = .deadline
         case .offline, .timeout, .server, .tooManyRequests, .client, .unauthorized, .forbidden,
             .apiDeprecated, .clientDeprecated, .malformed, .noProgress, .backoff, .foreign,
-            .ruleMissing, .ruleFailed, .missing, .gated, nil:
+            .ruleMissing, .ruleFailed, .missing, .diskFull, .gated, nil:
             return nil
         }
     }
@@ -232,7 +239,7 @@ extension SyncFailure {
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
         case .server, .tooManyRequests, .client, .malformed, .noProgress, .backoff, .deadline,
-            .foreign, .ruleMissing, .ruleFailed, .missing, .cancelled, .gated, nil:
+            .foreign, .ruleMissing, .ruleFailed, .missing, .diskFull, .cancelled, .gated, nil:
             return nil
         }
     }

@@ -101,6 +101,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case invalidRequest
         /// A file of the caller's could not be read or written. The request may have arrived.
         case file
+        /// The disk has no room for what was to be written to a file of the caller's. The request
+        /// may have arrived.
+        case diskFull
     }
 
     /// What to switch on.
@@ -118,7 +121,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var mayHaveArrived: Bool {
         switch code {
         case .offline, .invalidRequest: false
-        case .timeout, .connectionLost, .redirectRefused, .tooLarge, .cancelled, .file: true
+        case .timeout, .connectionLost, .redirectRefused, .tooLarge, .cancelled, .file, .diskFull:
+            true
         }
     }
 

@@ -134,5 +134,16 @@ extension PartReader {
 
 extension TransportError {
     /// What went wrong with a file of the caller's.
-    package init(_ error: StoreError) { self.init(.file, detail: "\(error)") }
+    package init(_ error: StoreError) {
+        self.init(error.code == .diskFull ? .diskFull : .file, detail: "\(error)")
+    }
+
+    /// The same of any error.
+    package init(file error: any Error) {
+        if let error = error as? StoreError {
+            self.init(error)
+        } else {
+            self.init(.file, detail: "\(error)")
+        }
+    }
 }

@@ -42,7 +42,7 @@ extension LiveHost {
         do {
             try files.make(part: part)
             path = try files.path(ofPart: part)
-        } catch { throw TransportError(.file, detail: "\(error)") }
+        } catch { throw TransportError(file: error) }
         var limits = limits
         limits.responseBytesMax = proof.bytes
         let answer: TransportTransfer
@@ -58,7 +58,7 @@ extension LiveHost {
         do {
             let finding = try finding(proof, files, part)
             return ContentProof.answer(finding, answer.response)
-        } catch { throw TransportError(.file, detail: "\(error)") }
+        } catch { throw TransportError(file: error) }
     }
 
     private func finding(

@@ -82,12 +82,24 @@ struct LiveHost: SyncHost {
         let use = journal.shared.contents
         use.begin(digest)
         defer { use.end(digest) }
-        guard let files = journal.contentFiles, let path = try? files.path(of: digest),
-            (try? files.bytes(of: digest)) == UInt64(clamping: count)
-        else { throw TransportError(.invalidRequest, detail: "the file \(digest) is not here") }
+        guard let path = try path(ofFile: digest, count) else {
+            throw TransportError(.invalidRequest, detail: "the file \(digest) is not here")
+        }
         let answer = try await transport.transfer(
             head, body: .file(TransportFile(path), count: count), into: nil, limits: limits)
         return TransportResponse(response: answer.response, body: answer.body)
+    }
+
+    /// Where a file lies that is to be sent; nil where it is not here.
+    ///
+    /// - Throws: ``TransportError``: `file` where the disk does not say, which is nothing against
+    ///   the file.
+    private func path(ofFile digest: String, _ count: Int) throws(TransportError) -> String? {
+        guard let files = journal.contentFiles, ContentFiles.isDigest(digest) else { return nil }
+        do throws(StoreError) {
+            let bytes = try files.bytes(of: digest)
+            return bytes == UInt64(clamping: count) ? try files.path(of: digest) : nil
+        } catch { throw TransportError(error) }
     }
 
     func commit<R: Sendable>(

@@ -82,7 +82,8 @@ package enum FetchAnswer: Sendable {
         if case .answered(let answered) = self { answered.status == 401 } else { false }
     }
 
-    /// Why no other file is asked for: the server can't be had; nil where only this file failed.
+    /// Why no other file is asked for: the server can't be had, or there is no room on the disk;
+    /// nil where only this file failed.
     var unavailable: SyncFailure? {
         guard result == .failed else { return nil }
         switch self {
@@ -98,6 +99,7 @@ package enum FetchAnswer: Sendable {
             switch TransportError.Code(rawValue: failed.error) {
             case .offline: return .offline(failed.detail ?? "")
             case .timeout, .connectionLost: return .timeout(failed.detail ?? "")
+            case .diskFull: return .diskFull(failed.detail ?? "")
             case .redirectRefused, .tooLarge, .cancelled, .invalidRequest, .file, nil:
                 return nil
             }

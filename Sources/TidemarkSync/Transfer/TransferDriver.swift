@@ -25,12 +25,17 @@ package struct TransferDriver: Sendable {
     private let ask: @Sendable () async throws -> Credentials
     /// Is told that the server has a file, which writes may have waited for.
     let hasSent: @Sendable () -> Void
+    /// Whether files are fetched, too, and not only sent.
+    private let isFetching: Bool
+    /// Whether somebody waits for the pass, and so for all that is due.
+    private let isAwaited: Bool
 
     package init(
         journal: Journal, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits,
         dependencies: Dependencies,
         credentials: @escaping @Sendable () async throws -> Credentials,
+        isFetching: Bool = true, isAwaited: Bool = true,
         hasSent: @escaping @Sendable () -> Void = {}
     ) {
         self.journal = journal
@@ -39,6 +44,7 @@ package struct TransferDriver: Sendable {
         self.limits = limits
         self.dependencies = dependencies
         ask = credentials
+        (self.isFetching, self.isAwaited) = (isFetching, isAwaited)
         self.hasSent = hasSent
     }
 
@@ -56,6 +62,8 @@ package struct TransferDriver: Sendable {
         var failure: SyncFailure?
         /// Whether no other file is asked for after it: its server can't be had.
         var isOver = false
+        /// Whether no other file is fetched, as there is no room; those that are sent are here.
+        var isFull = false
         var isOwn = false
         /// Whether the request is made again at once, with other credentials.
         var isRepeated = false
@@ -70,18 +78,16 @@ package struct TransferDriver: Sendable {
         var outcome = TransferOutcome()
         guard let files = journal.contentFiles else { return outcome }
         try await endOpen()
-        if try isAnyDue() {
+        if try isAnyDue(fetching: isFetching) {
             let proof = TransferProof(ask: ask)
             await proof.begin()
             outcome = try await carryOut(files, proof)
-            if outcome.failure == nil, try isAnyDue() {
+            if outcome.failure == nil, try isAnyDue(fetching: isFetching) {
                 let failure = await proof.failure
                 outcome.failure = Task.isCancelled ? .cancelled : failure
                 outcome.isRemoteAway = true
             }
         }
-        let now = dependencies.now()
-        outcome.nextAt = try journal.read { try $0.nextTransferTime(at: now) }
         return outcome
     }
 
@@ -90,12 +96,13 @@ package struct TransferDriver: Sendable {
     ) async throws -> TransferOutcome {
         try await withThrowingTaskGroup(of: Step.self) { group in
             var outcome = TransferOutcome()
-            var (open, isReached, isOver) = (0, false, false)
+            var (open, isReached, isOver, mayFetch) = (0, false, false, isFetching)
             while true {
                 // Alone until something came: without a network the first one is the only one.
                 while !isOver, isReached || open == 0, !Task.isCancelled {
                     let mayAskRemote = await proof.failure == nil
-                    guard let work = try await nextWork(files, mayAskRemote) else { break }
+                    guard let work = try await nextWork(files, mayAskRemote, mayFetch)
+                    else { break }
                     open += 1
                     switch work {
                     case .fetch(let request):
@@ -111,6 +118,7 @@ package struct TransferDriver: Sendable {
                 open -= 1
                 isReached = isReached || step.result != .failed
                 isOver = isOver || step.isOver
+                mayFetch = mayFetch && !step.isFull
                 Self.add(step, to: &outcome)
             }
         }
@@ -120,17 +128,18 @@ package struct TransferDriver: Sendable {
         if !step.isRepeated { outcome.add(step.result, bytes: step.bytes) }
         guard let failure = step.failure else { return }
         outcome.failure = outcome.failure ?? failure
-        outcome.isRemoteAway = outcome.isRemoteAway || step.isOwn
-        if let until = step.pausedUntil {
+        outcome.isRemoteAway = outcome.isRemoteAway || step.isOwn && !step.isFull
+        outcome.isFull = outcome.isFull || step.isFull
+        if let until = step.pausedUntil, !step.isFull {
             outcome.heldUntil = max(until, outcome.heldUntil ?? until)
         }
     }
 
-    private func isAnyDue() throws -> Bool {
+    private func isAnyDue(fetching: Bool) throws -> Bool {
         let now = dependencies.now()
         return try journal.read { views in
-            try views.nextSend(at: now) != nil
-                || views.nextTransfer(at: now) { _, _ in false } != nil
+            if try views.nextSend(at: now) != nil { return true }
+            return try fetching && views.nextTransfer(at: now) { _, _ in false } != nil
         }
     }
 
@@ -149,8 +158,11 @@ package struct TransferDriver: Sendable {
     }
 
     /// Logs the next request; what others wait for comes first.
-    private func nextWork(_ files: ContentFiles, _ mayAskRemote: Bool) async throws -> Work? {
+    private func nextWork(
+        _ files: ContentFiles, _ mayAskRemote: Bool, _ mayFetch: Bool
+    ) async throws -> Work? {
         if mayAskRemote, let request = try await nextSend() { return .send(request) }
+        guard mayFetch else { return nil }
         return try await next(files, mayAskRemote).map { .fetch($0) }
     }
 
@@ -165,7 +177,7 @@ package struct TransferDriver: Sendable {
             let request = try await journal.write(at: now) { draft -> TransferRequest? in
                 let last = Position(draft.nextPosition.rawValue - 1)
                 let found = try draft.fold.nextTransferEvent(
-                    at: now, after: last, adapter
+                    at: now, after: last, adapter, isAwaited: isAwaited
                 ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
@@ -231,7 +243,7 @@ package struct TransferDriver: Sendable {
     }
 
     static func failed(_ error: any Error) -> FetchAnswer {
-        FetchAnswer(TransportError(.file, detail: "\(error)"))
+        FetchAnswer(TransportError(file: error))
     }
 
     private func answer(
@@ -310,7 +322,10 @@ extension TransferDriver.Step {
 
     /// Notes what the answer is, as it was logged.
     mutating func end(with answer: FetchAnswer) {
-        if let failure = answer.unavailable { (self.failure, isOver) = (failure, true) }
+        if let failure = answer.unavailable {
+            isFull = failure.kind == .diskFull
+            (self.failure, isOver) = (failure, !isFull)
+        }
         (result, bytes) = (answer.result, answer.bytes)
     }
 }

@@ -17,6 +17,7 @@ public struct TransferOutcome: Sendable, Hashable {
     public package(set) var refused = 0
     /// Why it ended before everything was asked for that was due; nil when it went to its end.
     ///
+    /// After `diskFull` nothing more was fetched; what is here was sent all the same.
     /// After `unauthorized` the files of other servers that come before the remote's were asked
     /// for.
     public package(set) var failure: SyncFailure?
@@ -24,6 +25,8 @@ public struct TransferOutcome: Sendable, Hashable {
     public package(set) var nextAt: Timestamp?
     /// Until when the file is not asked for whose server could not be had; nil for none.
     package var heldUntil: Timestamp?
+    /// Whether there was no room for what came.
+    package var isFull = false
     /// Whether it was the remote that could not be had, and no other server.
     package var isRemoteAway = false
 

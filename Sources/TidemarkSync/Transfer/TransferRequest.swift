@@ -23,13 +23,15 @@ extension RowReading {
     ///   - now: by the device's clock.
     ///   - last: the log's last position before it.
     ///   - adapter: says where the file lies.
+    ///   - isAwaited: whether somebody waits for all that is due.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransferEvent(
         at now: Timestamp, after last: Position, _ adapter: any ServerAdapter,
+        isAwaited: Bool,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> (event: Event, plan: TransferPlan, address: FileAddress?)? {
         var isPartGone = false
-        let next = try nextTransfer(at: now) { part, bytes in
+        let next = try nextTransfer(at: now, isAwaited: isAwaited) { part, bytes in
             isPartGone = try isGone(part, bytes)
             return isPartGone
         }

@@ -33,7 +33,7 @@ enum RunEffect {
         case .offline, .timeout, .server, .tooManyRequests, .foreign:
             self = wasSent ? .backsOff : .none
         case .client, .forbidden, .malformed, .noProgress, .backoff, .deadline, .ruleMissing,
-            .ruleFailed, .cancelled, .gated, nil:
+            .ruleFailed, .diskFull, .cancelled, .gated, nil:
             self = .none
         }
     }

@@ -66,7 +66,7 @@ extension RowReading {
     }
 
     /// When the next request with a file is due, by the device's clock; nil for never.
-    func nextSendTime(at now: Timestamp) throws -> Timestamp? {
+    package func nextSendTime(at now: Timestamp) throws -> Timestamp? {
         let model = try model()
         guard model.settings.budgets.uploads > 0 else { return nil }
         let farthest = farthestPause(from: now, model)

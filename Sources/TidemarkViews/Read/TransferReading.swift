@@ -31,17 +31,23 @@ extension RowReading {
     ///
     /// - Parameters:
     ///   - now: by the device's clock.
+    ///   - isAwaited: whether somebody waits for all of them; else few are fetched at the same time
+    ///     that nobody has asked for.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransfer(
-        at now: Timestamp, isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
+        at now: Timestamp, isAwaited: Bool = true,
+        isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> TransferPlan? {
         let model = try model()
         let budgets = model.settings.budgets
-        guard try openTransfers().count(where: { !$0.isSend }) < budgets.downloads else {
-            return nil
-        }
+        let open = try openTransfers().filter { !$0.isSend }
+        guard open.count < budgets.downloads else { return nil }
+        let unasked =
+            try isAwaited ? 0 : open.count { try contentName($0.source)?.isAsked != true }
         let farthest = farthestPause(from: now, model)
-        let due = try firstDueTransfer { $0 <= now || $0 > farthest }
+        let due = try firstDueTransfer(ifAsked: unasked >= budgets.unasked) {
+            $0 <= now || $0 > farthest
+        }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
         else { return nil }
@@ -144,12 +150,8 @@ extension RowReading {
         return found
     }
 
-    /// When the next request about a file is due, by the device's clock; nil for never.
-    package func nextTransferTime(at now: Timestamp) throws -> Timestamp? {
-        try [nextFetchTime(at: now), nextSendTime(at: now)].compactMap(\.self).min()
-    }
-
-    private func nextFetchTime(at now: Timestamp) throws -> Timestamp? {
+    /// When the next file is to be asked for, by the device's clock; nil for never.
+    package func nextFetchTime(at now: Timestamp) throws -> Timestamp? {
         let model = try model()
         guard model.settings.budgets.downloads > 0,
             let first = try firstDueTransfer({ _ in true })?.time
@@ -165,21 +167,31 @@ extension RowReading {
     }
 
     /// The first source that is wanted and due at a time that `isSought`.
+    ///
+    /// - Parameter ifAsked: whether only those count that somebody waits for.
     private func firstDueTransfer(
-        _ isSought: (Timestamp) -> Bool
+        ifAsked: Bool = false, _ isSought: (Timestamp) -> Bool
     ) throws -> (time: Timestamp, source: ContentSource)? {
         let model = try model()
         var found: (time: Timestamp, source: ContentSource)?
-        try walk(.ledger, Ledger.dueFetches) { key, value in
-            guard let time = RowKey(.ledger, key).fetchTime, isSought(time) else { return true }
+        func look(_ key: [UInt8], _ value: [UInt8]) throws -> Bool {
+            guard let time = RowKey(.ledger, key).fetchTime else { return true }
+            // Of what nobody waits for there may be much.
+            guard !ifAsked || time != .dueUnasked else { return false }
+            guard isSought(time) else { return true }
             let source = try SourcesRow(parsing: value).sources.first { source in
-                guard let entry = try contentName(source),
+                guard let entry = try contentName(source), !ifAsked || entry.isAsked,
                     let rule = entry.wantedField(in: model[source.collection])
                 else { return false }
                 return try canBeAsked(source, entry, rule)
             }
             if let source { found = (time, source) }
             return found == nil
+        }
+        try walk(.ledger, Ledger.dueFetches, look)
+        if ifAsked, found == nil {
+            let later = Timestamp(rawValue: Timestamp.dueUnasked.rawValue + 1)
+            try walk(.ledger, Ledger.dueFetches, from: Ledger.dueFetches + later.orderBytes, look)
         }
         return found
     }

@@ -25,6 +25,8 @@ package struct ContentHold: Sendable, Hashable {
     package var wanted: Int
     /// How many of them are files of the user's that are to be sent.
     package var sends = 0
+    /// How many of them somebody waits for: who wants it of the entity itself.
+    package var asked = 0
 
     fileprivate func encode() -> [UInt8] {
         var writer = ProtoWriter()
@@ -33,6 +35,7 @@ package struct ContentHold: Sendable, Hashable {
         writer.varint(3, UInt64(references))
         writer.varint(4, UInt64(wanted))
         writer.varint(5, UInt64(sends))
+        writer.varint(6, UInt64(asked))
         return writer.bytes
     }
 
@@ -46,16 +49,20 @@ package struct ContentHold: Sendable, Hashable {
             case 3: references = Int(clamping: try part.unsigned())
             case 4: wanted = Int(clamping: try part.unsigned())
             case 5: sends = Int(clamping: try part.unsigned())
+            case 6: asked = Int(clamping: try part.unsigned())
             default: continue
             }
         }
     }
 
-    package init(field: ContentField, references: Int, wanted: Int, sends: Int = 0) {
+    package init(
+        field: ContentField, references: Int, wanted: Int, sends: Int = 0, asked: Int = 0
+    ) {
         self.field = field
         self.references = references
         self.wanted = wanted
         self.sends = sends
+        self.asked = asked
     }
 }
 
@@ -69,6 +76,7 @@ extension [ContentHold] {
         self[index].references += factor * hold.references
         self[index].wanted += factor * hold.wanted
         self[index].sends += factor * hold.sends
+        self[index].asked += factor * hold.asked
         if self[index].references <= 0 { remove(at: index) }
     }
 }
@@ -229,6 +237,9 @@ package struct ContentNamesRow: Sendable, Hashable {
         package var fetch = FetchStanding()
 
         init(_ source: String) { self.source = source }
+
+        /// Whether somebody waits for its file.
+        var isAsked: Bool { holds.contains { $0.asked > 0 } }
 
         /// Whether any entity references it, or anything is known of its file.
         var isEmpty: Bool { holds.isEmpty && digest.isEmpty && fetch.call == nil }

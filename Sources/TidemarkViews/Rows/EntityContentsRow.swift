@@ -65,6 +65,11 @@ package struct EntityContentsRow: Sendable, Hashable {
         wants.contains { Self.covers($0.field, field) } || isWantedAbove(field)
     }
 
+    /// Whether somebody wants it of the entity itself, and so waits for it.
+    func asksFor(_ field: String) -> Bool {
+        wants.contains { !$0.isTree && Self.covers($0.field, field) }
+    }
+
     /// Whether it is with all that lies in the entity, or in one above.
     func wantsInTree(_ field: String) -> Bool {
         wants.contains { $0.isTree && Self.covers($0.field, field) } || isWantedAbove(field)

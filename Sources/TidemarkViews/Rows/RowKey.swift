@@ -75,10 +75,9 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .schedule: 7
         case .decisions: 6
         case .watermarks: 5
-        case .bindings, .issues, .syncRuns: 4
-        case .contents: 3
-        case .access, .placeholders, .rivals, .rollUps: 2
-        case .store, .idempotencyKeys, .pools, .places: 1
+        case .bindings, .contents, .issues, .syncRuns: 4
+        case .access, .places, .placeholders, .rivals, .rollUps: 2
+        case .store, .idempotencyKeys, .pools: 1
         }
     }
 }

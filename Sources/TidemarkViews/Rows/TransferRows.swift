@@ -6,7 +6,8 @@
 //   'A' 'p' collection 0 digest        a file of the user's that is to be sent before what names
 //                                      it, for as long as that is pending
 //   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
-//                                      on: the sources, of which at most 200 bytes are in the key
+//                                      on: the sources, of which at most 200 bytes are in the key;
+//                                      at once is the time 0, and 1 where nobody waits for it
 //
 // How far a file is stands with its source: 'A' 'n' (ContentRows.swift).
 
@@ -158,6 +159,10 @@ struct SourcesRow: Sendable, Hashable {
 }
 
 extension Timestamp {
+    /// From when on is asked for what somebody waits for, and for what nobody does: at once.
+    static let dueAsked = Timestamp(rawValue: 0)
+    static let dueUnasked = Timestamp(rawValue: 1)
+
     /// Eight bytes that sort as the times do.
     package var orderBytes: [UInt8] {
         let bits = UInt64(bitPattern: rawValue) ^ (1 << 63)

@@ -165,7 +165,7 @@ import TidemarkSync
                 server.request(.get, "/large"), into: target)
             let answer = try await transport.transfer(server.request(), into: target)
 
-            #expect(error?.code == .file)
+            #expect(error?.code == .diskFull)
             #expect(error?.detail.contains(target) == true)
             #expect(answer.written == 9)
         }

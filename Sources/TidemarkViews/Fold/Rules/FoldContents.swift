@@ -162,7 +162,8 @@ extension Fold {
                     hold: ContentHold(
                         field: ContentField(collection, named.field), references: 1,
                         wanted: row.wants(named.field) ? 1 : 0,
-                        sends: named.isToBeSent ? 1 : 0))
+                        sends: named.isToBeSent ? 1 : 0,
+                        asked: row.asksFor(named.field) ? 1 : 0))
             }
         }
     }

@@ -192,7 +192,7 @@ extension Fold {
         if entry.digest.isEmpty, entry.fetch.call == nil,
             try entry.wantedField(in: model()[source.collection]) != nil
         {
-            due = entry.fetch.pausedUntil ?? Timestamp(rawValue: 0)
+            due = entry.fetch.pausedUntil ?? (entry.isAsked ? .dueAsked : .dueUnasked)
         }
         guard due != entry.fetch.dueAt else { return }
         if let old = entry.fetch.dueAt {

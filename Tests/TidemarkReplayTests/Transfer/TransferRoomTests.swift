@@ -1,0 +1,177 @@
+// TransferRoomTests.swift — a disk without room for what is fetched: nothing more is fetched, all
+// else goes on.
+
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+extension TransferWorld {
+    /// Files are fetched and sent by the same field.
+    fileprivate static func filling() throws -> TransferWorld {
+        let world = try TransferWorld(
+            ContentRule("photo", when: .all, upload: "/files/{sha256}"))
+        world.files.takeFiles(below: Self.origin + "/files")
+        return world
+    }
+
+    fileprivate func attach(_ text: String, to id: String) throws {
+        let path = folder / "attached"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let document = JSONValue.object(["photo": try replica.importFile(at: path).json])
+        try replica.write { tx in
+            _ = try tx.put(EntityKey("tasks", id), document.encoded())
+        }
+    }
+
+    /// From now on there is no room for what is fetched.
+    fileprivate func fill() {
+        files.fault = { request, answer throws(TransportError) in
+            guard request.method == .get else { return answer }
+            throw TransportError(.diskFull, detail: "no space left on device")
+        }
+    }
+
+    fileprivate func count(_ method: HTTPRequest.Method) -> Int {
+        files.requests.count { $0.method == method }
+    }
+}
+
+@Suite struct `a disk that is full` {
+    @Test func `ends what is fetched, and not what is sent, and is said in the outcome`()
+        async throws
+    {
+        let world = try TransferWorld.filling()
+        try world.serve(20)
+        world.fill()
+
+        let outcome = try await world.engine.transfer()
+
+        #expect(outcome.failure == .diskFull("no space left on device"))
+        #expect(outcome.failed == 1 && outcome.stored == 0 && world.count(.get) == 1)
+        #expect(outcome.nextAt == world.world.clock.now.adding(seconds: 5))
+        #expect(try world.events == ["diskFull"])
+
+        try world.attach("tea", to: "own")
+        let second = try await world.engine.transfer()
+        #expect(second.sent == 1 && second.failure?.name == "diskFull")
+
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(20))
+        let last = try await world.engine.transfer()
+        #expect(last.stored == 20 && last.failure == nil)
+        try await world.expectSound()
+    }
+
+    @Test func `is tried again after longer and longer pauses, in which files are sent`()
+        async throws
+    {
+        let world = try TransferWorld.filling()
+        try world.serve(20)
+        world.fill()
+        await world.engine.start(.none)
+        for (number, seconds) in [5, 10, 20].enumerated() {
+            #expect(await world.world.clock.firstSleep() == .seconds(seconds))
+            #expect(world.count(.get) == number + 1)
+            if seconds < 20 { world.world.clock.advance(by: .seconds(seconds)) }
+        }
+
+        try world.attach("tea", to: "own")
+        while world.count(.put) == 0 { await Task.yield() }
+        #expect(try await world.engine.sync().failure == nil)
+        #expect(world.count(.get) == 3)
+
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(20))
+        while try world.text("20") == nil { await Task.yield() }
+        await world.engine.stop()
+    }
+}
+
+@Suite struct `a tree of files on a disk that is full` {
+    private static let model: SyncModel = {
+        var files = CollectionModel(
+            "files", references: [Reference("parent", to: "files")],
+            tree: .init(
+                parent: "parent", name: "name", kind: "kind", isByPath: true, content: "content"))
+        files.contents = [.init("content")]
+        return SyncModel(
+            name: "files", collections: [files],
+            settings: SyncSettings(budgets: .init(actions: 4, partBytes: 1 << 16)))
+    }()
+
+    @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
+    func `is listed, edited and sent, and files come once there is room`() async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let clock = ManualClock()
+        let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
+        let large = Array(repeating: UInt8(7), count: 2 << 20)
+        server.put("P/large", large)
+        server.put("P/tea", "tea")
+        server.put("gone", "gone")
+        let remote = Remote.webdav(origin: "http://files.test", home: "/")
+        let replica = try Replica.open(
+            at: folder / "store", model: Self.model, remote: remote,
+            dependencies: .seeded(0, clock: clock))
+        // What is fetched has a file system of its own, the log does not.
+        let disk = try #require(try TinyDisk(at: folder / "store/contents"))
+        defer { withExtendedLifetime(disk) {} }
+        let engine = try SyncEngine(replica, remote: remote, transport: server) {
+            .basic(user: "me", password: "secret")
+        }
+        @Sendable func key(_ path: String) throws -> EntityKey {
+            try replica.read { store in
+                var found: EntityKey?
+                try store.forEachDocument(in: "files") { key, _, _ in
+                    if try store.path(of: key)?.joined(separator: "/") == path { found = key }
+                    return found == nil
+                }
+                return try #require(found, "\(path)")
+            }
+        }
+        #expect(try await engine.sync().isSynced)
+        try Data("mine".utf8).write(to: URL(filePath: folder / "mine"))
+        let content = try replica.importFile(at: folder / "mine").json
+        try await replica.write { tx in _ = try tx.wantFiles(of: try key("P/large")) }
+        #expect(try await engine.transfer().failure?.name == "diskFull")
+
+        // All but that goes on.
+        server.put("theirs", "theirs")
+        try await replica.write { tx in
+            let name = Patch(set: [.init("name", Array(#""green""#.utf8))])
+            _ = try tx.patch(try key("P/tea"), name)
+            _ = try tx.delete(try key("gone"))
+            let document: JSONObject = ["kind": "file", "name": "mine", "content": content]
+            _ = try tx.create(EntityKey("files", "m"), JSONValue.object(document).encoded())
+        }
+        #expect(try await engine.sync().isSynced)
+        #expect(
+            server.entries.map(\.path).sorted() == ["P", "P/green", "P/large", "mine", "theirs"])
+        #expect(server.entry("mine")?.text == "mine")
+        #expect(try key("theirs").collection == "files")
+        clock.advance(by: .seconds(3600))
+        let outcome = try await engine.transfer()
+        #expect(outcome.failure?.name == "diskFull" && outcome.stored == 0)
+
+        #expect(disk.grow())
+        clock.advance(by: .seconds(3600))
+        #expect(try await engine.transfer().stored == 1)
+        let stored = try replica.read { try $0.files(of: key("P/large")).first?.stored }
+        let path = try #require(stored?.path)
+        #expect(try Array(Data(contentsOf: URL(filePath: path))) == large)
+        #expect(try replica.journal.verify(.deep).findings == [])
+        try replica.close()
+        #expect(try Journal.verifyStore(at: folder / "store", .deep).findings == [])
+    }
+}

@@ -1,0 +1,132 @@
+// TransferUnaskedTests.swift — files that nobody waits for leave room for those that somebody asks
+// for.
+
+import HTTPTypes
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+/// Answers the first request at once, and holds the others until it is told to let them go.
+private final class Gate: Transport, Sendable {
+    private struct State: Sendable {
+        var asked: [String] = []
+        var open = 0
+        var most = 0
+        var isOpen = false
+    }
+    private let files: InMemoryFiles
+    private let state = Lock(State())
+
+    init(_ files: InMemoryFiles) { self.files = files }
+
+    var asked: [String] { state.withLock(\.asked) }
+    var open: Int { state.withLock(\.open) }
+    var most: Int { state.withLock(\.most) }
+
+    func letGo() { state.withLock { $0.isOpen = true } }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let isFirst = state.withLock { state in
+            state.asked.append(String((request.path ?? "").suffix(1)))
+            state.open += 1
+            state.most = max(state.most, state.open)
+            return state.asked.count == 1
+        }
+        while !isFirst, !state.withLock(\.isOpen), !Task.isCancelled { await Task.yield() }
+        state.withLock { $0.open -= 1 }
+        return try await files.send(request, body: body, limits: limits)
+    }
+
+    /// Waits until so many are held, and for what else may come.
+    func settle(_ count: Int) async {
+        while open < count { await Task.yield() }
+        for _ in 0..<500 { await Task.yield() }
+    }
+}
+
+@Suite struct `files that nobody waits for` {
+    private func world(_ budgets: TransferBudgets) throws -> (TransferWorld, Gate) {
+        let world = try TransferWorld(ContentRule("photo", when: .all), budgets)
+        for number in 1...8 {
+            world.serve("/files/\(number)", "tea")
+            try world.name("/files/\(number)", by: "\(number)")
+        }
+        return (world, Gate(world.files))
+    }
+
+    @Test func `are fetched two at a time by the engine itself, and what is asked for beside them`()
+        async throws
+    {
+        let (world, gate) = try world(TransferBudgets(downloads: 3))
+        let engine = try world.engine(over: gate)
+        await engine.start(.none)
+        await gate.settle(2)
+        #expect(Set(gate.asked) == ["1", "2", "3"] && gate.open == 2)
+
+        try await world.replica.write { tx in
+            _ = try tx.wantFiles(of: EntityKey("tasks", "7"), by: "gallery")
+        }
+        // A pass that is under way looks again once something came.
+        gate.letGo()
+        while try world.text("8") == nil { await Task.yield() }
+
+        #expect(gate.asked.prefix(5).contains("7") && gate.most <= 3)
+        await engine.stop()
+        try await world.expectSound(acts: 24)
+    }
+
+    @Test func `come after what somebody asked for before, which has all of the room`()
+        async throws
+    {
+        let (world, gate) = try world(TransferBudgets(downloads: 3))
+        try await world.replica.write { tx in
+            for id in ["5", "6", "8"] { _ = try tx.wantFiles(of: EntityKey("tasks", id)) }
+            _ = try tx.wantFiles(of: EntityKey("tasks", "5"), isWanted: false)
+        }
+        let engine = try world.engine(over: gate)
+        await engine.start(.none)
+        await gate.settle(3)
+
+        #expect(gate.asked.first == "6" && Set(gate.asked) == ["6", "8", "1", "2"])
+        gate.letGo()
+        while try world.text("7") == nil { await Task.yield() }
+        await engine.stop()
+        try await world.expectSound(acts: 24)
+    }
+
+    @Test func `are as many as the budget says where somebody waits for the pass`() async throws {
+        let (world, gate) = try world(TransferBudgets(downloads: 4))
+        let engine = try world.engine(over: gate)
+        let pass = Task { try await engine.transfer() }
+        await gate.settle(4)
+
+        #expect(gate.open == 4)
+        gate.letGo()
+        #expect(try await pass.value.stored == 8)
+        try await world.expectSound(acts: 24)
+    }
+
+    @Test func `are as many as the model says`() async throws {
+        let (world, gate) = try world(TransferBudgets(downloads: 4, unasked: 1))
+        let engine = try world.engine(over: gate)
+        await engine.start(.none)
+        await gate.settle(1)
+
+        #expect(gate.open == 1)
+        gate.letGo()
+        while try world.text("8") == nil { await Task.yield() }
+        #expect(gate.most == 1)
+        await engine.stop()
+    }
+}
