@@ -80,10 +80,11 @@ extension Fold {
         case .reservedTaken(let value): try taken(value, position)
         case .assetWanted(let wish): try wanted(event, wish, position)
         case .assetStored(let asset): try stored(event, asset, position)
-        case .assetRemoved(let asset): try removed(asset)
+        case .assetRemoved(let asset): try removed(asset, position)
         case .assetUsed(let asset): try used(event, asset)
+        case .logTruncated(let told): try dropPlaces(through: told.last)
         // Kept in the log; no view of this version reads them.
-        case .serverDescribed, .logTruncated, .unknown: break
+        case .serverDescribed, .unknown: break
         }
     }
 

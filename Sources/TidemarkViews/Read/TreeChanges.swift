@@ -187,7 +187,8 @@ extension Event {
         switch kind.family {
         case .local, .word, .push: true
         case .asset: kind != .assetUsed
-        case .store, .model, .app, .runStart, .runEnd, .request, .answer, .notice, .list,
+        case .app: kind == .issueAnswered
+        case .store, .model, .runStart, .runEnd, .request, .answer, .notice, .list,
             .unknown:
             false
         }

@@ -3,6 +3,7 @@
 // that time.
 //
 //   'T' 'b' position, collection 0 id   where the entity was before the event
+//   'T' 'd'                             up to which event rows are dropped, as the log begins later
 //   'T' 's' collection                  from which event on the collection's tree is told of so
 //
 // An entity without such a row after a position is where it was then. Rows are written where an
@@ -48,6 +49,9 @@ extension RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.places + position.bigEndianBytes))
     }
 
+    /// Up to which event no row is needed.
+    package static let placesDropped = RowKey(.ledger, Ledger.placesDropped)
+
     /// From which event on a collection's tree is told of.
     package static func placesSince(_ collection: CollectionName) -> RowKey {
         RowKey(.ledger, Ledger.placesSince + collection.rawValue.utf8)
@@ -62,6 +66,7 @@ extension RowKey {
 
 extension Ledger {
     package static let places = Array("Tb".utf8)
+    package static let placesDropped = Array("Td".utf8)
     package static let placesSince = Array("Ts".utf8)
 }
 

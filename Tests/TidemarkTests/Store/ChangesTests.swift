@@ -13,7 +13,7 @@ import TidemarkViews
 @testable import SyncSupport
 
 /// A store with a tree, and one without.
-private final class ChangedTree {
+final class ChangedTree {
     static let files = CollectionModel(
         "files", references: [Reference("parent", to: "files")],
         tree: .init(parent: "parent", name: "name", kind: "kind"))

@@ -211,7 +211,10 @@ extension Fold {
             row.stored?.isImported = asset.origin == .imported
         }
         guard !asset.source.isEmpty else { return }
-        try link(ContentSource(collection, asset.source), to: asset.digest)
+        let source = ContentSource(collection, asset.source)
+        try link(source, to: asset.digest)
+        // The event names one of those who name it.
+        try noteNaming(source, position, isNamed: true)
     }
 
     /// Notes that a source is a file that is here, perhaps in the place of another one.
@@ -256,10 +259,12 @@ extension Fold {
     }
 
     /// `asset.removed`: a file is not there any more; who references it still does.
-    func removed(_ asset: AssetRemoved) throws {
+    func removed(_ asset: AssetRemoved, _ position: Position) throws {
         guard ContentRow.isNoted(asset.digest),
             let row = try get(.content(asset.digest)).map({ try ContentRow(parsing: $0) })
         else { return }
+        for source in row.sources { try noteNaming(source, position) }
+        try noteNaming(asset.digest, row.own, position)
         for source in row.sources { try change(source) { $0.digest = "" } }
         try change(content: asset.digest) { row in
             row.stored = nil
