@@ -135,6 +135,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
     /// edit, and entities that the list did not name are created on the server.
+    ///
+    /// In a tree, what would lie in something that is not there any more gets a place that is.
     case keepMine
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.

@@ -15,7 +15,9 @@ struct IssueSides: Sendable {
     var serverTime: Timestamp?
 
     init(_ issue: IssueRow, _ views: ViewReader) throws {
-        if issue.keepsBoth { serverTime = try views.serverTime(of: issue.position) }
+        if try issue.keepsBoth || views.isInTree(issue) {
+            serverTime = try views.serverTime(of: issue.position)
+        }
         switch issue.kind {
         case .conflict where issue.isAsked: break
         case .conflict:
@@ -27,13 +29,24 @@ struct IssueSides: Sendable {
     }
 }
 
+extension ViewReader {
+    /// Whether an issue is about an entity of a tree, which may be made again under another name.
+    fileprivate func isInTree(_ issue: IssueRow) throws -> Bool {
+        guard issue.key != nil, issue.kind == .rejected || issue.kind == .conflict else {
+            return false
+        }
+        return try model()[issue.collection]?.tree != nil
+    }
+}
+
 extension WriteContext {
     func settle(_ issue: IssueRow, _ sides: IssueSides, _ answer: IssueAnswer) throws {
         if answer == .keepBoth { return try keepBoth(issue, sides) }
         if issue.kind == .rejected || issue.isAsked {
             guard let key = issue.key else { return }
             switch answer {
-            case .retry, .keepMine: try retry(key)
+            case .retry: try retry(key)
+            case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
             case .discard, .keepTheirs: try discard(key)
             case .keepBoth: break
             }
@@ -77,17 +90,41 @@ extension WriteContext {
             try patch(key, name)
             return
         }
-        guard let own = try draft.fold.ownFile(of: issue, in: collection) else {
+        guard var own = try draft.fold.ownFile(of: issue, in: collection) else {
             throw notFound(key)
         }
+        var later: [Patch] = []
         if issue.isAsked {
+            if let split = try draft.fold.later(than: issue, own, in: collection) {
+                (own, later) = split
+            }
             try discard(key)
         } else {
             let open = try draft.fold.openConflicts(at: issue.position, of: key)
             try draft.answerBoth(open, at: issue.position, of: key)
         }
-        guard let document = try draft.fold.beside(own, in: collection, at: date) else { return }
-        try create(draft.keptKey(in: collection), document)
+        if let document = try draft.fold.beside(own, in: collection, at: date) {
+            try create(draft.keptKey(in: collection), document)
+        }
+        for edit in later { try patch(key, edit) }
+    }
+
+    /// Has what was refused sent again: where there is a place, if it would lie in what is not
+    /// there any more.
+    private func keepMine(_ key: EntityKey, _ date: Timestamp) throws {
+        let known = try draft.fold.resolve(key)
+        guard let collection = try draft.fold.known(known.collection)?.model else {
+            return try retry(key)
+        }
+        if let edits = try draft.fold.editsWithoutPlace(of: known, in: collection) {
+            try discard(known)
+            for edit in edits { try patch(known, edit) }
+            return
+        }
+        let place = try draft.fold.otherPlace(for: known, in: collection, at: date)
+        try retry(key)
+        // It is not seen, and so can't be edited by anybody.
+        if let place { try append(.localUpdated, known, place.encoded) }
     }
 
     /// Makes a lost edit again: all of its lost values, applied to the current entity.
@@ -106,7 +143,7 @@ extension WriteContext {
             if let present {
                 try patch(key, limited(Patch(settingAllOf: made, lists, on: present)))
             } else {
-                try create(key, bytes)
+                try create(key, try placed(made, collection, sides))
             }
         } else {
             let edit = limited(try Patch(parsing: lost.payload))
@@ -115,9 +152,19 @@ extension WriteContext {
                 try patch(key, edit)
             } else {
                 let before = try JSONDocument(parsing: sides.sides?.base ?? Array("{}".utf8))
-                try create(key, edit.applied(to: before, lists))
+                let made = try JSONDocument(parsing: edit.applied(to: before, lists))
+                try create(key, try placed(made, collection, sides))
             }
         }
+    }
+
+    /// What is made again, at the root where its folder is gone.
+    private func placed(
+        _ document: JSONDocument, _ collection: CollectionModel?, _ sides: IssueSides
+    ) throws -> [UInt8] {
+        guard let collection else { return document.bytes }
+        return try draft.fold.placed(
+            document, in: collection, at: sides.serverTime ?? draft.now)
     }
 
     /// Refuses an edit of elements of a list whose elements the model does not tell any more.

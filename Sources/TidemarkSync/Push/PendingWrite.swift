@@ -29,6 +29,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var needs: [EntityKey] = []
     /// A reference to an entity that was created here and deleted before it was sent.
     package var stranded: Stranded?
+    /// Whether what it would lie in, in a tree, is not there any more.
+    package var isNowhere = false
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
     /// Of a folder that is to be deleted: the path of what lies in it and was not seen here.
@@ -147,9 +149,12 @@ extension ViewReader {
             next = try Self.part(of: next, on: base, tree)
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
+        var reader = TreeReader(collection)
+        let isNowhere = try !row.pending.isEmpty && reader?.isNowhere(key, self) == true
         let path =
             collection.isByPath
-            ? try serverPath(of: key, in: collection, through: next.last?.position) : nil
+            ? try serverPath(of: key, in: collection, through: next.last?.position)
+                ?? (isNowhere ? key.id : nil) : nil
         // What it lies in is not there: a server that knows paths knows no other name of it.
         guard path != nil || !collection.isByPath else { return nil }
         var pending = PendingWrite(
@@ -157,6 +162,7 @@ extension ViewReader {
             isLive: row.baseState == .live, revision: row.revision,
             covers: next.map(\.position))
         pending.wasRefused = row.status == .error
+        pending.isNowhere = isNowhere
         let isVersioned = traits.isVersioned(collection)
         let action = row.nextAction
         if let action, action.document == nil {

@@ -144,7 +144,7 @@ package struct PushPlanner: Sendable {
             return nil
         }
         let isUnknown = pending.isLive && pending.revision == nil
-        if pending.action == nil,
+        if pending.action == nil, !pending.isNowhere,
             isUnknown && traits.isVersioned(collection) || pending.isBlind(in: collection, standing)
         {
             // Without a version there is no precondition: the entity is read first.
@@ -322,6 +322,10 @@ extension PushPlanner {
 extension PendingWrite {
     /// Why it is refused because of what it names; nil where it is not.
     fileprivate var refusal: String? {
+        if isNowhere {
+            return "what it would lie in is not there any more: keep mine to have it where there "
+                + "is a place, or discard it"
+        }
         if let stranded {
             return "\(stranded.field) names \(stranded.id), which is not here any more"
         }

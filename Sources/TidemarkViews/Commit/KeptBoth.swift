@@ -26,6 +26,30 @@ extension RowReading {
         return own.value(field).flatMap { ContentName($0) }?.isFile == true ? own : nil
     }
 
+    /// What was edited of a file after a person was asked about its content, and the file before.
+    ///
+    /// Edits of other fields than the content are of the server's file, which stays the entity that
+    /// it is; the file before them has the content of now.
+    ///
+    /// - Parameter own: the file as it is here.
+    /// - Returns: nil where nothing was, or where the server has no such file any more, so that
+    ///   they are edits of the one that is made.
+    package func later(
+        than issue: IssueRow, _ own: JSONDocument, in collection: CollectionModel
+    ) throws -> (own: JSONDocument, edits: [Patch])? {
+        guard let key = issue.key, let field = collection.tree?.content else { return nil }
+        let row = try entity(at: .entity(key))
+        guard row.baseState == .live else { return nil }
+        let edits = try row.pending.filter {
+            $0.position > issue.position && $0.kind == .update && !$0.isDerived
+        }.map { try Patch(parsing: $0.payload).without(field) }.filter { !$0.isEmpty }
+        guard !edits.isEmpty else { return nil }
+        let before = try JSONDocument(
+            parsing: row.made(through: issue.position, in: collection))
+        let content = own.rawValue(field).map { [(key: field, value: Array($0))] } ?? []
+        return (try JSONDocument(parsing: before.applying(set: content)), edits)
+    }
+
     /// Whether an open conflict of an entity gave up a field.
     private func givesUp(_ field: String, at position: Position, of key: EntityKey) throws -> Bool {
         try openConflicts(at: position, of: key).contains { index in
@@ -90,7 +114,8 @@ extension Fold {
         return try JSONDocument(parsing: Array("{}".utf8)).applying(set: fields)
     }
 
-    private func folder(_ key: EntityKey, _ tree: TreeRule) throws -> EntityKey? {
+    /// A folder that is here; nil where it is not.
+    func folder(_ key: EntityKey, _ tree: TreeRule) throws -> EntityKey? {
         let key = try resolve(key)
         guard let bytes = try document(of: key), try tree.isFolder(JSONDocument(parsing: bytes))
         else { return nil }
@@ -137,6 +162,15 @@ extension ViewReader {
             if let date = other.date(ofAnswerTo: call) { return date }
         }
         return event.serverTime ?? event.recordedAt
+    }
+}
+
+extension Patch {
+    func without(_ field: String) -> Patch {
+        let field = ExactString(field)
+        return Patch(
+            set: set.filter { ExactString($0.name) != field },
+            unset: unset.filter { ExactString($0) != field })
     }
 }
 

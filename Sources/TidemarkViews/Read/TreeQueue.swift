@@ -52,8 +52,10 @@ struct TreeQueue: Sendable {
         }
         // What is found later goes by itself.
         for candidate in found { courses[candidate.key.id] = .closed }
-        return try found.filter {
-            try reader.missing(for: $0.key.id, through: $0.through ?? $0.first, rows) == nil
+        return try found.filter { candidate in
+            let last = candidate.through ?? candidate.first
+            return try reader.missing(for: candidate.key.id, through: last, rows) == nil
+                || reader.isNowhere(candidate.key, rows)
         }
     }
 }
