@@ -5,6 +5,9 @@
 //   a beginning of the bytes   what a broken upload left of ours: it is sent again
 //   other bytes                another client's
 //
+// The same is asked where an answer told no version: whether the content is the one of before, on
+// which another that waits was made.
+//
 // Of what came only the comparison is kept, in the place of the answer's body.
 
 import HTTPTypes
@@ -15,9 +18,9 @@ package import TidemarkViews
 /// A question whether the content that a write sent is what the server has.
 package struct ContentProof: Sendable, Hashable {
     package var key: EntityKey
-    /// The write.
-    package var attempt: EntityRow.Attempt
-    /// The SHA-256 of what was sent, and its length.
+    /// The write; nil where the content is compared with the one of before.
+    package var attempt: EntityRow.Attempt?
+    /// The SHA-256 of what was sent, or was there before, and its length.
     package var digest: String
     package var bytes: Int
     /// What the server says of the entity.
@@ -90,8 +93,34 @@ extension ViewReader {
         if !isMade, JSON.value(field, of: row.base) == there.value(field) { return nil }
         // Where it was sent, whatever name it has by now.
         let path = try wireID(of: key, row, collection, through: attempt.covers)
+        return proof(
+            of: record, key, (digest, count), at: path, attempt, isMade: isMade, collection,
+            adapter)
+    }
+
+    /// The question whether a file has the content of before still, where an answer told no version
+    /// of it and another content waits; nil where none does, or there is no copy to compare with.
+    func proof(
+        of record: ServerRecord, _ key: EntityKey, _ collection: CollectionModel,
+        _ adapter: any ServerAdapter
+    ) throws -> ContentProof? {
+        guard let bytes = record.document, let row = try entity(key),
+            let known = try unproven(JSONDocument(parsing: bytes), row, collection),
+            let path = try serverPath(of: key, in: collection)
+        else { return nil }
+        return proof(of: record, key, known, at: path, nil, isMade: false, collection, adapter)
+    }
+
+    private func proof(
+        of record: ServerRecord, _ key: EntityKey, _ file: (digest: String, bytes: Int),
+        at path: String, _ attempt: EntityRow.Attempt?, isMade: Bool,
+        _ collection: CollectionModel, _ adapter: any ServerAdapter
+    ) -> ContentProof? {
+        guard let field = collection.tree?.content,
+            let name = record.document.flatMap({ JSON.value(field, of: $0) })
+        else { return nil }
         let place = adapter.address(
-            ofFile: there.value(field)?.stringValue ?? "", in: field,
+            ofFile: name.stringValue ?? "", in: field,
             of: EntityKey(key.collection, path))
         guard let place, place.hasPrefix("/") else { return nil }
         var headers: HTTPFields = [.acceptEncoding: "identity"]
@@ -99,29 +128,54 @@ extension ViewReader {
             headers[.ifMatch] = version
         }
         return ContentProof(
-            key: key, attempt: attempt, digest: digest, bytes: count, record: record,
+            key: key, attempt: attempt, digest: file.digest, bytes: file.bytes, record: record,
             isMade: isMade, call: .read(collection, id: path),
             request: ServerRequest(method: .get, path: place, headers: headers))
     }
 
-    /// The records of a list; of files whose write of a content has no known outcome, with the
-    /// content that was there before: another one is compared first, by itself.
+    /// The content of before of a file, where an answer told no version of it, another one waits,
+    /// and the server's may be the same under another name; nil where it is not here.
+    private func unproven(
+        _ told: JSONDocument, _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> (digest: String, bytes: Int)? {
+        guard let field = collection.tree?.content, row.attempt == nil, row.baseState == .live,
+            row.revision == nil,
+            try row.pending.contains(where: { item in
+                try item.kind == .update
+                    && Patch(parsing: item.payload).set.contains {
+                        ExactString($0.name) == ExactString(field)
+                    }
+            }),
+            let known = try row.baseValue(in: collection).document, told.value(field) != nil,
+            try !isSameContent(told, known, in: collection),
+            let name = known.value(field).flatMap({ ContentName($0) }),
+            let digest = try digest(of: name, in: collection.name),
+            let stored = try content(digest)?.stored
+        else { return nil }
+        return (digest, Int(clamping: stored.bytes))
+    }
+
+    /// The records of a list; of files whose write of a content has no known outcome, or whose
+    /// content is to be compared with the one of before, with the content that was there before:
+    /// another one is compared first, by itself.
     func holdingContents(
         of records: [ServerRecord], _ collection: CollectionModel
     ) throws -> [ServerRecord] {
         guard let field = collection.tree?.content else { return records }
         let open = Set(try unknownAttempts())
-        guard !open.isEmpty else { return records }
         return try records.map { record in
             let key = EntityKey(collection.name, record.id)
-            guard open.contains(key), let row = try entity(key), row.baseState == .live,
-                let attempt = row.attempt, try sent(by: attempt, row, collection) != nil,
-                let bytes = record.document
+            guard let bytes = record.document, let row = try entity(key), row.baseState == .live,
+                open.contains(key) || row.revision == nil
             else { return record }
             let (there, known) = (
                 try JSONDocument(parsing: bytes), try JSONDocument(parsing: row.base)
             )
-            guard there.value(field) != known.value(field) else { return record }
+            let isToBeCompared =
+                try row.attempt.map {
+                    try open.contains(key) && sent(by: $0, row, collection) != nil
+                } ?? (unproven(there, row, collection) != nil)
+            guard isToBeCompared, there.value(field) != known.value(field) else { return record }
             let held = known.rawValue(field).map { [(key: field, value: Array($0))] } ?? []
             return ServerRecord(
                 id: record.id, revision: row.revision, serverTime: record.serverTime,

@@ -262,7 +262,10 @@ extension SyncRecorder {
         _ proof: ContentProof, _ finding: ContentProof.Finding, _ exchange: ReadExchange,
         _ draft: Draft
     ) throws {
-        let (key, attempt, record) = (proof.key, proof.attempt, proof.record)
+        let (key, record) = (proof.key, proof.record)
+        guard let attempt = proof.attempt else {
+            return try comparedWithKnown(proof, finding, exchange, draft)
+        }
         if finding == .other {
             return proof.isMade
                 ? try taken(key, exchange, draft)
@@ -284,6 +287,27 @@ extension SyncRecorder {
             record.event(
                 key.collection, start, call: call, asOf: exchange.asOf,
                 mutation: attempt.covers, draft.now), draft)
+    }
+
+    /// Logs how a file stands; before that, where it has the content of before, that this has
+    /// another name now.
+    private mutating func comparedWithKnown(
+        _ proof: ContentProof, _ finding: ContentProof.Finding, _ exchange: ReadExchange,
+        _ draft: Draft
+    ) throws {
+        let (key, record) = (proof.key, proof.record)
+        if finding == .same,
+            let name = proof.call.collection?.tree?.contentName(of: key.id, record.revision)
+        {
+            let start = try begin(draft)
+            let asset = AssetStored(
+                digest: proof.digest, bytes: UInt64(clamping: proof.bytes), .download, source: name)
+            try draft.append(
+                Event(
+                    .assetStored, recordedAt: draft.now, key: key, collection: key.collection,
+                    sync: start, json: asset.encoded))
+        }
+        try readBack(key, exchange, record, nil, draft)
     }
 
     /// Logs that an entity can't be made, as another one lies at its path.

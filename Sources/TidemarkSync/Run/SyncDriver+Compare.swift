@@ -16,7 +16,7 @@ extension SyncDriver {
         let (answer, record) = await reply.answer()
         var exchange = ReadExchange(question, reply, record)
         exchange.key = proof.key
-        exchange.settles = proof.attempt.call
+        exchange.settles = proof.attempt?.call
         return try await took(
             exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
     }

@@ -287,10 +287,11 @@ extension SyncDriver {
                 }
                 switch placed {
                 case .own(let record):
-                    let proof = try attempt.flatMap { attempt in
-                        try host.read(journal) { [adapter] in
-                            try $0.proof(of: record, key, attempt, collection, adapter)
+                    let proof = try host.read(journal) { [adapter] views in
+                        guard let attempt else {
+                            return try views.proof(of: record, key, collection, adapter)
                         }
+                        return try views.proof(of: record, key, attempt, collection, adapter)
                     }
                     if let proof {
                         recorder.note(exchange)
@@ -414,7 +415,7 @@ extension ReadExchange {
         own.concern = concern
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
-        case .compare(let proof): (own.key, own.settles) = (proof.key, proof.attempt.call)
+        case .compare(let proof): (own.key, own.settles) = (proof.key, proof.attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
         case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll,

@@ -190,17 +190,16 @@ extension Fold {
     /// The base that the server's word is compared with: where it took a write and told no version
     /// of the file, what it calls the content first is the content that it has known.
     ///
-    /// So it is of a file of the user's that it took; and of one that it moved, or of which it
-    /// changed another field, as long as all else that it tells of the file is as it was.
+    /// That is known by the bytes, where these were compared: what else it tells of a file, as its
+    /// size, another content may have, too.
     private func knownBase(
         _ row: EntityRow, beside new: Base, _ collection: CollectionModel
     ) throws -> Base {
         let base = try row.baseValue(in: collection)
-        guard let tree = collection.tree, let field = tree.content, row.isAssumed,
-            row.revision == nil, base.isLive, let known = base.document,
+        guard let field = collection.tree?.content, row.revision == nil, base.isLive,
+            let known = base.document,
             let document = new.document, let told = document.rawValue(field),
-            known.value(field).flatMap({ ContentName($0) })?.isFile == true
-                || tree.tellsTheSame(document, as: known)
+            try isSameContent(document, known, in: collection)
         else { return base }
         let bytes = known.applying(set: [(key: field, value: Array(told))])
         return .live(try JSONDocument(parsing: bytes))

@@ -47,24 +47,4 @@ import Testing
         #expect(tree.isOnePart([Patch(set: [field("name")]), Patch(set: [], unset: ["in"])]))
         #expect(!tree.isOnePart(parts))
     }
-
-    @Test func `knows a content again by all else that the server tells of a file`() throws {
-        func tells(_ told: String, _ known: String) throws -> Bool {
-            try tree.tellsTheSame(
-                JSONDocument(parsing: Array(told.utf8)),
-                as: JSONDocument(parsing: Array(known.utf8)))
-        }
-        let known = #"{"kind":"file","name":"a","content":"x 1","size":3,"modified":"m"}"#
-        #expect(
-            try tells(
-                #"{"kind":"file","name":"b","in":"P","content":"x 2","modified":"m","size":3}"#,
-                known))
-        #expect(try !tells(#"{"kind":"file","size":4,"modified":"m"}"#, known))
-        #expect(try !tells(#"{"kind":"file","size":3,"modified":"n"}"#, known))
-        #expect(try !tells(#"{"kind":"file","size":3}"#, known))
-        #expect(try !tells(#"{"kind":"file","size":3,"modified":"m","type":"t"}"#, known))
-        // One field tells nothing, and none less.
-        #expect(try !tells(#"{"kind":"file","type":"t"}"#, #"{"kind":"file","type":"t"}"#))
-        #expect(try !tells(#"{"kind":"file"}"#, #"{"kind":"file"}"#))
-    }
 }

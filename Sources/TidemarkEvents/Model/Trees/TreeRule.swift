@@ -157,20 +157,6 @@ extension TreeRule {
         return name.utf8.count <= ContentName.bytesMax ? name : nil
     }
 
-    /// Whether the server tells of a file what it told before, but for its place and its version:
-    /// its content is the same then, as far as can be told without that.
-    ///
-    /// One field that is the same, such as a media type, tells nothing; a size and a time do.
-    package func tellsTheSame(_ told: JSONDocument, as known: JSONDocument) -> Bool {
-        let own = [parent, name, kind, content, serverID].compactMap { $0.map(ExactString.init) }
-        func others(_ document: JSONDocument) -> [String] {
-            document.keys.filter { !own.contains(ExactString($0)) }
-        }
-        let fields = others(told)
-        return fields.count > 1 && fields.count == others(known).count
-            && fields.allSatisfy { told.value($0) == known.value($0) }
-    }
-
     /// Whether others may lie in an entity with that document.
     package func isFolder(_ document: JSONDocument) -> Bool {
         guard let kind else { return true }

@@ -39,7 +39,7 @@ struct FoldTrees: FoldRule {
         if row.isOwnWrite(event) { return [] }
         if row.isAssumed, row.revision == nil, row.baseState == .live,
             let known = try row.baseValue(in: collection).document,
-            tree.tellsTheSame(document, as: known)
+            try fold.isSameContent(document, known, in: collection)
         {
             return []
         }

@@ -125,6 +125,21 @@ extension RowReading {
         }
     }
 
+    /// Whether two documents of a file name the same content: by the same name, or two of one file
+    /// that is here.
+    package func isSameContent(
+        _ one: JSONDocument, _ other: JSONDocument, in collection: CollectionModel
+    ) throws -> Bool {
+        guard let field = collection.tree?.content, let first = one.value(field),
+            let second = other.value(field)
+        else { return false }
+        if first == second { return true }
+        guard let name = ContentName(first), let known = ContentName(second),
+            let digest = try digest(of: name, in: collection.name)
+        else { return false }
+        return try digest == self.digest(of: known, in: collection.name)
+    }
+
     /// The documents of both sides of conflicts that wait for an answer.
     fileprivate func textAtIssue() throws -> [[UInt8]] {
         var texts: [[UInt8]] = []
