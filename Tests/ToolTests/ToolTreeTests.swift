@@ -117,6 +117,10 @@ struct `the tool and a tree of files` {
         try await withServer { server, remote in try await contents(server, remote) }
     }
 
+    @Test func `keeps both sides of a content that both changed, by an answer`() async throws {
+        try await withServer { server, remote in try await bothSides(server, remote) }
+    }
+
     /// A server with a file in a folder.
     private func withServer(
         _ body: @escaping @Sendable (WebDAVServer, Remote) async throws -> Void
@@ -175,6 +179,37 @@ struct `the tool and a tree of files` {
             #expect(try await run("sync STORE").code == 0)
             #expect(server.entry("P/a.txt")?.text == "green tea")
             #expect(server.entry("P/b.txt")?.text == "green tea")
+            #expect(try await run("verify STORE --deep").code == 0)
+        }
+    }
+
+    private func bothSides(_ server: WebDAVServer, _ remote: Remote) async throws {
+        try await withStore([Self.filesWithContents], remote: remote) {
+            (run, folder) async throws in
+            #expect(try await run("sync STORE").code == 0)
+            try Data("mine".utf8).write(to: URL(filePath: "\(folder)/mine"))
+            #expect(try await run("files import STORE \(folder)/mine P/a.txt").code == 0)
+            server.put("P/a.txt", "theirs")
+            _ = try await run("sync STORE")
+            let issues = try await run("issues STORE -o json")
+            try #require(issues.code == 1 && issues.lines.count == 1)
+            let issue = try JSONValue(parsing: Array(issues.lines[0].utf8))
+            #expect(issue["answers"] == .array(["keepMine", "keepTheirs", "keepBoth"]))
+            let name = try #require(issue["issue"]?.stringValue)
+
+            let kept = try await run("answer STORE \(name) keepBoth")
+
+            #expect(kept.code == 0 && kept.err == "")
+            #expect(kept.lines.count == 1 && kept.lines[0].hasSuffix(" \(name) keepBoth"))
+            #expect(try await run("issues STORE").code == 0)
+            let twice = try await run("answer STORE \(name) keepBoth")
+            #expect(twice.code == 2 && twice.err.contains("no open issue"))
+            #expect(try await run("sync STORE").code == 0)
+            let there = server.entries.filter { !$0.isFolder }
+            #expect(there.count == 2 && server.entry("P/a.txt")?.text == "theirs")
+            let other = try #require(there.first { $0.path != "P/a.txt" })
+            #expect(other.path.hasPrefix("P/a (") && other.path.hasSuffix(").txt"))
+            #expect(other.text == "mine")
             #expect(try await run("verify STORE --deep").code == 0)
         }
     }
