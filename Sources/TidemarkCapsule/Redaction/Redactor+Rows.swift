@@ -87,7 +87,7 @@ private enum RowParts {
     static let sides: [UInt32: RowPart] = [1: .document, 2: .document]
 
     static let hold: [UInt32: RowPart] = [
-        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain,
+        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .plain,
     ]
     static let content: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
@@ -248,7 +248,7 @@ extension Redactor {
         return self.time(time).orderBytes
     }
 
-    /// The time from which on a file is asked for; that of at once, 0, is no time.
+    /// The time from which on a file is asked for; that of at once, 0 or 1, is no time.
     private func dueTime(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         guard let time = Timestamp(orderBytes: bytes), time.rawValue != 0 else {
             return Array(bytes)

@@ -6,8 +6,8 @@ extension Redactor {
     private var days: Int64 { shift / Self.microsecondsPerDay }
 
     func time(_ time: Timestamp) -> Timestamp {
-        // 0 stands for an unknown time.
-        guard shift != 0, time.rawValue != 0 else { return time }
+        // 0 stands for an unknown time, and both for at once.
+        guard shift != 0, !(0...1).contains(time.rawValue) else { return time }
         let (sum, overflow) = time.rawValue.addingReportingOverflow(shift)
         return overflow ? time : Timestamp(rawValue: sum)
     }
