@@ -125,6 +125,10 @@ struct FilesScene {
             let photos = try laptop.key(of: "Lisbon/Photos")
             try laptop.edit { try $0.delete(photos) }
             try await laptop.sync()
+            if try laptop.replica.read({ try $0.document(photos) }) == nil {
+                // The server told nothing new of the folder itself: the deletion was refused.
+                try laptop.edit { try $0.discard(photos) }
+            }
             try laptop.sayTree(below: "Lisbon/Photos")
         }
         try await Demo.chapter("8  A notification names a folder: one request tells") {

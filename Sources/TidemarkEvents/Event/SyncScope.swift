@@ -57,7 +57,7 @@ public enum SyncScope: Sendable, Hashable {
         /// The folder with this id; without one the root.
         public init(_ collection: CollectionName, _ id: String? = nil) {
             self.collection = collection
-            self.id = id
+            self.id = id?.isEmpty == true ? nil : id
         }
 
         /// The folder that is this entity.

@@ -138,8 +138,8 @@ extension Platform {
         guard fsync(descriptor) == 0 else { throw SystemNumber(number: errno) }
     }
 
-    /// Lets a part of a file begin to go to the disk, where the system can do so; it is durable only
-    /// after ``sync(_:)``.
+    /// Lets a part of a file begin to go to the disk, where the system can do so; it is durable
+    /// only after ``sync(_:)``.
     static func beginFlush(_ descriptor: Int32, at offset: Int, count: Int) {
         tidemark_begin_flush(descriptor, Int64(offset), Int64(count))
     }

@@ -75,7 +75,10 @@ extension ViewReader {
         if contents.walk != nil {
             contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
         }
-        if let folder = plan.target.folder { contents.walk?.keep(toFolder: folder) }
+        if let folder = plan.target.folder {
+            let id = folder.isEmpty ? "" : try resolve(EntityKey(name, folder)).id
+            contents.walk?.keep(toFolder: id)
+        }
         guard let cut = plan.cut else { return contents }
         for id in cut.named where contents.known.remove(id) == nil {
             let found = try found(EntityKey(name, id.text))

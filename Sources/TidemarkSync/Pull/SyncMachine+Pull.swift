@@ -87,7 +87,9 @@ extension SyncMachine {
 
     /// The plan of a list that is prefetched; nil where the target is no longer to be listed.
     package func planEarly(_ target: PullTarget, _ standing: ListStanding) -> ListPlan? {
-        unpulled.contains(target) ? plan(target, standing) : nil
+        // New entities are named by the position at which their list begins: folders of one tree
+        // don't begin at the same.
+        target.folder == nil && unpulled.contains(target) ? plan(target, standing) : nil
     }
 
     /// Begins a list ahead of the current one.

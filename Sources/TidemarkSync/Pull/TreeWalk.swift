@@ -179,6 +179,8 @@ package struct TreeWalk: Sendable, Hashable {
         }
         let isFolder = place(of: id).map { members[$0.folder]?[$0.name]?.isFolder == true } ?? false
         isThere = isFolder && next == nil
+        // What was made here the server has not heard of; any other one it may have somewhere.
+        leavesOpen = !isThere && !unsent.values.contains(id)
         folder = Folder(id: id, path: path.joined(separator: "/"))
     }
 

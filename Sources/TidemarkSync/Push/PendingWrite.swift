@@ -150,7 +150,8 @@ extension ViewReader {
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var reader = TreeReader(collection)
-        let isNowhere = try !row.pending.isEmpty && reader?.isNowhere(key, self) == true
+        let end = next.last?.position ?? row.pending.last?.position
+        let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
         let path =
             collection.isByPath
             ? try serverPath(of: key, in: collection, through: next.last?.position)

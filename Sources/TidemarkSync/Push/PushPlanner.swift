@@ -143,6 +143,20 @@ package struct PushPlanner: Sendable {
             isFull = true
             return nil
         }
+        if pending.isNowhere, pending.write == nil, pending.action == nil {
+            // Without a version there is no write, and yet a person has to say what becomes of it.
+            guard !pending.wasRefused, let message = pending.refusal else {
+                waiting.removeFirst()
+                return nil
+            }
+            guard items.isEmpty else {
+                isFull = true
+                return nil
+            }
+            waiting.removeFirst()
+            hasPlanned = true
+            return refused(pending, collection, ServerRefusal(status: 0, message: message))
+        }
         let isUnknown = pending.isLive && pending.revision == nil
         if pending.action == nil, !pending.isNowhere,
             isUnknown && traits.isVersioned(collection) || pending.isBlind(in: collection, standing)
@@ -259,10 +273,16 @@ package struct PushPlanner: Sendable {
         guard standing.conflicts > 0 else {
             return .ask(pending.key, .read(collection, id: pending.id))
         }
+        return refused(pending, collection, .unversioned)
+    }
+
+    /// The refusal of what has no write.
+    private func refused(
+        _ pending: PendingWrite, _ collection: CollectionModel, _ refusal: ServerRefusal
+    ) -> Next {
         let call = ServerCall.delete(
             collection, id: pending.key.id, revision: PushWrite.noRevision)
-        return .send(
-            [PushItem(pending.key, call, covers: pending.covers, refusal: .unversioned)])
+        return .send([PushItem(pending.key, call, covers: pending.covers, refusal: refusal)])
     }
 
     /// The write for an entity; nil when it has to wait.

@@ -296,7 +296,8 @@ extension SyncRecorder {
         _ draft: Draft
     ) throws {
         let (key, record) = (proof.key, proof.record)
-        if finding == .same,
+        // It may have been removed meanwhile.
+        if finding == .same, try draft.fold.content(proof.digest)?.stored != nil,
             let name = proof.call.collection?.tree?.contentName(of: key.id, record.revision)
         {
             let start = try begin(draft)

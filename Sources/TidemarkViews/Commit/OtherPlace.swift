@@ -24,8 +24,10 @@ extension Fold {
     package func otherPlace(
         for key: EntityKey, in collection: CollectionModel, at date: Timestamp
     ) throws -> Patch? {
-        guard let tree = collection.tree, try isNowhere(key, in: collection),
-            let document = try entity(key).treeDocument(in: collection)
+        let row = try entity(key)
+        guard let tree = collection.tree, let last = row.pending.last,
+            try isNowhere(key, through: last.position, in: collection),
+            let document = row.treeDocument(in: collection)
         else { return nil }
         return try atRoot(document, tree, collection, at: date)
     }
@@ -36,22 +38,29 @@ extension Fold {
         of key: EntityKey, in collection: CollectionModel
     ) throws -> [Patch]? {
         let row = try entity(key)
-        guard let tree = collection.tree, try isNowhere(key, in: collection),
-            row.baseState == .live, let base = try row.baseValue(in: collection).document
+        let stranded = try row.pending.map {
+            try isNowhere(key, through: $0.position, in: collection)
+        }
+        guard let tree = collection.tree, stranded.contains(true), row.baseState == .live,
+            let base = try row.baseValue(in: collection).document
         else { return nil }
         if let id = base.ids(in: tree.parent).first,
             try folder(EntityKey(collection.name, id), tree) == nil
         {
             return nil
         }
-        return try row.pending.filter { $0.kind == .update && !$0.isDerived }.map {
-            try Patch(parsing: $0.payload).without(tree.parent)
+        return try zip(row.pending, stranded).compactMap { item, isStranded in
+            guard item.kind == .update, !item.isDerived else { return nil }
+            let patch = try Patch(parsing: item.payload)
+            return isStranded ? patch.without(tree.parent) : patch
         }.filter { !$0.isEmpty }
     }
 
-    private func isNowhere(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+    private func isNowhere(
+        _ key: EntityKey, through position: Position, in collection: CollectionModel
+    ) throws -> Bool {
         var reader = TreeReader(collection)
-        return try reader?.isNowhere(key, self) ?? false
+        return try reader?.isNowhere(key, through: position, self) ?? false
     }
 
     private func atRoot(

@@ -55,7 +55,7 @@ struct TreeQueue: Sendable {
         return try found.filter { candidate in
             let last = candidate.through ?? candidate.first
             return try reader.missing(for: candidate.key.id, through: last, rows) == nil
-                || reader.isNowhere(candidate.key, rows)
+                || reader.isNowhere(candidate.key, through: last, rows)
         }
     }
 }

@@ -157,10 +157,12 @@ package struct TreeReader: Sendable {
         return steps.base == nil && steps.changes.isEmpty ? parent : nil
     }
 
-    /// Whether what an entity would lie in after all that is pending was deleted on the server: a
+    /// Whether what an entity would lie in where a mutation leaves it was deleted on the server: a
     /// person has to say what becomes of it.
-    package mutating func isNowhere(_ key: EntityKey, _ rows: some RowReading) throws -> Bool {
-        guard let above = try missing(for: key.id, through: Self.end, rows) else { return false }
+    package mutating func isNowhere(
+        _ key: EntityKey, through position: Position, _ rows: some RowReading
+    ) throws -> Bool {
+        guard let above = try missing(for: key.id, through: position, rows) else { return false }
         return try rows.entity(at: .entity(EntityKey(collection.name, above))).baseState
             == .deleted
     }

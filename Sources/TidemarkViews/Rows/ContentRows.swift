@@ -76,7 +76,8 @@ extension [ContentHold] {
         self[index].references += factor * hold.references
         self[index].wanted += factor * hold.wanted
         self[index].sends += factor * hold.sends
-        self[index].asked += factor * hold.asked
+        // Rows of a base that an earlier version made count none.
+        self[index].asked = Swift.max(0, self[index].asked + factor * hold.asked)
         if self[index].references <= 0 { remove(at: index) }
     }
 }

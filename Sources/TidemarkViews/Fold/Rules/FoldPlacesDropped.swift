@@ -30,12 +30,20 @@ extension Fold {
         }
         guard let last = known.dropped else { return }
         for _ in 0..<count {
-            if known.due.isEmpty { try readPlaces(through: last, into: known) }
-            guard let place = known.due.popLast() else {
+            guard let place = try nextPlace(through: last, of: known) else {
                 known.dropped = nil
                 return put(.placesDropped, nil)
             }
             put(place, nil)
+        }
+    }
+
+    /// The next of them that is still there: others went with their collection.
+    private func nextPlace(through last: Position, of known: NotedPlaces) throws -> RowKey? {
+        while true {
+            if known.due.isEmpty { try readPlaces(through: last, into: known) }
+            guard let place = known.due.popLast() else { return nil }
+            if try get(place) != nil { return place }
         }
     }
 

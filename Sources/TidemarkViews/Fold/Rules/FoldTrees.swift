@@ -39,6 +39,8 @@ struct FoldTrees: FoldRule {
         if row.isOwnWrite(event) { return [] }
         if row.isAssumed, row.revision == nil, row.baseState == .live,
             let known = try row.baseValue(in: collection).document,
+            try fold.treeSpot(known, in: collection.name, tree)
+                == fold.treeSpot(document, in: collection.name, tree),
             try fold.isSameContent(document, known, in: collection)
         {
             return []
