@@ -7,6 +7,7 @@
 //   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F
 //           PUT       HOME/PATH    another content; If-Match: ETAG
 //           PROPPATCH HOME/PATH    the time of the last change, and nothing else
+//           PROPFIND  HOME/PATH    Depth: 0; a name or a folder that was undone: nothing
 //   copy    COPY      HOME/PATH    an action; a folder with all in it; Overwrite: F
 //   delete  DELETE    HOME/PATH    If-Match: ETAG for a file; never for a folder, since servers
 //                                  delete half of it and answer 412
@@ -67,6 +68,8 @@ public struct WebDAVAdapter: ServerAdapter {
             if let file = call.file {
                 return put(file, at: id, Self.condition(WebDAVVersion(revision)))
             }
+            // What was undone is sent as a look.
+            if WebDAVPatch.isNone(changes, in: collection) { return try find(id, depth: "0") }
             guard case .success(let time) = WebDAVPatch.time(of: changes, in: collection) else {
                 throw .client(status: 0, WebDAVPatch.onlyTimes)
             }
@@ -126,7 +129,9 @@ public struct WebDAVAdapter: ServerAdapter {
                         status: 0,
                         message: "no version of the file is known that could be replaced")
                 }
-            } else if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
+            } else if !WebDAVPatch.isNone(changes, in: collection),
+                case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection)
+            {
                 return ServerRefusal(status: 0, message: problem.description)
             }
         }

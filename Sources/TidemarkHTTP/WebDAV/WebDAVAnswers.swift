@@ -137,6 +137,10 @@ extension WebDAVAdapter {
         switch (call, status) {
         case (.delete, 404), (.delete, 410), (.update, 404), (.update, 410): return .absent
         case (.delete, 207): return try Self.deleted(id, body)
+        case (.update(let collection, _, _, let changes, let revision), 207)
+        where call.file == nil && WebDAVPatch.isNone(changes, in: collection):
+            guard let record = try read(id, collection, response, body) else { return .absent }
+            return record.revision == revision ? .stored(id: id, revision) : .conflictUnknown
         case (.update, 207): return try Self.patched(id, body)
         case (.delete, 200..<300):
             try Self.expectNoStranger(status, body)

@@ -19,11 +19,26 @@ enum WebDAVPatch {
         var description: String
     }
 
+    /// Whether a change that moves nothing changes nothing: a name or a folder that was undone.
+    static func isNone(_ changes: [UInt8], in collection: CollectionModel) -> Bool {
+        guard let document = try? JSONDocument(parsing: changes) else { return false }
+        return others(document, in: collection).isEmpty
+    }
+
+    /// The members of a change but for name and folder.
+    private static func others(
+        _ document: JSONDocument, in collection: CollectionModel
+    ) -> [String] {
+        let own = collection.tree.map { [ExactString($0.parent), ExactString($0.name)] } ?? []
+        return document.keys.filter { !own.contains(ExactString($0)) }
+    }
+
     /// The time that a change sets.
     static func time(
         of changes: [UInt8], in collection: CollectionModel
     ) -> Result<Timestamp, Problem> {
-        guard let document = try? JSONDocument(parsing: changes), document.keys == [member],
+        guard let document = try? JSONDocument(parsing: changes),
+            others(document, in: collection) == [member],
             let raw = document.rawValue(member),
             let time = DateFormat.iso8601.timestamp(Array(raw)[...])
         else { return .failure(Problem(description: onlyTimes)) }
@@ -34,11 +49,8 @@ enum WebDAVPatch {
     static func refusalBesideMove(
         _ changes: [UInt8], in collection: CollectionModel
     ) -> ServerRefusal? {
-        guard let document = try? JSONDocument(parsing: changes), let tree = collection.tree else {
-            return nil
-        }
-        let own = [tree.parent, tree.name].map { ExactString($0) }
-        let others = document.keys.filter { !own.contains(ExactString($0)) }
+        guard let document = try? JSONDocument(parsing: changes) else { return nil }
+        let others = others(document, in: collection)
         guard !others.isEmpty else { return nil }
         return ServerRefusal(
             status: 0,
