@@ -128,7 +128,7 @@ import TidemarkSync
         #expect(property?.is("lastmodified", in: "DAV:") == true)
         #expect(property?.text == "1795718745")
         for changes in [
-            "", "{}", "[]", #"{"modified":null}"#, #"{"modified":"soon"}"#, #"{"size":1}"#,
+            "", "[]", #"{"modified":null}"#, #"{"modified":"soon"}"#, #"{"size":1}"#,
             #"{"modified":"2026-11-26T18:45:45Z","size":1}"#,
         ] {
             #expect(dav.adapter.refusal(of: dav.update(changes)) != nil, "\(changes)")
@@ -136,6 +136,14 @@ import TidemarkSync
                 try dav.request(dav.update(changes))
             }
         }
+    }
+
+    @Test func `a change of nothing is a look, and known by its version`() throws {
+        let call = dav.update("{}")
+        let request = try dav.request(call)
+
+        #expect(dav.adapter.refusal(of: call) == nil)
+        #expect(request.method.rawValue == "PROPFIND" && request.path == "/dav/r%20c/a/b")
     }
 
     @Test func `what is known only by a weak ETag is not written`() {
