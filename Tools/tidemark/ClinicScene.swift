@@ -11,7 +11,7 @@ import TidemarkTesting
 import TidemarkViews
 
 /// Server, network and the tablet's replica.
-struct ClinicScene {
+struct ClinicScene: DemoStory {
     /// The width of a terminal, for which the story is told.
     fileprivate static let columns = 80
 
@@ -45,26 +45,12 @@ struct ClinicScene {
     private let listener: LoopbackServer
     private let today = String(Dependencies.live.now().toTheSecond.prefix(10))
 
-    static func tell(in folder: String) async throws {
-        let scene = try await ClinicScene(folder)
-        do {
-            try await scene.tell()
-            try await scene.end()
-        } catch {
-            try await scene.end()
-            throw error
-        }
-        Terminal.write("")
-        Terminal.write("Look further")
-        for line in [
-            "cd \(URL(filePath: folder).path)", "tidemark status tablet",
-            "tidemark why tablet trackedEntities/juma",
-            "tidemark history tablet events/visit-zuri", "tidemark dump tablet -o verbose",
-        ] { Terminal.write("   " + line) }
-        Terminal.flush()
-    }
+    static let further = [
+        "tidemark status tablet", "tidemark why tablet trackedEntities/juma",
+        "tidemark history tablet events/visit-zuri", "tidemark dump tablet -o verbose",
+    ]
 
-    private init(_ folder: String) async throws {
+    init(_ folder: String) async throws {
         let now = Dependencies.live.now
         var model = Dhis2ServerModel(
             .v41, users: [Dhis2User(captureUnits: ["hill"], searchUnits: ["hill", "town"])])
@@ -112,14 +98,14 @@ struct ClinicScene {
                 + #""enrollments":[\#(enrollment)]}"#)
     }
 
-    private func end() async throws {
+    func end() async throws {
         try tablet.close()
         await listener.stop()
     }
 
     // MARK: The story
 
-    private func tell() async throws {
+    func tell() async throws {
         try await Demo.chapter("1  Morning: the clinic's register, and numbers for new patients") {
             try await tablet.sync()
             try tablet.sayNumbers()

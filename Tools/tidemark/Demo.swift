@@ -10,6 +10,35 @@ import Foundation
 import Tidemark
 import TidemarkTesting
 
+/// A story with a server in this process and stores in a folder.
+protocol DemoStory {
+    /// The commands by which its stores are looked at.
+    static var further: [String] { get }
+
+    init(_ folder: String) async throws
+    func tell() async throws
+    func end() async throws
+}
+
+extension DemoStory {
+    static func tell(in folder: String) async throws {
+        let story = try await Self(folder)
+        do {
+            try await story.tell()
+            try await story.end()
+        } catch {
+            try await story.end()
+            throw error
+        }
+        Terminal.write("")
+        Terminal.write("Look further")
+        for line in ["cd \(URL(filePath: folder).path)"] + further {
+            Terminal.write("   " + line)
+        }
+        Terminal.flush()
+    }
+}
+
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what Tidemark does: a day of a phone, a laptop and a server between them.",

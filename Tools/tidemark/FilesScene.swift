@@ -11,7 +11,7 @@ import TidemarkTesting
 import TidemarkViews
 
 /// Server, network and the two replicas.
-struct FilesScene {
+struct FilesScene: DemoStory {
     private static let model: SyncModel = {
         var files = CollectionModel(
             "files", conflict: .keepBoth, references: [Reference("parent", to: "files")],
@@ -31,26 +31,12 @@ struct FilesScene {
     private let listener: LoopbackServer
     private let folder: String
 
-    static func tell(in folder: String) async throws {
-        let scene = try await FilesScene(folder)
-        do {
-            try await scene.tell()
-            try await scene.end()
-        } catch {
-            try await scene.end()
-            throw error
-        }
-        Terminal.write("")
-        Terminal.write("Look further")
-        for line in [
-            "cd \(URL(filePath: folder).path)", "tidemark files ls phone -R",
-            "tidemark files changes laptop --since @20", "tidemark why laptop files/menu",
-            "tidemark dump laptop -o verbose",
-        ] { Terminal.write("   " + line) }
-        Terminal.flush()
-    }
+    static let further = [
+        "tidemark files ls phone -R", "tidemark files changes laptop --since @20",
+        "tidemark why laptop files/menu", "tidemark dump laptop -o verbose",
+    ]
 
-    private init(_ folder: String) async throws {
+    init(_ folder: String) async throws {
         let now = Dependencies.live.now
         var options = WebDAVOptions()
         options.hasFileIDs = true
@@ -65,7 +51,7 @@ struct FilesScene {
         self.folder = folder
     }
 
-    private func end() async throws {
+    func end() async throws {
         try laptop.close()
         try phone.close()
         await listener.stop()
@@ -73,7 +59,7 @@ struct FilesScene {
 
     // MARK: The story
 
-    private func tell() async throws {
+    func tell() async throws {
         try await Demo.chapter("1  Both list the tree; the phone wants what lies in Trip") {
             try await laptop.sync()
             try await phone.sync()

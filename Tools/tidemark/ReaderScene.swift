@@ -8,7 +8,7 @@ import TidemarkInspect
 import TidemarkTesting
 
 /// Server, network and the reader's replica.
-struct ReaderScene {
+struct ReaderScene: DemoStory {
     private static let model = SyncModel(
         name: "reader",
         collections: [
@@ -25,25 +25,12 @@ struct ReaderScene {
     private let listener: LoopbackServer
     private let now = Dependencies.live.now()
 
-    static func tell(in folder: String) async throws {
-        let scene = try await ReaderScene(folder)
-        do {
-            try await scene.tell()
-            try await scene.end()
-        } catch {
-            try await scene.end()
-            throw error
-        }
-        Terminal.write("")
-        Terminal.write("Look further")
-        for line in [
-            "cd \(URL(filePath: folder).path)", "tidemark status reader",
-            "tidemark history reader articles/a03", "tidemark dump reader -o verbose",
-        ] { Terminal.write("   " + line) }
-        Terminal.flush()
-    }
+    static let further = [
+        "tidemark status reader", "tidemark history reader articles/a03",
+        "tidemark dump reader -o verbose",
+    ]
 
-    private init(_ folder: String) async throws {
+    init(_ folder: String) async throws {
         server = InMemoryServer(bucket: "press", model: Self.model)
         listener = try await LoopbackServer.start(server)
         reader = try DemoReplica(
@@ -52,7 +39,7 @@ struct ReaderScene {
         for number in 1...12 { put(number, hoursAgo: number * 24) }
     }
 
-    private func end() async throws {
+    func end() async throws {
         try reader.close()
         await listener.stop()
     }
@@ -69,7 +56,7 @@ struct ReaderScene {
                 + #""updatedAt":"\#(changed.toTheSecond)"}"#)
     }
 
-    private func tell() async throws {
+    func tell() async throws {
         try await Demo.chapter("1  The newest five at once, then older ones: the connection breaks")
         {
             server.faults = FaultPlan([

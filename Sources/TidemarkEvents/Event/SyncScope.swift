@@ -93,6 +93,9 @@ public enum SyncScope: Sendable, Hashable {
         }
     }
 
+    /// Whether it lists folders of trees.
+    package var isOfFolders: Bool { if case .folders = self { true } else { false } }
+
     /// Whether it reads entities by their ids.
     package var isFetch: Bool { if case .fetch = self { true } else { false } }
 

@@ -324,6 +324,12 @@ public struct ServerRefusal: Sendable, Hashable {
         status: 0,
         message: "the server names no version of it that a write could ask for (a strong ETag)")
 
+    /// What an entity of a tree would lie in was deleted on the server.
+    static let nowhere = ServerRefusal(
+        status: 0,
+        message: "what it would lie in is not there any more: keep mine to have it where there "
+            + "is a place, or discard it")
+
     /// Another entity of a tree lies where this one was to be made or moved to.
     ///
     /// - Parameter status: that of the answer; 0 where none says so by itself.

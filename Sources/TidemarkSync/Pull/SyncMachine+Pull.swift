@@ -206,8 +206,8 @@ extension SyncMachine {
 
     /// Notes that a list was made to its end, where that is not done in every run.
     mutating func listed(_ collection: CollectionModel) {
-        if case .folders = scope { return }
-        if collection.listEvery != .zero { outcome.listed.insert(collection.name) }
+        guard collection.listEvery != .zero, !scope.isOfFolders else { return }
+        outcome.listed.insert(collection.name)
     }
 
     // MARK: What came of it

@@ -55,7 +55,7 @@ extension TreeWalk {
 
     /// The version by which a file may be one that was moved; nil where it can't be.
     func movedVersion(of record: ServerRecord, isFolder: Bool) -> Revision? {
-        guard tree.serverID == nil, tellsMissing || isOfOneFolder, !isFolder,
+        guard tree.serverID == nil, looksForMissing, !isFolder,
             record.isKnownByVersion, let revision = record.revision, moves.has(revision)
         else { return nil }
         return revision

@@ -117,6 +117,9 @@ package struct TreeWalk: Sendable, Hashable {
     /// Whether something is missing in that folder, or may have been moved there.
     private(set) var leavesOpen = false
 
+    /// Whether it counts what is missing, and what may have been moved.
+    var looksForMissing: Bool { tellsMissing || isOfOneFolder }
+
     package init(_ tree: TreeRule) { self.tree = tree }
 
     /// Nil where the server does not know the collection by paths.
@@ -284,9 +287,7 @@ package struct TreeWalk: Sendable, Hashable {
 
     /// What the server had in the folder that is listed now, but for some.
     private func missing(besides named: [String]) -> [String] {
-        guard tellsMissing || isOfOneFolder, pass == 1, let known = members[folder.id] else {
-            return []
-        }
+        guard looksForMissing, pass == 1, let known = members[folder.id] else { return [] }
         return Set(known.values.map { ExactString($0.id) })
             .subtracting(named.map { ExactString($0) }).inOrder
     }

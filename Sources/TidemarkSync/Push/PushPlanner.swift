@@ -143,9 +143,12 @@ package struct PushPlanner: Sendable {
             isFull = true
             return nil
         }
-        if pending.isNowhere, pending.write == nil, pending.action == nil {
-            // Without a version there is no write, and yet a person has to say what becomes of it.
-            guard !pending.wasRefused, let message = pending.refusal else {
+        let isUnknown = pending.isLive && pending.revision == nil
+        if pending.action == nil,
+            pending.isNowhere || isUnknown && traits.isVersioned(collection)
+                || pending.isBlind(in: collection, standing)
+        {
+            if pending.isNowhere, pending.wasRefused {
                 waiting.removeFirst()
                 return nil
             }
@@ -155,19 +158,9 @@ package struct PushPlanner: Sendable {
             }
             waiting.removeFirst()
             hasPlanned = true
-            return refused(pending, collection, ServerRefusal(status: 0, message: message))
-        }
-        let isUnknown = pending.isLive && pending.revision == nil
-        if pending.action == nil, !pending.isNowhere,
-            isUnknown && traits.isVersioned(collection) || pending.isBlind(in: collection, standing)
-        {
+            // A person has to say what becomes of it, whether or not there is a version.
+            if pending.isNowhere { return refused(pending, collection, .nowhere) }
             // Without a version there is no precondition: the entity is read first.
-            guard items.isEmpty else {
-                isFull = true
-                return nil
-            }
-            waiting.removeFirst()
-            hasPlanned = true
             return ask(pending, collection, standing)
         }
         let around = holder(of: pending, collection)
@@ -342,10 +335,6 @@ extension PushPlanner {
 extension PendingWrite {
     /// Why it is refused because of what it names; nil where it is not.
     fileprivate var refusal: String? {
-        if isNowhere {
-            return "what it would lie in is not there any more: keep mine to have it where there "
-                + "is a place, or discard it"
-        }
         if let stranded {
             return "\(stranded.field) names \(stranded.id), which is not here any more"
         }

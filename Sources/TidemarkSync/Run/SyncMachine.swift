@@ -234,8 +234,8 @@ package struct SyncMachine: Sendable {
         guard case .beginning = awaited else { trap("begins twice") }
         // The highest trigger waits least.
         let hold = triggers.min().flatMap { gates.hold($0, at: begun) }
-        let isAll = if case .folders = scope { true } else { !scope.isPartialPull }
-        let waits = !isAll && !lists.isEmpty && pace.waitsToPull(lists)
+        let isLight = scope.isPartialPull && !scope.isOfFolders
+        let waits = isLight && !lists.isEmpty && pace.waitsToPull(lists)
         guard scope != .cleanUp, hold != nil || waits else { return decide() }
         isHeld = true
         outcome.failure = hold.map { SyncFailure($0) }

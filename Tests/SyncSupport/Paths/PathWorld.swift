@@ -268,10 +268,7 @@ final class PathWorld {
         var filter = EventFilter()
         filter.from = last.next
         var gone: [String] = []
-        var log: [String] = []
-        _ = try device.replica.journal.dump(filter) { position, event in
-            let payload = String(decoding: event.payload.prefix(120), as: UTF8.self)
-            log.append("\(position) \(event.kind) \(event.key?.id ?? "") \(payload)")
+        _ = try device.replica.journal.dump(filter) { _, event in
             guard event.kind == .serverDeleted, event.cause != nil, let key = event.key else {
                 return
             }
@@ -289,7 +286,10 @@ final class PathWorld {
         let held = Set(marks.values)
         gone.removeAll { device.marks[$0].map { held.contains($0) } ?? false }
         guard gone.isEmpty else {
-            steps += log
+            _ = try device.replica.journal.dump(filter) { position, event in
+                let payload = String(decoding: event.payload.prefix(120), as: UTF8.self)
+                steps.append("\(position) \(event.kind) \(event.key?.id ?? "") \(payload)")
+            }
             throw failure("\(device.name) takes \(gone) for gone")
         }
         devices[number].marks.merge(marks) { $1 }
