@@ -48,13 +48,18 @@ enum KintoEdit: Sendable {
 }
 
 extension Dependencies {
-    /// A clock that begins with the server's and moves a millisecond with each look, ids that are
-    /// numbers.
-    static func counting(_ name: String) -> Dependencies {
+    /// A clock that begins with the server's and moves a millisecond with each look, and as a test
+    /// has time pass; ids that are numbers.
+    static func counting(
+        _ name: String, hoursAhead: @escaping @Sendable () -> Int = { 0 }
+    ) -> Dependencies {
         let counter = Counter()
         let begun = Dependencies.live.now()
         return Dependencies(
-            now: { Timestamp(microseconds: begun.rawValue + counter.next() * 1000) },
+            now: {
+                let passed = counter.next() * 1000 + Int64(hoursAhead()) * 3_600_000_000
+                return Timestamp(microseconds: begun.rawValue + passed)
+            },
             makeID: { "\(name)-\(counter.next())" },
             random: { UInt64(counter.next()) },
             uptime: { Uptime(bootID: "test", microseconds: counter.next()) },

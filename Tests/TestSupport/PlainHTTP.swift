@@ -34,13 +34,35 @@ package struct PlainHTTP: Sendable {
         _ method: String, authority: String, path: String, fields: [(name: String, value: String)],
         body: [UInt8]?
     ) throws {
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n"
-        for field in fields { head += "\(field.name): \(field.value)\r\n" }
-        if let body { head += "Content-Length: \(body.count)\r\n" }
         let socket = try Self.connect(authority)
         defer { close(socket) }
-        try Self.write(Array((head + "\r\n").utf8) + (body ?? []), to: socket)
+        let head = Self.head(method, authority, path, fields, bodyCount: body?.count)
+        try Self.write(head + (body ?? []), to: socket)
         try parse(try Self.read(socket), hasBody: method != "HEAD")
+    }
+
+    /// Sends a request that breaks off after so many bytes of its body, and waits until the server
+    /// is done with it, while the calling thread waits.
+    package static func tear(
+        _ method: String, authority: String, path: String, fields: [(name: String, value: String)],
+        body: [UInt8], after count: Int
+    ) throws {
+        let socket = try connect(authority)
+        defer { close(socket) }
+        let head = head(method, authority, path, fields, bodyCount: body.count)
+        try write(head + body.prefix(count), to: socket)
+        shutdown(socket, Int32(SHUT_WR))
+        _ = try read(socket)
+    }
+
+    private static func head(
+        _ method: String, _ authority: String, _ path: String,
+        _ fields: [(name: String, value: String)], bodyCount: Int?
+    ) -> [UInt8] {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n"
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        if let bodyCount { head += "Content-Length: \(bodyCount)\r\n" }
+        return Array((head + "\r\n").utf8)
     }
 
     /// The same without blocking the thread of the calling task: for a server in this process.
@@ -48,13 +70,18 @@ package struct PlainHTTP: Sendable {
         _ method: String, authority: String, path: String, fields: [(name: String, value: String)],
         body: [UInt8]?
     ) async throws -> PlainHTTP {
+        try await inBackground {
+            try PlainHTTP(method, authority: authority, path: path, fields: fields, body: body)
+        }
+    }
+
+    /// Does something that blocks, without blocking the thread of the calling task.
+    package static func inBackground<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        try PlainHTTP(
-                            method, authority: authority, path: path, fields: fields, body: body)
-                    })
+                continuation.resume(with: Swift.Result { try work() })
             }
         }
     }

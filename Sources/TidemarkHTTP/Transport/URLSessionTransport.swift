@@ -1,8 +1,9 @@
 // URLSessionTransport.swift — the transport that apps use: a strict URLSession.
 //
-// Only this file uses the session's types. One delegate serves every task of the session, because
-// delegates of single tasks are never called on Linux. TransportRequest, TransportRedirects and
-// TransportFailures decide what is allowed; TransportExchange decides which ending comes first.
+// Only this file and URLSessionFields.swift use the session's types. One delegate serves every task
+// of the session, because delegates of single tasks are never called on Linux. TransportRequest,
+// TransportRedirects and TransportFailures decide what is allowed; TransportExchange decides which
+// ending comes first.
 
 import Dispatch
 import Foundation
@@ -93,7 +94,7 @@ public final class URLSessionTransport: Transport {
     private func dataTask(
         _ call: TransportExchange.Call, body: TransportBody?, limits: TransportLimits
     ) throws(TransportError) -> URLSessionTask {
-        guard var request = URLRequest(httpRequest: call.request) else {
+        guard var request = URLRequest(exact: call.request) else {
             throw TransportError(.invalidRequest, detail: "no URL request")
         }
         request.httpShouldHandleCookies = false
@@ -170,7 +171,7 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        exchange(of: dataTask)?.receive(head: (response as? HTTPURLResponse)?.httpResponse)
+        exchange(of: dataTask)?.receive(head: (response as? HTTPURLResponse)?.exactResponse)
         completionHandler(.allow)
     }
 
@@ -213,7 +214,7 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
             // Linux asks for passwords only, after the whole answer has come, and then withholds
             // the answer.
             let response = challenge.failureResponse as? HTTPURLResponse
-            exchange(of: task)?.complete(head: response?.httpResponse)
+            exchange(of: task)?.complete(head: response?.exactResponse)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             // The platform checks the server's certificate; other challenges are rejected, and the
@@ -235,7 +236,7 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
             exchange.fail(
                 platformCode: code, detail: detail, bodyBytesSent: task.countOfBytesSent)
         } else {
-            exchange.complete(head: (task.response as? HTTPURLResponse)?.httpResponse)
+            exchange.complete(head: (task.response as? HTTPURLResponse)?.exactResponse)
         }
     }
 }

@@ -19,7 +19,8 @@ enum ETag {
 
 /// The version of an entry of a tree.
 ///
-///     "x"     a file's ETag; without quotes, as some servers write it in lists, it gets them
+///     "x"     a file's ETag; without quotes, as some servers write it in lists, it gets them, and
+///             what is escaped as in XML stands as itself
 ///     W/"x"   a weak one: it tells whether a file is another, and is never sent
 ///     /"x"    a folder's, weak or not: it is never sent
 ///     /       a folder without an ETag
@@ -56,11 +57,10 @@ struct WebDAVVersion: Hashable {
         return Revision(isFolder ? Self.folderMark + quoted : quoted)
     }
 
-    /// What a precondition names; nil where nothing can: for a folder, a weak ETag, or one that is
-    /// not of ASCII.
+    /// What a precondition names; nil where nothing can: for a folder, or a weak ETag.
     var condition: String? {
-        guard !isFolder, !isWeak, let tag, tag.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        return "\"\(tag)\""
+        guard !isFolder, !isWeak, let tag else { return nil }
+        return EntityTag.condition("\"\(tag)\"")
     }
 
     private static func parts(_ text: String) -> (tag: String, isWeak: Bool)? {
@@ -68,8 +68,11 @@ struct WebDAVVersion: Hashable {
         var tag = isWeak ? text.dropFirst(2) : text[...]
         if tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") {
             tag = tag.dropFirst().dropLast()
+        } else if tag.contains("\"") {
+            return nil
         }
-        let isLegal = tag.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
-        return tag.isEmpty || !isLegal ? nil : (String(tag), isWeak)
+        // By RFC 9110 there is no space in it. mod_dav_svn has the path of the file there.
+        let isLegal = tag.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return tag.isEmpty || !isLegal ? nil : (EntityTag.plain(tag), isWeak)
     }
 }

@@ -51,15 +51,10 @@ package struct FetchFacts: Sendable, Hashable {
         switch status {
         case 200, 206:
             // Whether an answer without a version is of it nobody can tell.
-            tag.map { Self.opaque($0) != version.map(Self.opaque) } ?? false
+            tag.map { !EntityTag.isSame($0, version ?? "") } ?? false
         case 404, 410, 412: true
         default: false
         }
-    }
-
-    /// A version without what says that it is weak: for a comparison of two of one file.
-    private static func opaque(_ tag: String) -> Substring {
-        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
     }
 }
 

@@ -70,7 +70,7 @@ package struct ContentProof: Sendable, Hashable {
     }
 
     private func isOfVersion(_ tag: String) -> Bool {
-        record.revision.map { $0.tag == Revision(tag).tag } ?? true
+        record.revision.map { EntityTag.isSame($0.description, tag) } ?? true
     }
 }
 
@@ -125,7 +125,7 @@ extension ViewReader {
         guard let place, place.hasPrefix("/") else { return nil }
         var headers: HTTPFields = [.acceptEncoding: "identity"]
         if let version = record.revision?.description, version.hasPrefix("\"") {
-            headers[.ifMatch] = version
+            headers[.ifMatch] = EntityTag.condition(version)
         }
         return ContentProof(
             key: key, attempt: attempt, digest: file.digest, bytes: file.bytes, record: record,

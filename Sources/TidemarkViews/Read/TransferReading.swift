@@ -57,7 +57,7 @@ extension RowReading {
             try !isGone(part, plan.progress.received)
         else {
             plan.progress.forget()
-            plan.tag = plan.version.flatMap { $0.hasPrefix("\"") ? $0 : nil }
+            plan.tag = plan.version.flatMap { $0.hasPrefix("\"") ? EntityTag.condition($0) : nil }
             return plan
         }
         plan.part = part

@@ -20,27 +20,60 @@ private enum PathChaos {
     static func setting(
         _ seed: UInt64, _ server: RealPathServer, _ tree: CollectionModel.TreeRule
     ) -> PathSetting {
-        PathSetting(
+        let transport = FaultyTransport()
+        let runs = SyncCounter()
+        var setting = PathSetting(
             seed: seed, server: server,
             remote: .webdav(origin: server.origin, home: server.home + "/"),
-            transport: URLSessionTransport(), tree: tree,
-            dependencies: { .counting("device-\($0)") })
+            transport: transport, tree: tree,
+            dependencies: { .counting("device-\($0)") { 3 * runs.value } },
+            advance: { _ = runs.count() })
+        guard setting.hasContents else { return setting }
+        setting.conflict = [.serverWins, .keepBoth, .ask, .localWins][Int(seed % 4)]
+        setting.exchanges = { transport.exchanges }
+        if seed % 3 != 0 { setting.fail = { transport.fail($0) } }
+        return setting
     }
 
-    /// An episode in a folder of its own.
+    /// An episode in a folder of its own, and what happened in it.
+    @discardableResult
     static func run(_ seed: UInt64, at address: String, _ tree: CollectionModel.TreeRule)
-        async throws
+        async throws -> PathTally
     {
         let name = "episode-\(seed)-\(UUID().uuidString.lowercased())"
         let server = RealPathServer(address: "\(address)/\(name)")
         try await server.make()
         let world = try PathWorld(setting(seed, server, tree))
-        do { try await world.run() } catch {
+        let tally: PathTally
+        do {
+            try await world.run()
+            tally = try world.tally()
+        } catch {
             try await world.end()
             throw error
         }
         try await world.end()
         try await server.remove()
+        return tally
+    }
+
+    /// Episodes whose files have contents.
+    ///
+    /// In twenty and more all happens that they are there for.
+    static func runContents(at address: String, _ tree: CollectionModel.TreeRule) async throws {
+        var (tally, tree) = (PathTally(), tree)
+        tree.content = "content"
+        for seed in seeds {
+            do { tally += try await run(seed, at: address, tree) } catch {
+                Issue.record("\(error)")
+            }
+        }
+        print("\(seeds.count) episodes: \(tally)")
+        guard seeds.count >= 20 else { return }
+        #expect(tally.refusedVersions > 0)
+        #expect(tally.moves > 0)
+        #expect(tally.torn > 0)
+        #expect(tally.keptBoth > 0)
     }
 }
 
@@ -53,6 +86,12 @@ struct `with a real server of files` {
     func `two devices and a plain client end with its tree`(_ seed: UInt64) async throws {
         try await PathChaos.run(
             seed, at: PathChaos.wsgidav ?? "",
+            .init(parent: "parent", name: "name", kind: "kind", isByPath: true))
+    }
+
+    @Test func `so they do with what is in its files`() async throws {
+        try await PathChaos.runContents(
+            at: PathChaos.wsgidav ?? "",
             .init(parent: "parent", name: "name", kind: "kind", isByPath: true))
     }
 }
@@ -68,6 +107,10 @@ struct `with a real server whose folder versions move` {
     @Test(arguments: PathChaos.seeds)
     func `two devices and a plain client end with the tree`(_ seed: UInt64) async throws {
         try await PathChaos.run(seed, at: PathChaos.davsvn ?? "", Self.tree)
+    }
+
+    @Test func `so they do with what is in its files`() async throws {
+        try await PathChaos.runContents(at: PathChaos.davsvn ?? "", Self.tree)
     }
 
     @Test func `a walk without news is one request`() async throws {

@@ -24,6 +24,8 @@ protocol PathServer: Sendable {
     /// Moves to a path where nothing is.
     func move(_ path: String, to other: String) async throws
     func delete(_ path: String) async throws
+    /// What is in a file.
+    func content(_ path: String) async throws -> String
     /// Changes what nobody looks at.
     func note(_ path: String, _ text: String) async throws
 }
@@ -32,6 +34,8 @@ extension WebDAVServer: PathServer {
     func all() -> [PathEntry] {
         entries.map { PathEntry(path: $0.path, isFolder: $0.isFolder, mark: $0.fileID) }
     }
+
+    func content(_ path: String) -> String { entry(path)?.text ?? "" }
 
     /// Nothing in memory has properties that nobody looks at.
     func note(_ path: String, _ text: String) {}
@@ -69,7 +73,8 @@ struct RealPathServer: PathServer {
         var all: [PathEntry] = []
         for part in text.components(separatedBy: "href>") where part.hasPrefix(home + "/") {
             let name = part.dropFirst(home.count + 1).prefix { $0 != "<" }
-            let path = String(name).removingPercentEncoding ?? String(name)
+                .replacingOccurrences(of: "&amp;", with: "&")
+            let path = name.removingPercentEncoding ?? name
             guard path != own, path.hasPrefix(own) else { continue }
             guard path.hasSuffix("/") else {
                 all.append(PathEntry(path: path, isFolder: false))
@@ -83,6 +88,10 @@ struct RealPathServer: PathServer {
 
     func put(_ path: String, _ text: String) async throws {
         try await send("PUT", path, Array(text.utf8))
+    }
+
+    func content(_ path: String) async throws -> String {
+        String(decoding: try await send("GET", path).body, as: UTF8.self)
     }
 
     func makeFolder(_ path: String) async throws { try await send("MKCOL", path) }

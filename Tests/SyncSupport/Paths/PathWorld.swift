@@ -29,12 +29,18 @@ struct PathSetting {
     var actions = 1
     /// Whether some runs list single folders only.
     var listsFolders = false
+    /// What becomes of conflicts.
+    var conflict = ConflictPolicy.serverWins
+    /// Whether files have contents, by the tree's own field.
+    var hasContents: Bool { tree.content != nil }
     /// Those of a device, by its number.
     var dependencies: (Int) -> Dependencies
     /// Lets time pass before a run.
     var advance: () -> Void = {}
     /// Has requests fail, where they can.
     var fail: ((FaultPlan) -> Void)?
+    /// What the server did with each request of the devices, whatever they heard of it.
+    var exchanges: () -> [PathExchange] = { [] }
 }
 
 /// A server of files, two devices and a plain client.
@@ -48,22 +54,25 @@ final class PathWorld {
         var marks: [String: String] = [:]
     }
 
-    private let setting: PathSetting
-    private let random: SyncRandom
+    let setting: PathSetting
+    let random: SyncRandom
     private(set) var devices: [Device] = []
-    private var made = 0
-    private var steps: [String] = []
+    var made = 0
+    var steps: [String] = []
+    /// The contents that devices wrote.
+    var written: [Written] = []
     /// What was sent in the run in hand.
     private let sent = SyncList<String>()
 
-    private var server: any PathServer { setting.server }
+    var server: any PathServer { setting.server }
 
     init(_ setting: PathSetting) throws {
         self.setting = setting
         random = SyncRandom(seed: setting.seed)
-        let files = CollectionModel(
-            "files", conflict: .serverWins, references: [Reference("parent", to: "files")],
+        var files = CollectionModel(
+            "files", conflict: setting.conflict, references: [Reference("parent", to: "files")],
             actions: [.init("copy", source: "of")], tree: setting.tree)
+        if let content = setting.tree.content { files.contents = [.init(content, when: .all)] }
         let model = SyncModel(
             name: "files", collections: [files],
             settings: SyncSettings(
@@ -86,11 +95,13 @@ final class PathWorld {
             for _ in 0..<random.below(4) { try await serverEdit() }
             let device = random.below(devices.count)
             for _ in 0..<random.below(6) { try await edit(devices[device]) }
+            if setting.hasContents { try await editContents(devices[device]) }
             setting.fail?(faults())
             if random.chance(80) { try await sync(device, isQuiet: false) }
         }
         setting.fail?(FaultPlan())
         try await settle()
+        if setting.hasContents { try checkContents() }
         for device in devices {
             let findings = try device.replica.journal.verify(.deep).findings
             guard findings.isEmpty else { throw failure("\(device.name): \(findings)") }
@@ -105,12 +116,16 @@ final class PathWorld {
         }
     }
 
-    private func failure(_ what: String) -> PathFailure {
+    func failure(_ what: String) -> PathFailure {
         PathFailure(description: "seed \(setting.seed): \(what)\n" + steps.joined(separator: "\n"))
     }
 
     private func faults() -> FaultPlan {
         let first = 1 + random.below(6)
+        if setting.hasContents, random.chance(30) {
+            let torn = FaultAction.cutOff(afterBytes: 1 + random.below(60))
+            return FaultPlan([FaultRule(torn, method: .put)])
+        }
         return FaultPlan([
             FaultRule(
                 random.pick([
@@ -123,7 +138,9 @@ final class PathWorld {
 
     // MARK: Edits
 
-    private var name: String { random.pick(["a", "b", "c", "d"]) }
+    private var name: String {
+        random.pick(setting.hasContents ? ["a b", "ü%", "c&<", "d\"'"] : ["a", "b", "c", "d"])
+    }
 
     private func serverEdit() async throws {
         let entries = try await server.all()
@@ -134,7 +151,7 @@ final class PathWorld {
         case 0...1 where isFree:
             made += 1
             steps.append("server: file \(target)")
-            try await server.put(target, "content \(made)")
+            try await server.put(target, setting.hasContents ? text() : "content \(made)")
         case 2 where isFree:
             steps.append("server: folder \(target)")
             try await server.makeFolder(target)
@@ -206,6 +223,7 @@ final class PathWorld {
         let scope = try isQuiet ? .all : scope(device)
         let outcome = try await device.engine.sync(scope: scope)
         steps.append("\(device.name): sync \(scope == .all ? "" : "\(scope) ")\(outcome.word)")
+        if setting.hasContents { _ = try await device.engine.transfer() }
         steps += sent.take().filter { !$0.hasPrefix("PROPFIND") }.map { "  " + $0 }
         try await expectNoneTakenForGone(number, after: last)
     }
@@ -303,8 +321,7 @@ final class PathWorld {
                 try await sync(number, isQuiet: true)
                 for issue in try device.replica.issues() {
                     steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind)")
-                    let answer = issue.kind == .rejected ? IssueAnswer.discard : .keepTheirs
-                    try? device.replica.answer(issue.id, answer)
+                    try? device.replica.answer(issue.id, answer(to: issue))
                 }
                 // What waits for a folder that will never be there.
                 guard round > 4 else { continue }
@@ -314,7 +331,8 @@ final class PathWorld {
                 }
             }
             let there = try await server.all().map(\.text).sorted()
-            if try devices.allSatisfy({ try isSettled($0, there) }) { return }
+            let isEqual = try devices.allSatisfy { try isSettled($0, there) }
+            if isEqual, try await otherContent() == nil { return }
         }
         let there = try await server.all().map(\.text).sorted()
         for device in devices where try !isSettled(device, there) {
@@ -324,6 +342,14 @@ final class PathWorld {
                 "\(device.name) sees\n\(seen)\nand the server has\n\(there)\nwaiting: "
                     + "\(outbox.map { "\($0.mutation.key.id) \($0.word) \($0.position)" })")
         }
+        if let other = try await otherContent(tells: true) { throw failure(other) }
+    }
+
+    private func answer(to issue: SyncIssue) -> IssueAnswer {
+        if setting.hasContents, issue.answers.contains(.keepBoth), random.chance(50) {
+            return .keepBoth
+        }
+        return issue.kind == .rejected ? .discard : .keepTheirs
     }
 
     private func isSettled(_ device: Device, _ there: [String]) throws -> Bool {
@@ -335,7 +361,7 @@ final class PathWorld {
         try seen(device).map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
     }
 
-    private func seen(
+    func seen(
         _ device: Device
     ) throws -> [(key: EntityKey, path: String, isFolder: Bool)] {
         try device.replica.read { store in

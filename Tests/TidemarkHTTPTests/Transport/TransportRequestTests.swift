@@ -12,7 +12,7 @@ import TidemarkSync
     func `method, fields and body arrive as given`(_ method: HTTPRequest.Method) async throws {
         let body = Array(0...255) as [UInt8]
         let fields: HTTPFields = [
-            .authorization: "Bearer t", .ifMatch: "\"7\"", .contentType: "application/json",
+            .authorization: "Bearer t", .ifMatch: "\"7 é\"", .contentType: "application/json",
             .userAgent: "tests/1",
         ]
         let server = try RawServer.answering { _ in answer() }
@@ -22,7 +22,7 @@ import TidemarkSync
             let seen = try #require(server.requests.first)
             #expect(seen.line == "\(method) /a HTTP/1.1")
             #expect(seen.values("Authorization") == ["Bearer t"])
-            #expect(seen.values("If-Match") == ["\"7\""])
+            #expect(seen.values("If-Match") == ["\"7 é\""])
             #expect(seen.values("Content-Type") == ["application/json"])
             #expect(seen.values("User-Agent") == ["tests/1"])
             #expect(seen.values("Accept-Encoding") == ["identity"])

@@ -67,7 +67,8 @@ import TidemarkSync
     @Test(arguments: [
         ("\"e\"", "\"e\""), ("e", "\"e\""), (" \"e\" ", "\"e\""), ("W/\"e\"", "W/\"e\""),
         ("\"12//a%20b\"", "\"12//a%20b\""), ("", "none"), ("\"\"", "none"), ("\"", "none"),
-        ("a\"b", "none"), ("\"a b\"", "none"), ("\"a\"b\"", "none"), ("w/\"e\"", "none"),
+        ("a\"b", "none"), ("\"a b\"", "\"a b\""), ("\"a\"b\"", "\"a\"b\""), ("w/\"e\"", "none"),
+        ("\"12//é&<\"", "\"12//é&<\""), ("\"12//&amp;\"", "\"12//&\""), ("\"\t\"", "none"),
         (String(repeating: "e", count: 1025), "none"),
     ])
     func `an ETag is a version as far as it can be one`(_ etag: String, _ version: String) {

@@ -1,0 +1,47 @@
+// EntityTag.swift — versions of files as HTTP's entity tags: what a precondition says of one, and
+// whether two name the same.
+//
+// mod_dav_svn has the path of a file in its tag. A list tells it as it is, the header field ETag
+// with &, <, > and " escaped as in XML, and a precondition has to say it as the field does.
+
+/// Entity tags (RFC 9110, 8.8.3), as texts with their quotes.
+package enum EntityTag {
+    private static let escapes = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")]
+
+    /// The value of If-Match that demands a version: its tag, and beside it the same one escaped
+    /// where that is another text.
+    ///
+    /// A tag with a quote inside can only be said escaped.
+    package static func condition(_ tag: String) -> String {
+        guard tag.utf8.contains(where: isEscaped), tag.utf8.count > 2 else { return tag }
+        let inner = tag.dropFirst().dropLast()
+        var escaped = String(inner)
+        for (plain, escape) in escapes { escaped = escaped.replacing(plain, with: escape) }
+        if escaped == inner { return tag }
+        return inner.contains("\"") ? "\"\(escaped)\"" : "\(tag), \"\(escaped)\""
+    }
+
+    /// Whether two tags name the same version, be they weak or not, escaped or not.
+    package static func isSame(_ tag: String, _ other: String) -> Bool {
+        plain(unmarked(tag)) == plain(unmarked(other))
+    }
+
+    private static func unmarked(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+
+    /// A tag in which nothing is escaped.
+    package static func plain(_ tag: Substring) -> String {
+        var plain = String(tag)
+        guard plain.utf8.contains(UInt8(ascii: "&")) else { return plain }
+        for (text, escape) in escapes.reversed() { plain = plain.replacing(escape, with: text) }
+        return plain
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""): true
+        default: false
+        }
+    }
+}
