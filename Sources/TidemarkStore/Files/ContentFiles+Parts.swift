@@ -16,14 +16,26 @@ extension ContentFiles {
         try Self.length(at: try path(ofPart: part))
     }
 
-    /// Makes what is in a file in the making durable, and its name, too.
-    package func sync(part: String) throws(StoreError) {
+    /// Adds to a hash what a file in the making has behind what was hashed of it, up to a place or
+    /// to its end.
+    ///
+    /// - Throws: ``StoreError``: `unfitFile` where there is none.
+    package func add(
+        part: String, to hash: inout FileHash, upTo end: UInt64? = nil
+    ) throws(StoreError) {
+        try Self.add(try path(ofPart: part), to: &hash, upTo: end)
+    }
+
+    /// Makes what is in a file in the making durable.
+    ///
+    /// - Parameter isNew: whether its name is made durable, too.
+    package func sync(part: String, isNew: Bool) throws(StoreError) {
         let path = try path(ofPart: part)
         do throws(SystemNumber) {
             let descriptor = try Platform.openForReading(path)
             defer { Platform.closeFile(descriptor) }
             try Platform.sync(descriptor)
-            try Platform.syncDirectory(parts)
+            if isNew { try Platform.syncDirectory(parts) }
         } catch { throw .system(error.number, during: "contents", path) }
     }
 }

@@ -323,14 +323,7 @@ extension Run {
     /// P26: a folder with very many files in it is renamed, and one of the files.
     mutating func folderRename() throws {
         let count = options.count(100_000)
-        let model = SyncModel(
-            name: "bench",
-            collections: [
-                CollectionModel(
-                    "files", references: [Reference("parent", to: "files")],
-                    tree: .init(parent: "parent", name: "name", kind: "kind"))
-            ])
-        let replica = try Replica.open(at: "\(directory)/folder", model: model)
+        let replica = try Replica.open(at: "\(directory)/folder", model: Self.tree)
         try replica.write { tx in
             _ = try tx.create(
                 EntityKey("files", "D"), Array(#"{"name":"D","kind":"folder"}"#.utf8))
@@ -364,4 +357,59 @@ extension Run {
             "P26", "a folder of \(count) files renamed", folder.micros, "a file " + file.micros,
             ratio.times, rounds: times["D"] ?? [], must: "≤ 1.1 ×", isMet: ratio <= 1.1)
     }
+
+    /// P12: what to push next of 10,000 changes of a tree: new names of files that the server has,
+    /// and new files in a folder that it has not, which all wait for that one.
+    mutating func treeOutbox() throws {
+        let count = options.count(10_000)
+        for isNew in [false, true] {
+            let path = "\(directory)/tree-outbox"
+            let replica = try Replica.open(at: path, model: Self.tree)
+            let folders = (0..<100).map { number in
+                ("d\(number)", Array(#"{"name":"d\#(number)","kind":"folder"}"#.utf8))
+            }
+            let files = (0..<count).map { number in
+                let folder = isNew ? 0 : number % 100
+                let document = #"{"parent":"d\#(folder)","name":"f\#(number)","kind":"file"}"#
+                return ("f\(number)", Array(document.utf8))
+            }
+            if isNew {
+                try replica.write { tx in
+                    for (id, document) in folders.prefix(1) + files {
+                        _ = try tx.create(EntityKey("files", id), document)
+                    }
+                }
+            } else {
+                try Measuring.pull(folders + files, of: "files", into: replica)
+                try replica.write { tx in
+                    for number in 0..<count {
+                        let name = Array("\"g\(number)\"".utf8)
+                        _ = try tx.patch(
+                            EntityKey("files", "f\(number)"), Patch(set: [.init("name", name)]))
+                    }
+                }
+            }
+            var found = 0
+            let times = try (0..<50).map { _ in
+                try seconds { found = try Measuring.nextToPush(replica).found }.0
+            }
+            try replica.close()
+            try FileManager.default.removeItem(atPath: path)
+            report.add(
+                "P12",
+                isNew
+                    ? "the next \(found) of \(count) files in a new folder"
+                    : "the next \(found) of \(count) new names in a tree of files",
+                median(times).millis, "", "", rounds: times, must: "≤ 1 ms",
+                isMet: median(times) <= 0.001)
+        }
+    }
+
+    private static let tree = SyncModel(
+        name: "bench",
+        collections: [
+            CollectionModel(
+                "files", references: [Reference("parent", to: "files")],
+                tree: .init(parent: "parent", name: "name", kind: "kind"))
+        ])
 }

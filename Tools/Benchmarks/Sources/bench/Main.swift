@@ -72,7 +72,10 @@ struct Bench {
         if options.wants("P8") || options.wants("P14") { try run.age() }
         if options.wants("P9") { try run.typed() }
         if options.wants("P11") { try await run.observers() }
-        if options.wants("P12") { try run.outbox() }
+        if options.wants("P12") {
+            try run.outbox()
+            try run.treeOutbox()
+        }
         if options.wants("P13") { try run.memory() }
         if options.wants("P15") { try await run.idleCycle() }
         if options.wants("soak") { try run.soak() }
