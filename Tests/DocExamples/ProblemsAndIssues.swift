@@ -33,6 +33,7 @@ enum ProblemsAndIssues {
             case .unreadable: report(issue.message)
             case .unsettled: show("Trying again: \(issue.message)", issue.answers)
             case .dangling: report(issue.message)
+            case .unfetched: show("No file: \(issue.message)", issue.answers)
             }
         }
     }

@@ -70,7 +70,7 @@ extension ConflictSides<[UInt8]> {
             self.init(
                 key: key, base: try read(base), mine: try read(row.mine),
                 theirs: try read(try said(at: issue.position)))
-        case .absent, .unreadable, .dangling: return nil
+        case .absent, .unreadable, .dangling, .unfetched: return nil
         }
     }
 }

@@ -30,6 +30,12 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         ///
         /// It takes no answer: the entity comes back with what it refers to.
         case dangling
+        /// A file of an entity that somebody asked for can't be had: the server refused it, or did
+        /// not give it three times in a row.
+        ///
+        /// It is asked for again automatically, at growing intervals, and the issue goes when it
+        /// comes, when the entity names another one, or when nobody asks for it any more.
+        case unfetched
     }
 
     /// What a server says of a part of an entity.
@@ -120,6 +126,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
             case .unreadable: (.unreadable, [.retry, .discard])
             case .unsettled: (.unsettled, [.retry, .discard])
             case .dangling: (.dangling, [])
+            case .unfetched: (.unfetched, [.retry, .discard])
             }
         if row.keepsBoth { answers.append(.keepBoth) }
     }
@@ -127,11 +134,11 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
 
 /// An answer to an issue.
 public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
-    /// Send a refused mutation again; read an unreadable record again; repeat failing calls at
-    /// once.
+    /// Send a refused mutation again; read an unreadable record again; repeat failing calls, or
+    /// ask for a file, at once.
     case retry
     /// Discard a refused or pending mutation; accept that a record was unreadable, or what the
-    /// server warns of.
+    /// server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
     /// edit, and entities that the list did not name are created on the server.

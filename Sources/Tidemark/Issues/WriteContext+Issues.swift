@@ -24,7 +24,7 @@ struct IssueSides: Sendable {
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
         case .absent: completed = try views.event(at: issue.position)
-        case .rejected, .warned, .unreadable, .unsettled, .dangling: break
+        case .rejected, .warned, .unreadable, .unsettled, .dangling, .unfetched: break
         }
     }
 }
@@ -72,7 +72,9 @@ extension WriteContext {
                 try settleAbsent(
                     EntityKey(issue.collection, id), completed, cause: position, answer)
             }
-        case .conflict, .warned, .unreadable, .rejected, .unsettled, .dangling: break
+        case .unfetched where answer == .discard:
+            if let key = issue.key { try takeBackWants(of: key, issue.fields) }
+        case .conflict, .warned, .unreadable, .rejected, .unsettled, .dangling, .unfetched: break
         }
     }
 

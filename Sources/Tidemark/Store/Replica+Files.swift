@@ -204,6 +204,17 @@ extension WriteContext {
     }
 }
 
+extension WriteContext {
+    /// Takes back what anybody wants of the files that an entity names by some fields.
+    func takeBackWants(of key: EntityKey, _ fields: [String]) throws {
+        for want in try draft.fold.contents(of: key).wants
+        where want.field.isEmpty || fields.contains(want.field) {
+            try wantFiles(
+                of: key, want.field.isEmpty ? nil : want.field, by: want.by, isWanted: false)
+        }
+    }
+}
+
 extension Journal {
     /// Takes a copy of a file into the contents; durable when this returns.
     fileprivate func importFile(at path: String) throws -> ContentFiles.Content {

@@ -96,9 +96,12 @@ private enum RowParts {
     ]
     static let fetch: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
-        9: .time, 10: .time, 11: .plain,
+        9: .time, 10: .time, 11: .plain, 12: .plain,
     ]
     static let sources: [UInt32: RowPart] = [1: .message([1: .text, 2: .text]), 2: .plain]
+    static let unfetched: [UInt32: RowPart] = [
+        1: .message([1: .text, 2: .text]), 2: .text, 3: .text, 4: .plain,
+    ]
     static let send: [UInt32: RowPart] = [
         1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text,
     ]
@@ -192,7 +195,7 @@ extension Redactor {
                 return RowKey(
                     .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
             }
-            if [first] + kind == Ledger.openFetches { return old }
+            if [Ledger.openFetches, Ledger.unfetched].contains([first] + kind) { return old }
             let isOfCollection = ["Ae", "An", "Ap", "Aw"].contains {
                 Array($0.utf8) == [first] + kind
             }
@@ -287,6 +290,7 @@ extension Redactor {
             case Ledger.contentNames: parts = RowParts.contentNames
             case Ledger.openFetches, Ledger.dueFetches: parts = RowParts.sources
             case Ledger.sends: parts = RowParts.send
+            case Ledger.unfetched: parts = RowParts.unfetched
             case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
             case Ledger.contentSweep: parts = RowParts.contentSweep
             case Ledger.unreferencedContents, Ledger.letGo, Ledger.treeWants: return value

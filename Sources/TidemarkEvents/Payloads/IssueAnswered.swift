@@ -16,6 +16,8 @@ package enum IssueKind: String, Sendable, CaseIterable {
     case unsettled
     /// Entities that are hidden, as what they refer to can't be had.
     case dangling
+    /// Files that somebody asked for, and that the server does not give.
+    case unfetched
 }
 
 /// `issue.answered`.

@@ -274,7 +274,7 @@ extension RowKey {
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }
-        keys += contents(by: event) + pools(by: event)
+        keys += contents(by: event, position) + pools(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event) + attemptRows(of: event)
         return keys + [.store("opened"), .store("model"), .wipes, .clock, .gate(RequestTimes.name)]

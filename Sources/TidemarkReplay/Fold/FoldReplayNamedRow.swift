@@ -119,7 +119,7 @@ struct NamedRow {
                 keys.append(.grant(key, requested.action))
             }
             if let call = entry.event.call { keys.append(.ticket(call)) }
-            keys += RowKey.contents(by: entry.event)
+            keys += RowKey.contents(by: entry.event, entry.position)
             if let collection = entry.event.collection {
                 let scope = entry.event.read(PullCompleted.self)?.scope ?? ""
                 let target = PullTarget(collection, scope: scope)

@@ -65,6 +65,24 @@ package enum TransferRule {
     /// From how many restarts on it is not begun anew at once.
     package static let restartsMax = 3
 
+    /// After how many answers in a row that did not give it a file is told of.
+    package static let failuresTold = 3
+
+    /// Whether whoever waits for a file is told that it can't be had.
+    ///
+    /// - Parameter progress: after the answer.
+    package static func isTold(
+        _ result: ReceivedFile.Result, _ progress: FetchProgress, status: Int
+    ) -> Bool {
+        switch result {
+        case .refused: return true
+        case .part, .whole, .sent: return false
+        case .anew, .partless, .failed:
+            let isOfFile = (200..<500).contains(status) && ![401, 408, 425, 429].contains(status)
+            return isOfFile && max(progress.failures, progress.restarts) >= failuresTold
+        }
+    }
+
     /// What an answer means, and how long the whole file is as far as is known.
     ///
     /// - Parameters:
@@ -200,6 +218,9 @@ package enum TransferRule {
 }
 
 extension FetchProgress {
+    /// Forgets how often it was not given.
+    package mutating func forgetFailures() { (failures, restarts) = (0, 0) }
+
     /// Forgets what came; also the version that it was of.
     package mutating func forget() {
         received = 0

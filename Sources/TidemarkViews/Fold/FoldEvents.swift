@@ -38,9 +38,9 @@ extension Fold {
             try fetching(event, request.file, position)
         case .requestSent(let request): try sent(event, request, position)
         case .requestAnswered(let answer) where try isFetch(event.call):
-            try fetched(event, answer)
+            try fetched(event, answer, position)
         case .requestFailed(let failure) where try isFetch(event.call):
-            try notFetched(event, failure)
+            try notFetched(event, failure, position)
         case .requestAnswered(let answer): try answered(event, answer, position)
         case .requestFailed(let failure): try failed(event, failure, position)
         case .serverUpserted where try hasSets() && stage(event, position): break

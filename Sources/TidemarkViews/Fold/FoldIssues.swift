@@ -7,6 +7,7 @@
 //   unreadable  what the server sent as an entity, and is none      'q'
 //   unsettled   entities whose calls fail again and again           'z'
 //   dangling    entities whose reference can't be had, hidden       'D'
+//   unfetched   entities whose file can't be had                    'A' 'f'
 
 package import TidemarkEvents
 import TidemarkRules
@@ -39,6 +40,7 @@ extension Fold {
             forgetIssues(of: &row, key)
             try put(row, key)
         case .dangling: break  // it takes no answer
+        case .unfetched: try unfetchedAnswered(cause)
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
     }
@@ -142,6 +144,7 @@ extension RowReading {
         case .absent: try held(PullTarget(issue.collection))?.position == issue.position
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
         case .dangling: try issue.key.flatMap { try dangling($0)?.position } == issue.position
+        case .unfetched: try get(.unfetched(issue.position)) != nil
         case .unreadable:
             try get(.unreadable(issue.collection, issue.name)).map {
                 let row = try UnreadableRow(parsing: $0)
@@ -154,7 +157,7 @@ extension RowReading {
     package func issues() throws -> [IssueRow] {
         let all =
             try refusals() + warnings() + lostConflicts() + heldBack() + unreadable()
-            + unsettled() + danglingIssues()
+            + unsettled() + danglingIssues() + unfetchedIssues()
         return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
     }
 

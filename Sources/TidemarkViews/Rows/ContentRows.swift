@@ -369,9 +369,9 @@ extension RowKey {
     package static let contentSweep = RowKey(.ledger, Ledger.contentSweep)
 
     /// The rows about files that an event about one may have written.
-    package static func contents(by event: Event) -> [RowKey] {
+    package static func contents(by event: Event, _ position: Position) -> [RowKey] {
         guard event.kind.family == .asset || event.kind == .timerFired else {
-            return fetches(by: event)
+            return fetches(by: event) + [position, event.cause].compactMap(\.self).map(unfetched)
         }
         let stored = event.read(AssetStored.self)
         let digests = [

@@ -74,8 +74,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 8
         case .schedule: 7
         case .decisions: 6
-        case .watermarks: 5
-        case .bindings, .contents, .issues, .syncRuns: 4
+        case .contents, .watermarks: 5
+        case .bindings, .issues, .syncRuns: 4
         case .access, .places, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
         }

@@ -5,6 +5,8 @@
 //                                      or the digest of one that is sent
 //   'A' 'p' collection 0 digest        a file of the user's that is to be sent before what names
 //                                      it, for as long as that is pending
+//   'A' 'f' position                   a file that somebody asked for and that can't be had, by the
+//                                      answer that said so: an issue
 //   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
 //                                      on: the sources, of which at most 200 bytes are in the key;
 //                                      at once is the time 0, and 1 where nobody waits for it
@@ -25,6 +27,8 @@ package struct FetchStanding: Sendable, Hashable {
     package var pausedUntil: Timestamp?
     /// From when on it is to be asked for, as the row 'A' 't' says; nil where it isn't.
     package var dueAt: Timestamp?
+    /// The answer by which it can't be had, as the row 'A' 'f' says; nil where none does.
+    package var told: Position?
 
     package init() {}
 
@@ -50,6 +54,7 @@ package struct FetchStanding: Sendable, Hashable {
         // At once is the time 0, which is not written.
         writer.signed(10, dueAt?.rawValue ?? 0)
         writer.flag(11, dueAt != nil)
+        writer.position(12, told)
         return writer.bytes
     }
 
@@ -68,6 +73,7 @@ package struct FetchStanding: Sendable, Hashable {
             case 9: pausedUntil = Timestamp(rawValue: try field.signed())
             case 10: dueAt = Timestamp(rawValue: try field.signed())
             case 11: dueAt = dueAt ?? Timestamp(rawValue: 0)
+            case 12: told = try field.position()
             default: continue
             }
         }
@@ -128,6 +134,44 @@ package struct SendRow: Sendable, Hashable {
     }
 }
 
+/// A file that somebody asked for and that can't be had: 'A' 'f' position.
+struct UnfetchedRow: Sendable, Hashable {
+    var source: ContentSource
+    /// The id of the entity that names it, and by which field.
+    var entity: String
+    var field: String
+    /// Why, in a sentence.
+    var message: String
+
+    init(_ source: ContentSource, entity: String, field: String, message: String) {
+        (self.source, self.entity, self.field) = (source, entity, field)
+        self.message = message
+    }
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.message(1, source.encoded)
+        writer.string(2, entity)
+        writer.string(3, field)
+        writer.string(4, message)
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(ContentSource("", ""), entity: "", field: "", message: "")
+        var reader = ProtoReader(bytes)
+        while let part = try reader.next() {
+            switch part.number {
+            case 1: source = try ContentSource(parsing: try part.bytes())
+            case 2: entity = try part.string()
+            case 3: field = try part.string()
+            case 4: message = try part.string()
+            default: continue
+            }
+        }
+    }
+}
+
 /// Sources that are to be asked for from the same time on: 'A' 't'; or that of a request: 'A' 'o'.
 struct SourcesRow: Sendable, Hashable {
     var sources: [ContentSource] = []
@@ -182,6 +226,11 @@ extension RowKey {
         RowKey(.ledger, Ledger.openFetches + call.bigEndianBytes)
     }
 
+    /// A file that can't be had, by the answer that said so.
+    static func unfetched(_ answer: Position) -> RowKey {
+        RowKey(.ledger, Ledger.unfetched + answer.bigEndianBytes)
+    }
+
     /// A file of the user's that is to be sent: the source is its digest.
     package static func send(_ source: ContentSource) -> RowKey {
         RowKey(
@@ -205,7 +254,26 @@ extension RowKey {
 }
 
 extension Ledger {
+    package static let unfetched = Array("Af".utf8)
     package static let openFetches = Array("Ao".utf8)
     package static let dueFetches = Array("At".utf8)
     package static let sends = Array("Ap".utf8)
+}
+
+extension RowReading {
+    /// The files that somebody asked for and that can't be had.
+    func unfetchedIssues() throws -> [IssueRow] {
+        try ledgerRows(Ledger.unfetched).compactMap { place, value in
+            guard let position = Position(bigEndianBytes: place.bytes.dropFirst(2)) else {
+                return nil
+            }
+            let row = try UnfetchedRow(parsing: value)
+            var issue = IssueRow(
+                kind: .unfetched, position: position, collection: row.source.collection,
+                entity: row.entity)
+            issue.fields = [row.field]
+            issue.message = row.message
+            return issue
+        }
+    }
 }

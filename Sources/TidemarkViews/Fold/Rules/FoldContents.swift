@@ -309,7 +309,10 @@ extension Fold {
         let place = RowKey.contentNames(source)
         var row = try get(place).map { try ContentNamesRow(parsing: $0) } ?? ContentNamesRow()
         var entry = row[source.text] ?? ContentNamesRow.Entry(source.text)
+        let told = entry.fetch.told
         change(&entry)
+        if !entry.isAsked || !entry.digest.isEmpty { entry.fetch.told = nil }
+        if let told, entry.fetch.told != told { put(.unfetched(told), nil) }
         try noteDue(&entry, source)
         row[source.text] = entry.isEmpty ? nil : entry
         put(place, row.entries.isEmpty ? nil : row.encoded)

@@ -39,8 +39,8 @@ extension Fold {
     }
 
     /// `request.answered` about a file.
-    func fetched(_ event: Event, _ answer: RequestAnswered) throws {
-        try end(event) { entry, backoff in
+    func fetched(_ event: Event, _ answer: RequestAnswered, _ position: Position) throws {
+        try end(event, position) { entry, backoff in
             let before = entry.fetch.progress
             let file = answer.file
             let result = file.result ?? .failed
@@ -49,41 +49,65 @@ extension Fold {
                 tag: answer.tag)
             entry.fetch.progress = progress
             if result != .part && result != .failed { entry.fetch.first = nil }
-            return TransferRule.pause(
+            if result == .part { entry.fetch.told = nil }
+            let pause = TransferRule.pause(
                 result, progress, retryAfter: answer.retryAfter, backoff)
+            let isTold = TransferRule.isTold(result, progress, status: answer.status)
+            return (pause, isTold ? answer.fetchProblem : nil)
         }
     }
 
     /// `request.failed` about a file.
-    func notFetched(_ event: Event, _ failure: RequestFailed) throws {
-        try end(event) { entry, backoff in
+    func notFetched(_ event: Event, _ failure: RequestFailed, _ position: Position) throws {
+        try end(event, position) { entry, backoff in
             let result = failure.fetchResult
             // Who stopped it did not find anything wrong.
-            guard failure.error != RequestFailed.stopped else { return .zero }
+            guard failure.error != RequestFailed.stopped else { return (.zero, nil) }
             entry.fetch.progress = TransferRule.after(
                 result, entry.fetch.progress, from: 0, bytes: 0, total: nil, tag: nil)
             if result == .refused { entry.fetch.first = nil }
-            return TransferRule.pause(result, entry.fetch.progress, retryAfter: nil, backoff)
+            let pause = TransferRule.pause(
+                result, entry.fetch.progress, retryAfter: nil, backoff)
+            return (pause, result == .refused ? failure.fetchProblem : nil)
         }
     }
 
-    /// Ends a request for a file; `body` says how long it is not asked for again.
+    /// Ends a request for a file; `body` says how long it is not asked for again, and why it can't
+    /// be had, where whoever waits for it is to know.
     private func end(
-        _ event: Event,
-        _ body: (inout ContentNamesRow.Entry, BackoffSpan) -> TimeSpan
+        _ event: Event, _ position: Position,
+        _ body: (inout ContentNamesRow.Entry, BackoffSpan) -> (pause: TimeSpan, problem: String?)
     ) throws {
         guard let call = event.call, let bytes = try get(.openFetch(call)) else { return }
         let open = try SourcesRow(parsing: bytes)
         put(.openFetch(call), nil)
         guard let source = open.sources.first else { return }
         guard !open.isSend else { return try end(send: source, event, call) }
-        let backoff = try model().settings.backoff
+        let (model, key) = (try model(), event.key)
         try change(source) { entry in
             // A later request has begun anew.
             guard entry.fetch.call == call else { return }
             entry.fetch.call = nil
-            let pause = body(&entry, backoff)
+            let (pause, problem) = body(&entry, model.settings.backoff)
             entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
+            guard let problem, let key, entry.isAsked, entry.fetch.told == nil,
+                let rule = entry.wantedField(in: model[source.collection])
+            else { return }
+            entry.fetch.told = position
+            let row = UnfetchedRow(source, entity: key.id, field: rule.field, message: problem)
+            put(.unfetched(position), row.encoded)
+        }
+    }
+
+    /// An answer to the issue that a file can't be had.
+    func unfetchedAnswered(_ cause: Position) throws {
+        guard let row = try get(.unfetched(cause)).map({ try UnfetchedRow(parsing: $0) }) else {
+            return
+        }
+        try change(row.source) { entry in
+            entry.fetch.told = nil
+            entry.fetch.progress.forgetFailures()
+            entry.fetch.pausedUntil = nil
         }
     }
 
@@ -224,7 +248,31 @@ extension ContentNamesRow.Entry {
     }
 }
 
+extension RequestAnswered {
+    /// Why a file can't be had, in a sentence.
+    fileprivate var fetchProblem: String {
+        if file.otherDigest != nil { return "its file has another hash than is said of it" }
+        switch status {
+        case 200..<300 where file.result == .refused:
+            return "its file is longer than the model allows"
+        case 200..<300: return "the server sends something else than its file"
+        case 412:
+            return "\(status) The server has another version of its file than the list named"
+        default: return "\(status) The server does not give its file"
+        }
+    }
+}
+
 extension RequestFailed {
+    /// Why a file can't be had, in a sentence.
+    fileprivate var fetchProblem: String {
+        switch error {
+        case "tooLarge": "its file is longer than the model allows"
+        case "redirectRefused": "its file lies behind a redirect that is not followed"
+        default: "the name of its file is no address"
+        }
+    }
+
     /// The error of a request that was given up without anything being wrong with the file: the
     /// engine was stopped, the process died, or other credentials were needed.
     package static let stopped = "cancelled"
