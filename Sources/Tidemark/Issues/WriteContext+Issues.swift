@@ -89,26 +89,31 @@ extension WriteContext {
             guard let name = try draft.fold.otherName(for: key, in: collection, at: date) else {
                 throw notFound(key)
             }
-            try patch(key, name)
+            if let changes = try draft.fold.anew(key, named: name, in: collection) {
+                try discard(key)
+                for change in changes { try make(change, of: key) }
+            } else {
+                try patch(key, name)
+            }
             return
         }
         guard var own = try draft.fold.ownFile(of: issue, in: collection) else {
             throw notFound(key)
         }
-        var later: [Patch] = []
+        var later: [ChangeAnew] = []
+        let isThere = try draft.fold.entity(key).baseState == .live
         if issue.isAsked {
-            if let split = try draft.fold.later(than: issue, own, in: collection) {
-                (own, later) = split
-            }
+            (own, later) = try draft.fold.later(than: issue, own, in: collection)
             try discard(key)
         } else {
             let open = try draft.fold.openConflicts(at: issue.position, of: key)
             try draft.answerBoth(open, at: issue.position, of: key)
         }
+        let other = draft.keptKey(in: collection)
         if let document = try draft.fold.beside(own, in: collection, at: date) {
-            try create(draft.keptKey(in: collection), document)
+            try create(other, document)
         }
-        for edit in later { try patch(key, edit) }
+        for change in later { try make(change, of: isThere ? key : other) }
     }
 
     /// Has what was refused sent again: where there is a place, if it would lie in what is not
@@ -118,15 +123,28 @@ extension WriteContext {
         guard let collection = try draft.fold.known(known.collection)?.model else {
             return try retry(key)
         }
-        if let edits = try draft.fold.editsWithoutPlace(of: known, in: collection) {
+        if let changes = try draft.fold.anew(known, in: collection, at: date) {
             try discard(known)
-            for edit in edits { try patch(known, edit) }
+            for change in changes { try make(change, of: known) }
             return
         }
         let place = try draft.fold.otherPlace(for: known, in: collection, at: date)
         try retry(key)
         // It is not seen, and so can't be edited by anybody.
         if let place { try append(.localUpdated, known, place.encoded) }
+    }
+
+    /// Makes a change again that was given up.
+    private func make(_ change: ChangeAnew, of key: EntityKey) throws {
+        switch change {
+        case .create(let document): try create(key, document)
+        // It is not seen, and so can't be edited by anybody.
+        case .place(let patch):
+            if !patch.isEmpty { try append(.localUpdated, key, patch.encoded) }
+        case .edit(let patch): try self.patch(key, patch)
+        case .request(let requested):
+            try append(.localRequested, key, requested.encoded, making: requested.document)
+        }
     }
 
     /// Makes a lost edit again: all of its lost values, applied to the current entity.

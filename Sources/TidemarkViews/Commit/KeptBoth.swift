@@ -26,28 +26,31 @@ extension RowReading {
         return own.value(field).flatMap { ContentName($0) }?.isFile == true ? own : nil
     }
 
-    /// What was edited of a file after a person was asked about its content, and the file before.
+    /// What was edited of a file after a person was asked about its content, with all that the
+    /// server is to do, and the file before.
     ///
     /// Edits of other fields than the content are of the server's file, which stays the entity that
-    /// it is; the file before them has the content of now.
+    /// it is; the file before them has the content of now. Where the server has no such file any
+    /// more they are edits of the one that is made, and so is what the server is to do.
     ///
     /// - Parameter own: the file as it is here.
-    /// - Returns: nil where nothing was, or where the server has no such file any more, so that
-    ///   they are edits of the one that is made.
     package func later(
         than issue: IssueRow, _ own: JSONDocument, in collection: CollectionModel
-    ) throws -> (own: JSONDocument, edits: [Patch])? {
-        guard let key = issue.key, let field = collection.tree?.content else { return nil }
+    ) throws -> (own: JSONDocument, changes: [ChangeAnew]) {
+        guard let key = issue.key, let field = collection.tree?.content else { return (own, []) }
         let row = try entity(at: .entity(key))
-        guard row.baseState == .live else { return nil }
-        let edits = try row.pending.filter {
-            $0.position > issue.position && $0.kind == .update && !$0.isDerived
-        }.map { try Patch(parsing: $0.payload).without(field) }.filter { !$0.isEmpty }
-        guard !edits.isEmpty else { return nil }
+        let isThere = row.baseState == .live
+        let changes = try row.pending.filter { item in
+            item.isAction
+                || isThere && item.kind == .update && !item.isDerived
+                    && item.position > issue.position
+        }.compactMap { try $0.anew(on: own, without: [field]) }
+        let isEdited = changes.contains { if case .edit = $0 { true } else { false } }
+        guard isEdited else { return (own, changes) }
         let before = try JSONDocument(
             parsing: row.made(through: issue.position, in: collection))
         let content = own.rawValue(field).map { [(key: field, value: Array($0))] } ?? []
-        return (try JSONDocument(parsing: before.applying(set: content)), edits)
+        return (try JSONDocument(parsing: before.applying(set: content)), changes)
     }
 
     /// Whether an open conflict of an entity gave up a field.

@@ -32,28 +32,56 @@ extension Fold {
         return try atRoot(document, tree, collection, at: date)
     }
 
-    /// What is left to be edited of an entity that stays where the server has it, as it would lie
-    /// in what is not there any more; nil where it does not, or the server does not have it.
-    package func editsWithoutPlace(
-        of key: EntityKey, in collection: CollectionModel
-    ) throws -> [Patch]? {
+    /// What is done anew of what is pending on an entity that would lie in what is not there any
+    /// more; nil where nothing is, or where ``otherPlace(for:in:at:)`` is edited behind it.
+    ///
+    /// It stays where the server has it, if that has a place. If not, an edit can't help what is
+    /// sent before it, by an action that comes between: then it is all done anew.
+    package func anew(
+        _ key: EntityKey, in collection: CollectionModel, at date: Timestamp
+    ) throws -> [ChangeAnew]? {
         let row = try entity(key)
         let stranded = try row.pending.map {
             try isNowhere(key, through: $0.position, in: collection)
         }
-        guard let tree = collection.tree, stranded.contains(true), row.baseState == .live,
-            let base = try row.baseValue(in: collection).document
-        else { return nil }
-        if let id = base.ids(in: tree.parent).first,
-            try folder(EntityKey(collection.name, id), tree) == nil
-        {
+        guard let tree = collection.tree, let first = stranded.firstIndex(of: true) else {
             return nil
         }
-        return try zip(row.pending, stranded).compactMap { item, isStranded in
-            guard item.kind == .update, !item.isDerived else { return nil }
-            let patch = try Patch(parsing: item.payload)
-            return isStranded ? patch.without(tree.parent) : patch
-        }.filter { !$0.isEmpty }
+        let base = row.baseState == .live ? try row.baseValue(in: collection).document : nil
+        if let base, try hasPlace(base, in: collection, tree) {
+            return try row.changesOfUse.compactMap { index, item in
+                try item.anew(on: base, without: stranded[index] ? [tree.parent] : [])
+            }
+        }
+        guard row.pending[first...].contains(where: \.isSentAlone),
+            let document = row.treeDocument(in: collection)
+        else { return nil }
+        guard stranded.last == true else { return try row.anew(as: document, in: collection, tree) }
+        let place = try atRoot(document, tree, collection, at: date)
+        let placed = try JSONDocument(parsing: place.applied(to: document, collection.keyed))
+        return try row.anew(as: placed, in: collection, tree)
+    }
+
+    /// What is done anew of what is pending on an entity that gets another name; nil where an edit
+    /// behind it is enough.
+    package func anew(
+        _ key: EntityKey, named name: Patch, in collection: CollectionModel
+    ) throws -> [ChangeAnew]? {
+        let row = try entity(key)
+        guard let tree = collection.tree, let document = row.treeDocument(in: collection),
+            let refused = row.pending.firstIndex(where: \.isRefused),
+            row.pending[refused...].contains(where: \.isSentAlone)
+        else { return nil }
+        let named = try JSONDocument(parsing: name.applied(to: document, collection.keyed))
+        return try row.anew(as: named, in: collection, tree)
+    }
+
+    /// Whether what a document says that its entity lies in is there.
+    private func hasPlace(
+        _ document: JSONDocument, in collection: CollectionModel, _ tree: TreeRule
+    ) throws -> Bool {
+        guard let id = document.ids(in: tree.parent).first else { return true }
+        return try folder(EntityKey(collection.name, id), tree) != nil
     }
 
     private func isNowhere(
@@ -76,5 +104,83 @@ extension Fold {
         }
         patch.set = [Patch.Field(tree.name, JSONValue.string(free).encoded())]
         return patch
+    }
+}
+
+/// A change that was pending, and is made anew after all that was pending is given up.
+package enum ChangeAnew: Sendable, Hashable {
+    case create([UInt8])
+    /// An edit that has an entity lie elsewhere that is not seen where it lies.
+    case place(Patch)
+    case edit(Patch)
+    case request(LocalRequested)
+}
+
+extension EntityRow {
+    /// What of the pending mutations is made anew, by their places: what comes before a creation
+    /// is not in it.
+    fileprivate var changesOfUse: [(offset: Int, element: Pending)] {
+        let last = pending.lastIndex { $0.kind == .create } ?? 0
+        return pending.enumerated().filter { index, item in
+            item.isAction || !item.isDerived && index >= last
+        }
+    }
+
+    /// All that is pending, with the entity from the first change on where a document says; nil
+    /// where nothing makes it.
+    fileprivate func anew(
+        as placed: JSONDocument, in collection: CollectionModel, _ tree: TreeRule
+    ) throws -> [ChangeAnew]? {
+        let items = changesOfUse.map(\.element)
+        var fields = [tree.parent, tree.name]
+        if baseState == .live, let base = try baseValue(in: collection).document {
+            return try [.place(Patch(from: base, to: placed).limited(to: fields))]
+                + items.compactMap { try $0.anew(on: base, without: fields) }
+        }
+        guard let head = items.first(where: { !$0.isAction }) else { return nil }
+        if let content = tree.content {
+            // A file is made with a content of this store's only.
+            if let value = placed.value(content), ContentName(value)?.isFile != true { return nil }
+            fields.append(content)
+        }
+        let made = try JSONDocument(parsing: made(through: head.position, in: collection))
+        let place = Patch(from: made, to: placed).limited(to: fields)
+        let bytes = place.applied(to: made, collection.keyed)
+        var creation = ChangeAnew.create(bytes)
+        if var requested = head.requested {
+            requested.document = bytes
+            creation = .request(requested)
+        }
+        return try [creation]
+            + items.filter { $0.position != head.position }.compactMap {
+                try $0.anew(on: made, without: fields)
+            }
+    }
+}
+
+extension EntityRow.Pending {
+    /// The same change without some fields; nil where nothing is left of it.
+    ///
+    /// - Parameter base: what a creation changes.
+    func anew(on base: JSONDocument, without fields: [String]) throws -> ChangeAnew? {
+        if isAction { return requested.map { .request($0) } }
+        let patch: Patch
+        switch kind {
+        case .update: patch = try Patch(parsing: payload)
+        case .create: patch = Patch(from: base, to: try JSONDocument(parsing: payload))
+        case .delete, .carried, .action: return nil
+        }
+        let rest = fields.reduce(patch) { $0.without($1) }
+        return rest.isEmpty ? nil : .edit(rest)
+    }
+}
+
+extension Patch {
+    /// What it does to some fields.
+    fileprivate func limited(to fields: [String]) -> Patch {
+        let names = Set(fields.map(ExactString.init))
+        return Patch(
+            set: set.filter { names.contains(ExactString($0.name)) },
+            unset: unset.filter { names.contains(ExactString($0)) })
     }
 }
