@@ -67,7 +67,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     case pools = 16
     case places = 17
 
-    /// Raised whenever the same events would give other rows.
+    /// Raised whenever the same events would give other rows; where they do so only with trees,
+    /// that of ``places``.
     package var version: Int {
         switch self {
         case .outbox: 9
@@ -76,7 +77,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .decisions: 6
         case .contents, .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
-        case .access, .places, .placeholders, .rivals, .rollUps: 2
+        case .places: 3
+        case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
         }
     }

@@ -57,12 +57,13 @@ extension Fold {
         // Those of what is deleted are in no index.
         let isIndexed =
             try hasIndex(of: reference, in: collection.name) && !entity(key).hasOrphans
-        let known = isIndexed ? nil : try childrenOfAll(in: collection)
         var waiting = [key]
         var seen: Set<EntityKey> = [key]
         while let next = waiting.popLast() {
             let above = try wantsBelow(next)
-            let children = try known.map { $0[next] ?? [] } ?? children(of: next, in: collection)
+            let children =
+                try isIndexed
+                ? children(of: next, in: collection) : allChildren(of: next, in: collection)
             for child in children where seen.insert(child).inserted {
                 guard try contents(of: child).above != above else { continue }
                 try change(contentsOf: child, position) { $0.above = above }

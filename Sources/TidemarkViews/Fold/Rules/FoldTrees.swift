@@ -14,11 +14,42 @@ struct FoldTrees: FoldRule {
 
     func isRule(of collection: CollectionModel) -> Bool { collection.treeReference != nil }
 
-    func isHeard(of collection: CollectionModel) -> Bool { collection.isByPath }
+    func isHeard(of collection: CollectionModel) -> Bool { isRule(of: collection) }
+
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect] {
+        try collection.isByPath
+            ? hearNews(event, of: key, collection, position, fold)
+            : hearDeletion(event, of: key, collection, fold)
+    }
+
+    /// Notes what lies in an entity that the server deletes: what it was is forgotten by that.
+    ///
+    /// A server that knows paths tells of all that lay in it by itself.
+    private func hearDeletion(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ fold: Fold
+    ) throws -> [FoldEffect] {
+        guard event.kind == .serverDeleted else { return [] }
+        let row = try fold.entity(key)
+        guard row.baseState != .deleted,
+            row.mayHold(row.treeDocument(in: collection), in: collection) ?? true
+        else { return [] }
+        return [
+            {
+                var row = try fold.entity(key)
+                guard row.isGone, !row.hasOrphans else { return }
+                row.hasOrphans = true
+                try fold.put(row, key)
+                try fold.orphan(below: key, collection, are: true)
+            }
+        ]
+    }
 
     /// Notes that the server told something new of an entity: of a folder only that it is there,
     /// as what else it tells of one follows from what lies in it.
-    func hear(
+    private func hearNews(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
         _ fold: Fold
     ) throws -> [FoldEffect] {
@@ -68,10 +99,14 @@ struct FoldTrees: FoldRule {
         }
         let document = row.treeDocument(in: collection)
         let spot = try document.map { try fold.treeSpot($0, in: collection.name, tree) }
-        if let spot { fold.noteName(spot, key) }
+        if let spot {
+            fold.noteName(spot, key)
+            fold.noteChild(key, of: spot.parent)
+        }
         let above = spot?.parent.map { EntityKey(collection.name, $0) }
         if let above { try fold.noteEntrance(to: above, event, collection, tree) }
         let isOrphan = try above.map { try fold.entity($0).hidesBelow } ?? false
+        if isOrphan, let above { try fold.noteOrphan(in: above, collection) }
         // What is deleted on the server is what it was.
         let mayHold = row.mayHold(document, in: collection) ?? row.hasOrphans
         let hasOrphans = (row.isGone || isOrphan) && mayHold
@@ -117,28 +152,26 @@ extension Fold {
         }
     }
 
-    /// The entity in which one lies; nil at the root.
-    private func parent(of row: EntityRow, in collection: CollectionModel) throws -> EntityKey? {
-        guard let tree = collection.tree, let document = row.treeDocument(in: collection) else {
-            return nil
-        }
-        return try treeSpot(document, in: collection.name, tree).parent.map {
-            EntityKey(collection.name, $0)
-        }
+    /// Notes that an orphan lies in an entity of which it is not known any more what it was.
+    fileprivate func noteOrphan(in above: EntityKey, _ collection: CollectionModel) throws {
+        var row = try entity(above)
+        guard row.isGone, !row.hasOrphans,
+            row.mayHold(row.treeDocument(in: collection), in: collection) == nil
+        else { return }
+        row.hasOrphans = true
+        try put(row, above)
     }
 
     /// Makes all that lies in an entity orphans, or no orphans any more.
     fileprivate func orphan(
         below key: EntityKey, _ collection: CollectionModel, are areOrphans: Bool
     ) throws {
-        // Orphans are in no index, and while all is folded again there is none.
-        let isIndexed = try collection.treeReference.map {
-            try areOrphans && hasIndex(of: $0, in: collection.name)
-        }
-        let known = isIndexed == true ? nil : try childrenOfAll(in: collection)
         var waiting = [key]
         while let next = waiting.popLast() {
-            let children = try known.map { $0[next] ?? [] } ?? children(of: next, in: collection)
+            // Orphans are in no index.
+            let children =
+                try areOrphans
+                ? children(of: next, in: collection) : allChildren(of: next, in: collection)
             for child in children where child != key {
                 var row = try entity(child)
                 guard row.content != nil, row.isOrphan != areOrphans else { continue }
@@ -149,33 +182,6 @@ extension Fold {
                 if mayHold { waiting.append(child) }
             }
         }
-    }
-
-    /// The entities that lie in one and are no orphans.
-    package func children(
-        of key: EntityKey, in collection: CollectionModel
-    ) throws -> [EntityKey] {
-        guard let reference = collection.treeReference else { return [] }
-        var children: [EntityKey] = []
-        try forEachReferrer(to: [key], by: [reference], in: collection) { child, row in
-            if try parent(of: row, in: collection) == key { children.append(child) }
-            return true
-        }
-        return children
-    }
-
-    /// All entities by those in which they lie.
-    func childrenOfAll(
-        in collection: CollectionModel
-    ) throws -> [EntityKey: [EntityKey]] {
-        var children: [EntityKey: [EntityKey]] = [:]
-        try forEachEntity(in: collection.name) { child, row in
-            if let above = try parent(of: row, in: collection) {
-                children[above, default: []].append(child)
-            }
-            return true
-        }
-        return children
     }
 
     /// Finds all orphans anew, by another model.
