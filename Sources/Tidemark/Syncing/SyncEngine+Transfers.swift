@@ -14,6 +14,7 @@ extension SyncEngine {
     /// A change that names a file of the user's is pushed by the first run after the file was sent.
     /// Several go at once, within the model's `budgets`, also while a run is in progress; who calls
     /// this waits for all of them.
+    /// A pass that goes on by itself is joined, and all that is due begins at once.
     /// A file is seen once it is whole and on disk, its hash compared where its record has one.
     /// What breaks off goes on later where it stopped. Failures of network and server are in the
     /// outcome. After ``start(_:)`` files are fetched and sent without this call.
@@ -31,26 +32,36 @@ extension SyncEngine {
     @discardableResult
     public func transfer() async throws -> TransferOutcome {
         let stops = stops
-        while let transfers {
-            _ = await transfers.result
+        var joined = TransferOutcome()
+        while let transfers, let signal = transferSignal {
+            let start = signal.join()
+            await withTaskCancellationHandler {
+                _ = await transfers.result
+            } onCancel: {
+                signal.leave()
+            }
+            joined.add(signal.outcome, since: start)
             guard stops == self.stops, !Task.isCancelled else {
                 return TransferOutcome(.cancelled)
             }
         }
         (transferPause, roomPause) = (TransferPause(), TransferPause())
         let task = beginTransfers(isAutomatic: false)
-        return try await withTaskCancellationHandler {
+        var outcome = try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             task.cancel()
         }
+        outcome.add(joined, since: TransferOutcome())
+        return outcome
     }
 
     private func beginTransfers(isAutomatic: Bool) -> Task<TransferOutcome, any Error> {
         let isFetching = roomPause.end(at: replica.dependencies.now()) == nil
+        let signal = TransferSignal(isAwaited: !isAutomatic)
         let task = Task {
             defer {
-                transfers = nil
+                (transfers, transferSignal) = (nil, nil)
                 bell.ring()
             }
             do {
@@ -61,7 +72,7 @@ extension SyncEngine {
                         journal: replica.journal, adapter: adapter, transport: transport,
                         limits: limits, dependencies: replica.dependencies,
                         credentials: credentials, isFetching: isFetching,
-                        isAwaited: !isAutomatic,
+                        signal: signal,
                         hasSent: { bell.ringForEdit() }
                     ).run()
                 }
@@ -81,7 +92,7 @@ extension SyncEngine {
                 throw error
             }
         }
-        transfers = task
+        (transfers, transferSignal) = (task, signal)
         areTransfersAutomatic = isAutomatic
         return task
     }
@@ -108,7 +119,11 @@ extension SyncEngine {
     /// - Returns: when something will be due; nil for never, or while files are being fetched, the
     ///   end of which rings the bell.
     func transferAutomatically(at now: Timestamp) throws -> Timestamp? {
-        guard isStarted, !schedule.isPaused, transfers == nil else { return nil }
+        guard isStarted, !schedule.isPaused else { return nil }
+        guard transfers == nil else {
+            transferSignal?.look()
+            return nil
+        }
         let (due, isOpen): (Timestamp?, Bool)
         do {
             due = try nextTransferTime(at: now)

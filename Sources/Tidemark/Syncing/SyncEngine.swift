@@ -36,6 +36,8 @@ public actor SyncEngine {
     var isStarted = false
     /// The files that are being fetched; one pass at a time.
     var transfers: Task<TransferOutcome, any Error>?
+    /// What the pass is told while it goes on.
+    var transferSignal: TransferSignal?
     /// Whether they are fetched without anybody having asked for it.
     var areTransfersAutomatic = false
     /// How long no pass begins automatically.
@@ -198,7 +200,7 @@ public actor SyncEngine {
     public func pause() {
         schedule.isPaused = true
         if let automaticRun { leave(automaticRun) }
-        if areTransfersAutomatic { transfers?.cancel() }
+        if areTransfersAutomatic, transferSignal?.isAwaited != true { transfers?.cancel() }
         bell.ring()
     }
 

@@ -27,15 +27,15 @@ package struct TransferDriver: Sendable {
     let hasSent: @Sendable () -> Void
     /// Whether files are fetched, too, and not only sent.
     private let isFetching: Bool
-    /// Whether somebody waits for the pass, and so for all that is due.
-    private let isAwaited: Bool
+    /// Has it look for more to do, also by who waits for it.
+    private let signal: TransferSignal
 
     package init(
         journal: Journal, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits,
         dependencies: Dependencies,
         credentials: @escaping @Sendable () async throws -> Credentials,
-        isFetching: Bool = true, isAwaited: Bool = true,
+        isFetching: Bool = true, signal: TransferSignal = TransferSignal(isAwaited: true),
         hasSent: @escaping @Sendable () -> Void = {}
     ) {
         self.journal = journal
@@ -44,7 +44,7 @@ package struct TransferDriver: Sendable {
         self.limits = limits
         self.dependencies = dependencies
         ask = credentials
-        (self.isFetching, self.isAwaited) = (isFetching, isAwaited)
+        (self.isFetching, self.signal) = (isFetching, signal)
         self.hasSent = hasSent
     }
 
@@ -77,6 +77,9 @@ package struct TransferDriver: Sendable {
     package func run() async throws -> TransferOutcome {
         var outcome = TransferOutcome()
         guard let files = journal.contentFiles else { return outcome }
+        let (feed, signal) = (journal.shared.feed, signal)
+        let watch = feed.watchEdits { signal.look() }
+        defer { feed.unwatch(watch) }
         try await endOpen()
         if try isAnyDue(fetching: isFetching) {
             let proof = TransferProof(ask: ask)
@@ -94,13 +97,22 @@ package struct TransferDriver: Sendable {
     private func carryOut(
         _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> TransferOutcome {
-        let hashes = PartHashes(files)
-        return try await withThrowingTaskGroup(of: Step.self) { group in
+        let (signal, hashes) = (signal, PartHashes(files))
+        // Nothing is the step of who listens for a call to look.
+        return try await withThrowingTaskGroup(of: Step?.self) { group in
+            func listen() {
+                group.addTask {
+                    await signal.called()
+                    return nil
+                }
+            }
             var outcome = TransferOutcome()
             var (open, isReached, isOver, mayFetch) = (0, false, false, isFetching)
+            var mayBeDue = true
+            listen()
             while true {
                 // Alone until something came: without a network the first one is the only one.
-                while !isOver, isReached || open == 0, !Task.isCancelled {
+                while mayBeDue, !isOver, isReached || open == 0, !Task.isCancelled {
                     let mayAskRemote = await proof.failure == nil
                     guard let work = try await nextWork(files, mayAskRemote, mayFetch)
                     else { break }
@@ -115,12 +127,22 @@ package struct TransferDriver: Sendable {
                         group.addTask { try await carryOut(request, files, proof) }
                     }
                 }
-                guard let step = try await group.next() else { return outcome }
+                guard open > 0, let next = try await group.next() else {
+                    group.cancelAll()
+                    return outcome
+                }
+                guard let step = next else {
+                    mayBeDue = try isAnyDue(fetching: mayFetch)
+                    if !Task.isCancelled { listen() }
+                    continue
+                }
+                mayBeDue = true
                 open -= 1
                 isReached = isReached || step.result != .failed
                 isOver = isOver || step.isOver
                 mayFetch = mayFetch && !step.isFull
                 Self.add(step, to: &outcome)
+                signal.note(outcome)
             }
         }
     }
@@ -140,7 +162,9 @@ package struct TransferDriver: Sendable {
         let now = dependencies.now()
         return try journal.read { views in
             if try views.nextSend(at: now) != nil { return true }
-            return try fetching && views.nextTransfer(at: now) { _, _ in false } != nil
+            guard fetching else { return false }
+            return try views.nextTransfer(at: now, isAwaited: signal.isAwaited) { _, _ in false }
+                != nil
         }
     }
 
@@ -178,7 +202,7 @@ package struct TransferDriver: Sendable {
             let request = try await journal.write(at: now) { draft -> TransferRequest? in
                 let last = Position(draft.nextPosition.rawValue - 1)
                 let found = try draft.fold.nextTransferEvent(
-                    at: now, after: last, adapter, isAwaited: isAwaited
+                    at: now, after: last, adapter, isAwaited: signal.isAwaited
                 ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
