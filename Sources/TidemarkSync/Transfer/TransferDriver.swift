@@ -28,7 +28,7 @@ package struct TransferDriver: Sendable {
     /// Whether files are fetched, too, and not only sent.
     private let isFetching: Bool
     /// Has it look for more to do, also by who waits for it.
-    private let signal: TransferSignal
+    let signal: TransferSignal
 
     package init(
         journal: Journal, adapter: any ServerAdapter, transport: any Transport,
@@ -260,6 +260,8 @@ package struct TransferDriver: Sendable {
         case .anew, .partless, .refused, .failed, .sent, nil: break
         }
         dependencies.reach(.beforeAnswer)
+        // The log may need the room as well.
+        if answer.unavailable?.kind == .diskFull { try await makeRoom(files) }
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)
         if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }

@@ -75,7 +75,7 @@ package final class ContentUse: Sendable {
     package func end(part: String) { state.withLock { _ = $0.parts.remove(part) } }
 
     /// Whether nobody writes a file in the making.
-    func mayRemove(part: String) -> Bool { state.withLock { !$0.parts.contains(part) } }
+    package func mayRemove(part: String) -> Bool { state.withLock { !$0.parts.contains(part) } }
 
     // MARK: Transfers
 

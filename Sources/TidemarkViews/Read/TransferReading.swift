@@ -223,4 +223,20 @@ extension RowReading {
         }
         return parts
     }
+
+    /// The same without those of files that are not fetched any more, or that nobody waits for.
+    ///
+    /// - Parameter isAwaited: whether somebody waits for all of them.
+    package func partsAwaited(isAwaited: Bool) throws -> Set<String> {
+        let model = try model()
+        var parts: Set<String> = []
+        try forEachContentName { source, entry in
+            if entry.fetch.progress.received > 0, let part = entry.fetch.part,
+                isAwaited || entry.isAsked, entry.wantedField(in: model[source.collection]) != nil
+            {
+                parts.insert(part)
+            }
+        }
+        return parts
+    }
 }

@@ -42,6 +42,9 @@ extension TransferWorld {
         }
     }
 
+    /// The files in the making.
+    fileprivate var parts: [String] { get throws { try ContentFiles(of: path).partNames() } }
+
     fileprivate func count(_ method: HTTPRequest.Method) -> Int {
         files.requests.count { $0.method == method }
     }
@@ -95,6 +98,64 @@ extension TransferWorld {
         world.world.clock.advance(by: .seconds(20))
         while try world.text("20") == nil { await Task.yield() }
         await world.engine.stop()
+    }
+}
+
+@Suite struct `parts of files on a disk that is full` {
+    /// A world with a part of each file, after which the server could not be had; then there is no
+    /// room.
+    private func world() async throws -> TransferWorld {
+        let world = try TransferWorld()
+        for id in ["1", "2", "3"] {
+            world.serve("/files/\(id)", "0123456789", tag: "\"a\"")
+            try world.name("/files/\(id)", by: id)
+        }
+        world.files.fault = { request, answer throws(TransportError) in
+            guard request.headerFields[.range] == "bytes=0-3" else {
+                throw TransportError(.file, detail: "a fault")
+            }
+            return answer
+        }
+        #expect(try await world.engine.transfer().failed == 3)
+        #expect(try world.parts.count == 3)
+        world.fill()
+        world.world.clock.advance(by: .seconds(3600))
+        return world
+    }
+
+    @Test func `go where nobody waits for the file, and it is begun anew once there is room`()
+        async throws
+    {
+        let world = try await world()
+        try await world.replica.write { tx in _ = try tx.wantFiles(of: EntityKey("tasks", "2")) }
+        let before = world.asked.count
+        await world.engine.start(.none)
+        while world.asked.count == before { await Task.yield() }
+        _ = await world.world.clock.firstSleep()
+        await world.engine.stop()
+
+        // The one that was asked for, and the one that somebody waits for.
+        #expect(try world.parts.count <= 2)
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try await world.engine.transfer().stored == 3)
+        #expect(world.asked.count { $0.hasPrefix("bytes=0-3") } > 3)
+        try await world.expectSound()
+    }
+
+    @Test func `stay where somebody waits for all of them, but for files that nobody names`()
+        async throws
+    {
+        let world = try await world()
+        try await world.replica.write { tx in _ = try tx.delete(EntityKey("tasks", "3")) }
+        #expect(try await world.engine.transfer().failure?.name == "diskFull")
+
+        #expect(try world.parts.count == 2)
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try await world.engine.transfer().stored == 2)
+        #expect(world.asked.count { $0.hasPrefix("bytes=0-3") } == 3)
+        try await world.expectSound()
     }
 }
 
