@@ -53,7 +53,14 @@ extension ViewReader {
             }
             contents.parameters = asked == plan.target.parameters ? nil : asked
         }
-        if plan.comparesKnown || plan.aheadSince != nil || contents.walk != nil {
+        let folder = try plan.target.folder.map { folder in
+            folder.isEmpty ? "" : try resolve(EntityKey(name, folder)).id
+        }
+        var isNarrow = false
+        if let folder {
+            isNarrow = try contents.walk?.note(folder: folder, of: plan.collection, self) ?? false
+        }
+        if !isNarrow, plan.comparesKnown || plan.aheadSince != nil || contents.walk != nil {
             try forEachEntity(in: name) { key, row in
                 try contents.walk?.note(key, row, in: plan.collection, self)
                 // What was said of a folder since may be more than its list told.
@@ -75,10 +82,7 @@ extension ViewReader {
         if contents.walk != nil {
             contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
         }
-        if let folder = plan.target.folder {
-            let id = folder.isEmpty ? "" : try resolve(EntityKey(name, folder)).id
-            contents.walk?.keep(toFolder: id)
-        }
+        if let folder { contents.walk?.keep(toFolder: folder) }
         guard let cut = plan.cut else { return contents }
         for id in cut.named where contents.known.remove(id) == nil {
             let found = try found(EntityKey(name, id.text))
@@ -89,27 +93,6 @@ extension ViewReader {
             contents.missing = try cut.missing { try entity(EntityKey(name, $0)) }
         }
         return contents
-    }
-}
-
-extension TreeWalk {
-    /// Notes what is known of an entity before the list.
-    fileprivate mutating func note(
-        _ key: EntityKey, _ row: EntityRow, in collection: CollectionModel, _ views: ViewReader
-    ) throws {
-        guard let tree = collection.tree else { return }
-        let base = try row.baseValue(in: collection)
-        if base.isLive {
-            guard let document = base.document else { return }
-            let spot = try views.treeSpot(document, in: collection.name, tree)
-            return know(key.id, spot, document, row.isAssumed ? nil : row.revision)
-        }
-        if let document = base.lastDocument { remember(key.id, document) }
-        // What is there under the name of a copy is not known to be one.
-        guard let first = row.pending.first, first.request.isEmpty else { return }
-        if let document = try row.sentTreeDocument(in: collection) {
-            expect(key.id, try views.treeSpot(document, in: collection.name, tree), document)
-        }
     }
 }
 

@@ -116,6 +116,8 @@ package struct TreeWalk: Sendable, Hashable {
     private(set) var isThere = true
     /// Whether something is missing in that folder, or may have been moved there.
     private(set) var leavesOpen = false
+    /// Whether only what lies in that folder is known.
+    var isNarrow = false
 
     /// Whether it counts what is missing, and what may have been moved.
     var looksForMissing: Bool { tellsMissing || isOfOneFolder }
@@ -355,6 +357,15 @@ package struct TreeWalk: Sendable, Hashable {
             return there.id
         }
         return isFolder ? unsent[place] : nil
+    }
+
+    /// Whether a member of the folder that is listed now, by its path, is known to lie there.
+    func knows(_ path: String, _ document: JSONDocument) -> Bool {
+        guard let name = name(of: path) else { return false }
+        let place = Place(folder: folder.id, name: ExactString(name))
+        let known = id(
+            at: place, isFolder: tree.isFolder(document), tree.serverID(in: document))
+        return known != nil && members[folder.id]?[place.name]?.id == known
     }
 
     /// What the server has in the folder that is listed now, near and far.

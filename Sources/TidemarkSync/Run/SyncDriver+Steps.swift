@@ -375,7 +375,11 @@ extension SyncDriver {
         _ recorder: inout SyncRecorder
     ) async throws -> PageResult {
         var page = page
-        list.walk?.place(&page, asOf: list.asOf)
+        var walk = list.walk
+        if let narrow = walk, narrow.isNarrow, !narrow.knows(page) {
+            walk = try host.read(journal) { try narrow.whole(of: list.collection, $0) }
+        }
+        walk?.place(&page, asOf: list.asOf)
         if list.collection.tree?.content != nil {
             page.records = try host.read(journal) { [records = page.records] in
                 try $0.holdingContents(of: records, list.collection)

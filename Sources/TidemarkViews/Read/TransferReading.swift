@@ -93,7 +93,7 @@ extension RowReading {
         plan.progress = entry.fetch.progress
         plan.key =
             entry.entity.isEmpty
-            ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
+            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
         if let key = plan.key, try model()[key.collection]?.tree?.content == rule.field {
             plan.version = try version(of: source, key)?.description
         }
@@ -128,14 +128,17 @@ extension RowReading {
         else { return true }
         let key =
             entry.entity.isEmpty
-            ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
+            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
         return try key.map { key in
             try version(of: source, key) != nil && !isBeingMoved(key, in: collection)
         } ?? false
     }
 
     /// An entity that names a source, after the one is gone that came to name it last.
-    private func anyEntity(naming source: ContentSource) throws -> EntityKey? {
+    private func anyEntity(
+        naming source: ContentSource, _ entry: ContentNamesRow.Entry
+    ) throws -> EntityKey? {
+        if let id = entry.namers.first { return EntityKey(source.collection, id) }
         var found: EntityKey?
         let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
         try walk(.ledger, prefix) { key, value in

@@ -80,6 +80,36 @@ extension ViewReader {
     }
 }
 
+extension ViewReader {
+    /// The entities that are seen in one of a tree, or at the root; nil where no index tells.
+    package func indexedChildren(
+        of parent: EntityKey?, in collection: CollectionModel
+    ) throws -> [EntityKey]? {
+        guard let reference = collection.treeReference, try !hidesAny() else { return nil }
+        let index = IndexModel([IndexField(reference.field)])
+        guard try hasIndex(index, in: collection.name) else { return nil }
+        var values: [[UInt8]] = []
+        if let parent {
+            for id in try keys(of: parent).map(\.id) {
+                values += OrderKey.values(ofID: id, dates: collection.dates)
+            }
+        } else {
+            var null: [UInt8] = []
+            OrderKey.append(nil as JSONValue?, kind: .value, dates: collection.dates, to: &null)
+            values = [null]
+        }
+        var children: [EntityKey] = []
+        for value in values {
+            let bound = IndexBound(value, isInclusive: true)
+            try forEachIndexed(index, in: collection.name, from: bound, to: bound) { _, _, id in
+                children.append(EntityKey(collection.name, id))
+                return true
+            }
+        }
+        return children
+    }
+}
+
 /// A range of an index, in terms of its keys without the name.
 private struct IndexRange {
     enum Place { case before, inside, after }

@@ -234,10 +234,31 @@ package struct ContentNamesRow: Sendable, Hashable {
         package var holds: [ContentHold] = []
         /// The id of the entity that came to name it last; empty where it does not any more.
         package var entity = ""
+        /// In a tree, the ids of all entities that name it, in order; empty where it is only that
+        /// one, and where there were too many.
+        package var namers: [String] = []
         /// How its fetching stands.
         package var fetch = FetchStanding()
 
+        /// How many are noted.
+        static let namersMax = 16
+
         init(_ source: String) { self.source = source }
+
+        /// Notes that an entity comes to name it, before it is the last one that did.
+        ///
+        /// - Parameter count: how many references there were before.
+        mutating func noteNamer(_ id: String, beside count: Int) {
+            if namers.isEmpty {
+                // Of several of which not all are known nothing is noted.
+                guard count == 1, !entity.isEmpty, ExactString(entity) != ExactString(id) else {
+                    return
+                }
+            }
+            namers = Set((namers + [entity, id]).map(ExactString.init)).inOrder
+            namers.removeAll(where: \.isEmpty)
+            if namers.count > Self.namersMax { namers = [] }
+        }
 
         /// Whether somebody waits for its file.
         var isAsked: Bool { holds.contains { $0.asked > 0 } }
@@ -278,6 +299,7 @@ package struct ContentNamesRow: Sendable, Hashable {
             inner.string(2, entry.digest)
             for hold in entry.holds { inner.message(3, hold.encode()) }
             inner.string(4, entry.entity)
+            for id in entry.namers { inner.message(6, id) }
             if !entry.fetch.isEmpty { inner.message(5, entry.fetch.encoded) }
             writer.message(1, inner.bytes)
         }
@@ -296,6 +318,7 @@ package struct ContentNamesRow: Sendable, Hashable {
                 case 2: entry.digest = try part.string()
                 case 3: entry.holds.append(try ContentHold(parsing: try part.bytes()))
                 case 4: entry.entity = try part.string()
+                case 6: entry.namers.append(try part.string())
                 case 5: entry.fetch = try FetchStanding(parsing: try part.bytes())
                 default: continue
                 }

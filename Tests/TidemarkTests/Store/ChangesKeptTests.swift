@@ -210,6 +210,48 @@ extension ChangedTree {
         try replica.close()
     }
 
+    @Test(arguments: TestSeeds.named("TIDEMARK_NAMERS_SEEDS", else: 1...4))
+    func `that a file came which they name, whoever came to name it or ceased to`(
+        _ seed: UInt64
+    ) throws {
+        var random = SplitMix64(seed: seed)
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let replica = try Self.open(folder) { $0.contents = [.init("content"), .init("other")] }
+        let digest = String(repeating: "ab", count: 32)
+        let asset = AssetStored(digest: digest, bytes: 3, .download, source: "/f/1")
+        var naming: Set<String> = []
+        var most = 0
+        for _ in 1...120 {
+            // More than are noted one by one, as time goes on.
+            let id = String(
+                UnicodeScalar(UInt8(ascii: "a") + UInt8.random(in: 0..<20, using: &random)))
+            let what = Int.random(in: 0..<6, using: &random)
+            let fields = [
+                #""content":"/f/2""#, #""content":"/f/1""#, #""content":"/f/1""#,
+                #""content":"/f/1","other":"/f/1""#, #""other":"/f/1""#,
+            ]
+            if what < fields.count {
+                let document = #"{"kind":"file","name":"\#(id)",\#(fields[what])}"#
+                _ = try Self.append(.serverUpserted, id, Array(document.utf8), to: replica)
+            } else {
+                _ = try Self.append(.serverDeleted, id, Array("{}".utf8), to: replica)
+            }
+            if (1...4).contains(what) { naming.insert(id) } else { naming.remove(id) }
+            most = max(most, naming.count)
+            guard let one = naming.min() else { continue }
+            let anchor = try replica.position
+
+            _ = try Self.append(.assetStored, one, asset.encoded, to: replica)
+
+            let told = try ChangedTree.words(replica.changes(since: anchor))
+            #expect(told == naming.sorted().map { "~\($0)" }.joined(separator: " "))
+        }
+        #expect(most > 4)
+        #expect(try replica.journal.verify(.deep).findings == [])
+        try replica.close()
+    }
+
     @Test func `that an issue of it was answered`() throws {
         let tree = try ChangedTree()
         try tree.serverSays("x", ChangedTree.document("x", in: nil))

@@ -184,8 +184,17 @@ extension Fold {
         }
         let source = ContentSource(hold.field.collection, counted.named.text)
         var digest = ""
+        let isInTree = try known(source.collection)?.model.tree != nil
         try change(source) { entry in
+            let count = entry.holds.reduce(0) { $0 + $1.references }
             entry.holds.add(hold, times: factor)
+            if !isInTree {
+                entry.namers = []
+            } else if factor > 0 {
+                entry.noteNamer(key.id, beside: count)
+            } else if !isNamed {
+                entry.namers.removeAll { ExactString($0) == ExactString(key.id) }
+            }
             if factor > 0 {
                 entry.entity = key.id
             } else if entry.entity == key.id, !isNamed {

@@ -90,6 +90,10 @@ extension Fold {
         if count == 1, !entry.entity.isEmpty {
             return try noteStaying(EntityKey(source.collection, entry.entity), position)
         }
+        guard entry.namers.isEmpty else {
+            for id in entry.namers { try noteStaying(EntityKey(source.collection, id), position) }
+            return
+        }
         try noteNaming(in: collection.name, position) { named in
             !named.isFile && ExactString(named.text) == ExactString(source.text)
         }
