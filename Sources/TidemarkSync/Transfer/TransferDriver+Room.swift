@@ -1,7 +1,7 @@
 // TransferDriver+Room.swift — makes room on a full disk: parts go of files that nobody waits for.
 //
-// The log says nothing of it: the next request for such a file finds that its part is gone, says so,
-// and begins anew.
+// The log says nothing of it: the next request for such a file finds that its part is gone, says
+// so, and begins anew.
 
 import TidemarkStore
 import TidemarkViews
