@@ -30,8 +30,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         ///
         /// It takes no answer: the entity comes back with what it refers to.
         case dangling
-        /// A file of an entity that somebody asked for can't be had: the server refused it, or did
-        /// not give it three times in a row.
+        /// A file of an entity that somebody asked for can't be had: the server refused it, or
+        /// answered three times in a row with another one, or that it is not there.
         ///
         /// It is asked for again automatically, at growing intervals, and the issue goes when it
         /// comes, when the entity names another one, or when nobody asks for it any more.

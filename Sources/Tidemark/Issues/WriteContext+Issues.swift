@@ -73,7 +73,7 @@ extension WriteContext {
                     EntityKey(issue.collection, id), completed, cause: position, answer)
             }
         case .unfetched where answer == .discard:
-            if let key = issue.key { try takeBackWants(of: key, issue.fields) }
+            try takeBackWants(of: ContentSource(issue.collection, issue.name))
         case .conflict, .warned, .unreadable, .rejected, .unsettled, .dangling, .unfetched: break
         }
     }

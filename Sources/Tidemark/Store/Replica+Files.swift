@@ -205,12 +205,16 @@ extension WriteContext {
 }
 
 extension WriteContext {
-    /// Takes back what anybody wants of the files that an entity names by some fields.
-    func takeBackWants(of key: EntityKey, _ fields: [String]) throws {
-        for want in try draft.fold.contents(of: key).wants
-        where want.field.isEmpty || fields.contains(want.field) {
-            try wantFiles(
-                of: key, want.field.isEmpty ? nil : want.field, by: want.by, isWanted: false)
+    /// Takes back what anybody asks for of a file, of each entity that names it.
+    ///
+    /// Who wants all files of an entity wants none of them any more.
+    func takeBackWants(of source: ContentSource) throws {
+        for (key, field) in try draft.fold.askers(of: source) {
+            for want in try draft.fold.contents(of: key).wants
+            where !want.isTree && [field, ""].contains(want.field) {
+                try wantFiles(
+                    of: key, want.field.isEmpty ? nil : want.field, by: want.by, isWanted: false)
+            }
         }
     }
 }

@@ -39,6 +39,7 @@ extension SyncEngine {
                 _ = await transfers.result
             } onCancel: {
                 signal.leave()
+                Task { await self.endTransfersWhilePaused() }
             }
             joined.add(signal.outcome, since: start)
             guard stops == self.stops, !Task.isCancelled else {
@@ -54,6 +55,14 @@ extension SyncEngine {
         }
         outcome.add(joined, since: TransferOutcome())
         return outcome
+    }
+
+    /// Ends an automatic pass that nobody waits for, while the engine is paused.
+    func endTransfersWhilePaused() {
+        guard schedule.isPaused, areTransfersAutomatic, transferSignal?.isAwaited != true else {
+            return
+        }
+        transfers?.cancel()
     }
 
     private func beginTransfers(isAutomatic: Bool) -> Task<TransferOutcome, any Error> {

@@ -200,7 +200,7 @@ public actor SyncEngine {
     public func pause() {
         schedule.isPaused = true
         if let automaticRun { leave(automaticRun) }
-        if areTransfersAutomatic, transferSignal?.isAwaited != true { transfers?.cancel() }
+        endTransfersWhilePaused()
         bell.ring()
     }
 

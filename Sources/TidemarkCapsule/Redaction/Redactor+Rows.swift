@@ -108,6 +108,7 @@ private enum RowParts {
     static let contentNames: [UInt32: RowPart] = [
         1: .message([
             1: .text, 2: .text, 3: .message(hold), 4: .text, 5: .message(fetch),
+            6: .text,
         ])
     ]
     static let contentsOfEntity: [UInt32: RowPart] = [

@@ -11,9 +11,9 @@ package enum EntityTag {
     /// The value of If-Match that demands a version: its tag, and beside it the same one escaped
     /// where that is another text.
     ///
-    /// A tag with a quote inside can only be said escaped.
+    /// Only a tag with a path in it may be escaped; with a quote inside it can't be said otherwise.
     package static func condition(_ tag: String) -> String {
-        guard tag.utf8.contains(where: isEscaped), tag.utf8.count > 2 else { return tag }
+        guard tag.contains("/"), tag.utf8.contains(where: isEscaped) else { return tag }
         let inner = tag.dropFirst().dropLast()
         var escaped = String(inner)
         for (plain, escape) in escapes { escaped = escaped.replacing(plain, with: escape) }

@@ -363,9 +363,10 @@ package struct TreeWalk: Sendable, Hashable {
     func knows(_ path: String, _ document: JSONDocument) -> Bool {
         guard let name = name(of: path) else { return false }
         let place = Place(folder: folder.id, name: ExactString(name))
-        let known = id(
-            at: place, isFolder: tree.isFolder(document), tree.serverID(in: document))
-        return known != nil && members[folder.id]?[place.name]?.id == known
+        let mark = tree.serverID(in: document)
+        let known = id(at: place, isFolder: tree.isFolder(document), mark)
+        guard let there = members[folder.id]?[place.name], there.id == known else { return false }
+        return mark == nil || there.mark == mark
     }
 
     /// What the server has in the folder that is listed now, near and far.

@@ -92,7 +92,7 @@ package final class Draft {
         last = last.next
         payloadBytes += event.payload.count
         if event.kind == .modelRegistered { hasModel = true }
-        if event.isLocal || event.kind == .assetWanted { isLocal = true }
+        if event.isLocal || [.assetWanted, .issueAnswered].contains(event.kind) { isLocal = true }
         events.append(copy event)
         try fold.apply(event, at: last)
         return last

@@ -40,7 +40,7 @@ extension Fold {
             forgetIssues(of: &row, key)
             try put(row, key)
         case .dangling: break  // it takes no answer
-        case .unfetched: try unfetchedAnswered(cause)
+        case .unfetched: try unfetchedAnswered(cause, payload.answer)
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
     }

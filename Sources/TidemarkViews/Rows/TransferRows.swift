@@ -261,6 +261,32 @@ extension Ledger {
 }
 
 extension RowReading {
+    /// The entities that name a file by a field by which somebody asked for it of them, in the
+    /// order of their ids.
+    ///
+    /// - Parameter first: one that is looked at alone, and the others only where it is none.
+    package func askers(
+        of source: ContentSource, first: EntityKey? = nil
+    ) throws -> [(key: EntityKey, field: String)] {
+        func field(_ row: EntityContentsRow) -> String? {
+            row.names.first { named in
+                !named.isFile && ExactString(named.text) == ExactString(source.text)
+                    && row.asksFor(named.field)
+            }?.field
+        }
+        if let first, let field = field(try contents(of: first)) { return [(first, field)] }
+        var found: [(key: EntityKey, field: String)] = []
+        let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
+        try walk(.ledger, prefix) { key, value in
+            let name = EntityKey(bytes: key.dropFirst(Ledger.contentsOfEntities.count))
+            if let name, let field = field(try EntityContentsRow(parsing: value)) {
+                found.append((name, field))
+            }
+            return true
+        }
+        return found
+    }
+
     /// The files that somebody asked for and that can't be had.
     func unfetchedIssues() throws -> [IssueRow] {
         try ledgerRows(Ledger.unfetched).compactMap { place, value in
@@ -272,6 +298,7 @@ extension RowReading {
                 kind: .unfetched, position: position, collection: row.source.collection,
                 entity: row.entity)
             issue.fields = [row.field]
+            issue.name = row.source.text
             issue.message = row.message
             return issue
         }

@@ -300,8 +300,11 @@ final class PathWorld {
             }
             return marks
         }
-        // Two that turn out to be the same on the server become one.
-        let held = Set(marks.values)
+        // Two that turn out to be the same on the server become one, which an issue may be about.
+        let asked = try device.replica.issues().compactMap { issue in
+            issue.key.flatMap { device.marks[$0.id] }
+        }
+        let held = Set(marks.values).union(asked)
         gone.removeAll { device.marks[$0].map { held.contains($0) } ?? false }
         guard gone.isEmpty else {
             _ = try device.replica.journal.dump(filter) { position, event in

@@ -42,6 +42,12 @@ import TidemarkViews
                 #"{"photo":17,"files":[{"url":"\#(Self.long)1"},{"url":"\#(Self.long)2"}]}"#),
             event(.assetWanted, "tasks/2", AssetWanted("/files/*/url", by: "gallery").text),
             event(.assetWanted, "tasks/2", AssetWanted("photo", by: "user").text),
+            // Two name a file, and another one is refused, which is an issue.
+            event(.serverUpserted, "tasks/4", #"{"photo":17,"files":[{"url":"\#(Self.long)2"}]}"#),
+            event(
+                .requestSent, "tasks/2",
+                #"{"method":"GET","path":"\#(Self.long)1","fileSource":"\#(Self.long)1"}"#),
+            event(.requestAnswered, "tasks/2", #"{"status":404,"fileResult":"refused"}"#),
             event(
                 .assetStored, "tasks/2",
                 AssetStored(

@@ -17,7 +17,8 @@ import Testing
 
     @Test(arguments: [
         ("\"e\"", "\"e\""), ("\"a b\"", "\"a b\""), ("\"\"", "\"\""),
-        ("\"a&<>\"", "\"a&<>\", \"a&amp;&lt;&gt;\""), ("\"a\"&\"", "\"a&quot;&amp;\""),
+        ("\"1/a&<>\"", "\"1/a&<>\", \"1/a&amp;&lt;&gt;\""), ("\"1/\"&\"", "\"1/&quot;&amp;\""),
+        ("\"a&b\"", "\"a&b\""),
     ])
     func `is demanded as it is, and as it is when escaped`(_ tag: String, _ condition: String) {
         #expect(EntityTag.condition(tag) == condition)

@@ -318,8 +318,13 @@ extension Fold {
         let place = RowKey.contentNames(source)
         var row = try get(place).map { try ContentNamesRow(parsing: $0) } ?? ContentNamesRow()
         var entry = row[source.text] ?? ContentNamesRow.Entry(source.text)
-        let told = entry.fetch.told
+        let (told, wasAsked) = (entry.fetch.told, entry.isAsked)
         change(&entry)
+        if entry.isAsked, !wasAsked, entry.fetch.call == nil {
+            // Whoever asks for it is not to wait because it failed for somebody else.
+            entry.fetch.progress.forgetFailures()
+            entry.fetch.pausedUntil = nil
+        }
         if !entry.isAsked || !entry.digest.isEmpty { entry.fetch.told = nil }
         if let told, entry.fetch.told != told { put(.unfetched(told), nil) }
         try noteDue(&entry, source)

@@ -83,32 +83,38 @@ extension Fold {
         put(.openFetch(call), nil)
         guard let source = open.sources.first else { return }
         guard !open.isSend else { return try end(send: source, event, call) }
-        let (model, key) = (try model(), event.key)
+        let model = try model()
+        // Nobody is told where nobody asks for it.
+        let isAsked = try contentName(source)?.isAsked ?? false
+        let asker = isAsked ? try askers(of: source, first: event.key).first : nil
         try change(source) { entry in
             // A later request has begun anew.
             guard entry.fetch.call == call else { return }
             entry.fetch.call = nil
             let (pause, problem) = body(&entry, model.settings.backoff)
             entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
-            guard let problem, let key, entry.isAsked, entry.fetch.told == nil,
-                let rule = entry.wantedField(in: model[source.collection])
+            guard let problem, let asker, entry.isAsked, entry.digest.isEmpty,
+                entry.fetch.told == nil
             else { return }
             entry.fetch.told = position
-            let row = UnfetchedRow(source, entity: key.id, field: rule.field, message: problem)
+            let row = UnfetchedRow(
+                source, entity: asker.key.id, field: asker.field, message: problem)
             put(.unfetched(position), row.encoded)
         }
     }
 
     /// An answer to the issue that a file can't be had.
-    func unfetchedAnswered(_ cause: Position) throws {
+    func unfetchedAnswered(_ cause: Position, _ answer: String) throws {
         guard let row = try get(.unfetched(cause)).map({ try UnfetchedRow(parsing: $0) }) else {
             return
         }
         try change(row.source) { entry in
             entry.fetch.told = nil
+            guard answer == "retry" else { return }
             entry.fetch.progress.forgetFailures()
             entry.fetch.pausedUntil = nil
         }
+        put(.unfetched(cause), nil)
     }
 
     // MARK: Files that are sent

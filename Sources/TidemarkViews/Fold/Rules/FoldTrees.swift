@@ -33,7 +33,7 @@ struct FoldTrees: FoldRule {
     ) throws -> [FoldEffect] {
         guard event.kind == .serverDeleted else { return [] }
         let row = try fold.entity(key)
-        guard row.baseState != .deleted,
+        guard !row.isGone,
             row.mayHold(row.treeDocument(in: collection), in: collection) ?? true
         else { return [] }
         return [
@@ -108,7 +108,8 @@ struct FoldTrees: FoldRule {
         let isOrphan = try above.map { try fold.entity($0).hidesBelow } ?? false
         if isOrphan, let above { try fold.noteOrphan(in: above, collection) }
         // What is deleted on the server is what it was.
-        let mayHold = row.mayHold(document, in: collection) ?? row.hasOrphans
+        let isGivenUp = row.isGone && event.kind == .localDiscarded
+        let mayHold = row.mayHold(document, in: collection) ?? (row.hasOrphans || isGivenUp)
         let hasOrphans = (row.isGone || isOrphan) && mayHold
         let isEntered = row.isEntered && row.baseState != .live
         guard
