@@ -15,6 +15,7 @@
 @_exported public import struct TidemarkEvents.JSONDocument
 @_exported public import enum TidemarkEvents.JSONValue
 @_exported public import struct TidemarkEvents.ModelRegistration
+@_exported public import enum TidemarkEvents.MutationOutcome
 @_exported public import struct TidemarkEvents.Reference
 @_exported public import struct TidemarkEvents.Remote
 @_exported public import struct TidemarkEvents.SyncModel

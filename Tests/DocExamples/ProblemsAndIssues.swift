@@ -7,6 +7,12 @@ enum ProblemsAndIssues {
         func send(_ text: String) async throws {}
     }
 
+    static func wait(_ replica: Replica, _ visit: EntityKey) async throws -> Bool {
+        let change = try await replica.write { tx in try tx.delete(visit) }
+        let isGone = try await replica.outcome(of: change) == .accepted
+        return isGone
+    }
+
     static func relay(_ replica: Replica, _ visit: EntityKey, _ gateway: Gateway) async throws {
         let (text, position) = try replica.read { tx in (try compose(tx, visit), tx.position) }
         try await gateway.send(text)

@@ -32,6 +32,12 @@ public final class WriteContext {
         return result
     }
 
+    /// The position of the last event so far: that of a change, asked for right after it was made,
+    /// if it logged anything.
+    ///
+    /// By it ``Replica/outcome(of:)`` waits for what becomes of the change.
+    public var position: Position { Position(draft.nextPosition.rawValue - 1) }
+
     // MARK: Documents
 
     /// The document of an entity, with the changes of this commit so far; nil when there is none.

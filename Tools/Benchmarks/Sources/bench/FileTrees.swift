@@ -4,6 +4,7 @@
 import Foundation
 import Tidemark
 import TidemarkHTTP
+@_spi(Measuring) import TidemarkInspect
 import TidemarkSync
 
 /// A server of files that one of the scripts in `Tools` starts.

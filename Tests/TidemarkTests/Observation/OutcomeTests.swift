@@ -1,0 +1,126 @@
+// OutcomeTests.swift — waiting for what becomes of a change.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `what becomes of a change` {
+    private static let key = EntityKey("notes", "a")
+
+    private func with(_ body: (SyncDevice) async throws -> Void) async throws {
+        let world = SyncWorld.notes(.serverWins)
+        try await SyncDevice.with(world) { device in
+            try await body(device)
+            try device.verify()
+        }
+    }
+
+    private func create(_ device: SyncDevice, _ title: String = "mine") throws -> Position {
+        try device.replica.write { tx in
+            let change = try tx.create(Self.key, Array(#"{"title":"\#(title)"}"#.utf8))
+            #expect(tx.position == change)
+            return change
+        }
+    }
+
+    private func now(_ change: Position, _ device: SyncDevice) throws -> MutationOutcome? {
+        try device.replica.read { try $0.outcome(of: change) }
+    }
+
+    @Test func `is known once the server took it, also to who waits from before`() async throws {
+        try await with { device in
+            let change = try create(device)
+            #expect(try now(change, device) == nil)
+            let replica = device.replica
+            async let outcome = replica.outcome(of: change)
+
+            try await device.sync()
+
+            #expect(try await outcome == .accepted)
+            #expect(try await replica.outcome(of: change) == .accepted)
+        }
+    }
+
+    @Test func `is not its refusal, but what follows from the answer to that`() async throws {
+        try await with { device in
+            let change = try create(device)
+            let replica = device.replica
+            device.world.server.faults = FaultPlan([FaultRule(.answer(status: 403), method: .put)])
+            async let outcome = replica.outcome(of: change)
+            try await device.sync()
+            let issue = try #require(try replica.issues().first)
+            #expect(try now(change, device) == nil)
+
+            device.world.server.faults = FaultPlan()
+            try replica.answer(issue.id, .retry)
+            device.world.clock.advance(by: .seconds(3600))
+            try await device.sync()
+
+            #expect(try await outcome == .accepted)
+        }
+    }
+
+    @Test func `is that it was given up, where it was`() async throws {
+        try await with { device in
+            let change = try create(device)
+            let replica = device.replica
+            async let outcome = replica.outcome(of: change)
+
+            try await replica.write { try $0.discard(Self.key) }
+
+            #expect(try await outcome == .discarded)
+        }
+    }
+
+    @Test func `is known after a restart, and may come after one`() async throws {
+        try await with { device in
+            let first = try create(device)
+            try await device.sync()
+            let second = try await device.replica.write { tx in
+                try tx.patch(Self.key, Patch(set: [.init("title", Array(#""other""#.utf8))]))
+            }
+            let change = try #require(second)
+            try device.restart()
+            let replica = device.replica
+            async let outcome = replica.outcome(of: change)
+
+            try await device.sync()
+
+            #expect(try await outcome == .accepted)
+            #expect(try await replica.outcome(of: first) == .accepted)
+        }
+    }
+
+    @Test func `is nothing where there was no change`() async throws {
+        try await with { device in
+            let change = try create(device)
+            try await device.sync()
+            let error = await #expect(throws: TidemarkError.self) {
+                try await device.replica.outcome(of: Position(change.rawValue + 1))
+            }
+            #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test func `is not waited for any more by who is cancelled, or where the store is closed`()
+        async throws
+    {
+        try await with { device in
+            let change = try create(device)
+            let replica = device.replica
+            let waiting = Task { try await replica.outcome(of: change) }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+
+            let other = Task { try await replica.outcome(of: change) }
+            try device.restart()
+            let error = await #expect(throws: TidemarkError.self) { try await other.value }
+            #expect(error?.code == .closed)
+        }
+    }
+}
