@@ -6,11 +6,13 @@ func serverWords(in text: String, of path: String) -> [String] {
         of: /(?i)\btoggl(?!e)\w*|\bkinto\w*|\b(cal|card)dav\w*|\bradicale|\bnextcloud|\bdhis2?\w*/)
     let words = text.matches(
         of: /(?i)time_?entries|\bworkspaces?\b|\bbuckets\b|\blast_modified|\bnext-page\b/)
+    let files = text.matches(
+        of: /(?i)\b(web|mod_|wsgi)dav\w*|\b(propfind|proppatch|mkcol|owncloud|getetag|multistatus)/)
     let items = text.matches(of: /\bV(CALENDAR|EVENT|CARD)\b|\bDTSTART\b/)
     // Of a header field the name; the member of the log stands in one file.
     let fields = text.matches(of: /"(Alert|Backoff)"|\b[Ff]ields? (Alert|Backoff)\b/)
     let isOwnMember = path == "Sources/TidemarkEvents/Payloads/AskedRest.swift"
-    let found = names.map(\.range) + words.map(\.range) + items.map(\.range)
+    let found = names.map(\.range) + words.map(\.range) + items.map(\.range) + files.map(\.range)
     return (found + fields.map(\.range)).map { String(text[$0]) }
         .filter { !isOwnMember || $0 != "\"Backoff\"" }
 }

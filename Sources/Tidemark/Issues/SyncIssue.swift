@@ -141,7 +141,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
-    /// edit, and entities that the list did not name are created on the server.
+    /// edit, and entities that the list did not name are created on the server: of files that the
+    /// server knows by their paths those whose content is here, and the others are deleted.
     ///
     /// In a tree, what would lie in something that is not there any more gets a place that is.
     case keepMine

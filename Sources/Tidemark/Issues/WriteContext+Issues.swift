@@ -222,7 +222,10 @@ extension WriteContext {
                     .issueAnswered, recordedAt: draft.now, key: key, cause: deleted,
                     json: payload.encoded))
         }
-        try create(key, mine)
+        guard let collection = try draft.fold.knownCollection(key.collection),
+            let made = try draft.fold.madeAgain(mine, in: collection)
+        else { return }
+        try create(key, made)
     }
 }
 

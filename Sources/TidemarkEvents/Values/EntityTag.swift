@@ -1,7 +1,7 @@
 // EntityTag.swift — versions of files as HTTP's entity tags: what a precondition says of one, and
 // whether two name the same.
 //
-// mod_dav_svn has the path of a file in its tag. A list tells it as it is, the header field ETag
+// A server may have the path of a file in its tag. A list tells it as it is, the header field ETag
 // with &, <, > and " escaped as in XML, and a precondition has to say it as the field does.
 
 /// Entity tags (RFC 9110, 8.8.3), as texts with their quotes.

@@ -107,6 +107,30 @@ extension Fold {
     }
 }
 
+extension RowReading {
+    /// The document by which an entity is made on the server again that is not there any more; nil
+    /// of a file whose content is not here.
+    ///
+    /// In a tree by paths the server gives it another id, and its content is sent from here.
+    package func madeAgain(
+        _ document: [UInt8], in collection: CollectionModel
+    ) throws -> [UInt8]? {
+        guard collection.isByPath, let tree = collection.tree else { return document }
+        let known = try JSONDocument(parsing: document)
+        var fields: [(key: String, value: [UInt8])] = []
+        if let field = tree.content, let name = known.value(field).flatMap({ ContentName($0) }),
+            !name.isFile
+        {
+            guard let digest = try digest(of: name, in: collection.name),
+                let stored = try content(digest)?.stored
+            else { return nil }
+            let own = ContentName.file(sha256: digest, bytes: Int(clamping: stored.bytes))
+            fields = [(key: field, value: own.json.encoded())]
+        }
+        return known.applying(set: fields, unset: tree.serverID.map { [$0] } ?? [])
+    }
+}
+
 /// A change that was pending, and is made anew after all that was pending is given up.
 package enum ChangeAnew: Sendable, Hashable {
     case create([UInt8])
