@@ -163,7 +163,7 @@ extension WriteContext {
             if let present {
                 try patch(key, limited(Patch(settingAllOf: made, lists, on: present)))
             } else {
-                try create(key, try placed(made, collection, sides))
+                try create(key, try placed(made, key, collection, sides))
             }
         } else {
             let edit = limited(try Patch(parsing: lost.payload))
@@ -173,18 +173,37 @@ extension WriteContext {
             } else {
                 let before = try JSONDocument(parsing: sides.sides?.base ?? Array("{}".utf8))
                 let made = try JSONDocument(parsing: edit.applied(to: before, lists))
-                try create(key, try placed(made, collection, sides))
+                try create(key, try placed(made, key, collection, sides))
             }
         }
     }
 
     /// What is made again, at the root where its folder is gone.
+    ///
+    /// - Throws: `unfitFile` for a file whose content is not here.
     private func placed(
-        _ document: JSONDocument, _ collection: CollectionModel?, _ sides: IssueSides
+        _ document: JSONDocument, _ key: EntityKey, _ collection: CollectionModel?,
+        _ sides: IssueSides
     ) throws -> [UInt8] {
         guard let collection else { return document.bytes }
-        return try draft.fold.placed(
+        let placed = try draft.fold.placed(
             document, in: collection, at: sides.serverTime ?? draft.now)
+        guard let made = try madeAgain(placed, collection) else {
+            throw TidemarkError(
+                .unfitFile,
+                "\(key) can't be made again, as its content is not here: keep theirs, or give it "
+                    + "another content", key: key)
+        }
+        return made
+    }
+
+    /// What the server does not have any more as it is made there again; nil for a file whose
+    /// content is not here.
+    private func madeAgain(
+        _ document: [UInt8], _ collection: CollectionModel?
+    ) throws -> [UInt8]? {
+        guard let collection else { return document }
+        return try draft.fold.madeAgain(document, in: collection)
     }
 
     /// Refuses an edit of elements of a list whose elements the model does not tell any more.
@@ -222,9 +241,8 @@ extension WriteContext {
                     .issueAnswered, recordedAt: draft.now, key: key, cause: deleted,
                     json: payload.encoded))
         }
-        guard let collection = try draft.fold.knownCollection(key.collection),
-            let made = try draft.fold.madeAgain(mine, in: collection)
-        else { return }
+        let collection = try draft.fold.knownCollection(key.collection)
+        guard let made = try madeAgain(mine, collection) else { return }
         try create(key, made)
     }
 }

@@ -257,7 +257,7 @@ extension Journal {
             return nil
         }
         // Noted before it is looked for: who unlinks it has done so, or asks here and leaves it.
-        shared.contents.imports(digest, at: Position(draft.nextPosition.rawValue - 1))
+        shared.contents.imports(digest, at: draft.last)
         guard let found = try contentFiles?.bytes(of: digest) else {
             throw TidemarkError(
                 .unfitFile,

@@ -36,7 +36,7 @@ public final class WriteContext {
     /// if it logged anything.
     ///
     /// By it ``Replica/outcome(of:)`` waits for what becomes of the change.
-    public var position: Position { Position(draft.nextPosition.rawValue - 1) }
+    public var position: Position { draft.last }
 
     // MARK: Documents
 

@@ -13,7 +13,7 @@ package enum EntityTag {
     ///
     /// Only a tag with a path in it may be escaped; with a quote inside it can't be said otherwise.
     package static func condition(_ tag: String) -> String {
-        guard tag.contains("/"), tag.utf8.contains(where: isEscaped) else { return tag }
+        guard tag.contains("/") else { return tag }
         let inner = tag.dropFirst().dropLast()
         var escaped = String(inner)
         for (plain, escape) in escapes { escaped = escaped.replacing(plain, with: escape) }
@@ -23,11 +23,7 @@ package enum EntityTag {
 
     /// Whether two tags name the same version, be they weak or not, escaped or not.
     package static func isSame(_ tag: String, _ other: String) -> Bool {
-        plain(unmarked(tag)) == plain(unmarked(other))
-    }
-
-    private static func unmarked(_ tag: String) -> Substring {
-        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        plain(Revision(tag).tag) == plain(Revision(other).tag)
     }
 
     /// A tag in which nothing is escaped.
@@ -36,12 +32,5 @@ package enum EntityTag {
         guard plain.utf8.contains(UInt8(ascii: "&")) else { return plain }
         for (text, escape) in escapes.reversed() { plain = plain.replacing(escape, with: text) }
         return plain
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""): true
-        default: false
-        }
     }
 }

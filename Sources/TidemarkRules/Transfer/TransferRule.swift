@@ -78,7 +78,7 @@ package enum TransferRule {
         case .refused: return true
         case .part, .whole, .sent: return false
         case .anew, .partless, .failed:
-            let isOfFile = (200..<500).contains(status) && ![401, 408, 425, 429].contains(status)
+            let isOfFile = (200..<500).contains(status) && !isPassing(status)
             return isOfFile && max(progress.failures, progress.restarts) >= failuresTold
         }
     }
@@ -127,9 +127,17 @@ package enum TransferRule {
         case 416:
             // There is no first byte of an empty file.
             return from == 0 && count != nil ? (.partless, nil) : (.anew, nil)
-        case 401, 408, 425, 429: return (.failed, nil)
+        case let status where isPassing(status): return (.failed, nil)
         case 300..<500: return (.refused, nil)
         default: return (.failed, nil)
+        }
+    }
+
+    /// Whether a status says of a file only that it was not given now.
+    private static func isPassing(_ status: Int) -> Bool {
+        switch status {
+        case 401, 408, 425, 429: true
+        default: false
         }
     }
 
@@ -153,7 +161,7 @@ package enum TransferRule {
         switch status {
         case 200 where isPage: .failed
         case 200..<300: hasName ? .sent : .refused
-        case 401, 408, 425, 429: .failed
+        case let status where isPassing(status): .failed
         case 300..<500: isPage && failures < pagesMax ? .failed : .refused
         default: .failed
         }

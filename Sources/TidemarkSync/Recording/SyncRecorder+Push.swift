@@ -31,7 +31,7 @@ extension SyncRecorder {
             else { return nil }
         }
         let start = try begin(draft)
-        let asOf = Position(draft.nextPosition.rawValue - 1)
+        let asOf = draft.last
         guard items.count > 1 else {
             let call = try appendSent(
                 items[0], request, group, sentAt, waited: waited, start, asOf, cause: nil, draft)
@@ -127,7 +127,7 @@ extension SyncRecorder {
         switch (item.call, answer) {
         case (_, .absent), (.delete, .stored), (.delete, .deleted):
             let isGone = try draft.fold.entity(draft.fold.resolve(item.key)).baseState == .deleted
-            return isGone ? Position(draft.nextPosition.rawValue - 1) : nil
+            return isGone ? draft.last : nil
         default: return nil
         }
     }

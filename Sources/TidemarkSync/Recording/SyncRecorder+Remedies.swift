@@ -19,7 +19,7 @@ extension SyncRecorder {
         sent.group = parts(of: group)
         sent.rule = RequestSent.remedyRule + "/\(RequestSent.remedyVersion)"
         sent.remedies = remedy.refusals
-        let asOf = Position(draft.nextPosition.rawValue - 1)
+        let asOf = draft.last
         return try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: remedy.key, sync: start, asOf: asOf,

@@ -98,7 +98,7 @@ extension TransferDriver {
         // A file with a place that is none is refused, and the next one is looked for.
         while true {
             let next = try await journal.write(at: now) { draft -> (SendPlan, SendRequest?)? in
-                let last = Position(draft.nextPosition.rawValue - 1)
+                let last = draft.last
                 guard let found = try draft.fold.nextSendEvent(at: now, after: last) else {
                     return nil
                 }

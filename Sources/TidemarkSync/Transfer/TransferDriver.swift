@@ -200,7 +200,7 @@ package struct TransferDriver: Sendable {
         while true {
             let use = journal.shared.contents
             let request = try await journal.write(at: now) { draft -> TransferRequest? in
-                let last = Position(draft.nextPosition.rawValue - 1)
+                let last = draft.last
                 let found = try draft.fold.nextTransferEvent(
                     at: now, after: last, adapter, isAwaited: signal.isAwaited
                 ) { part, bytes in

@@ -56,7 +56,8 @@ package final class Draft {
     private(set) var (hasModel, isLocal) = (false, false)
     /// The key that the first event is to carry; set before it is appended.
     package var idempotencyKey: IdempotencyKey?
-    private var last: Position
+    /// The position of the last event, of this commit or before it.
+    package private(set) var last: Position
     private var current: Fold?
 
     init(now: Timestamp, after last: Position, _ fold: Fold) {
@@ -92,7 +93,9 @@ package final class Draft {
         last = last.next
         payloadBytes += event.payload.count
         if event.kind == .modelRegistered { hasModel = true }
-        if event.isLocal || [.assetWanted, .issueAnswered].contains(event.kind) { isLocal = true }
+        if event.isLocal || event.kind == .assetWanted || event.kind == .issueAnswered {
+            isLocal = true
+        }
         events.append(copy event)
         try fold.apply(event, at: last)
         return last

@@ -142,10 +142,8 @@ extension RowReading {
         var found: EntityKey?
         let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
         try walk(.ledger, prefix) { key, value in
-            let isNamed = try EntityContentsRow(parsing: value).names.contains { named in
-                !named.isFile && ExactString(named.text) == ExactString(source.text)
-            }
-            if isNamed {
+            if try EntityContentsRow(parsing: value).names.contains(where: { $0.isSource(source) })
+            {
                 found = EntityKey(bytes: key.dropFirst(Ledger.contentsOfEntities.count))
             }
             return found == nil
@@ -218,11 +216,16 @@ extension RowReading {
         try get(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }?[source.text]
     }
 
-    /// The part files in which something is that a request will go on with.
-    package func partsInUse() throws -> Set<String> {
+    /// The part files in which something is that a request will go on with, of some files or all.
+    package func partsInUse(
+        where isMeant: (ContentSource, ContentNamesRow.Entry) -> Bool = { _, _ in true }
+    ) throws -> Set<String> {
         var parts: Set<String> = []
-        try forEachContentName { _, entry in
-            if entry.fetch.progress.received > 0, let part = entry.fetch.part { parts.insert(part) }
+        try forEachContentName { source, entry in
+            guard entry.fetch.progress.received > 0, let part = entry.fetch.part,
+                isMeant(source, entry)
+            else { return }
+            parts.insert(part)
         }
         return parts
     }
@@ -232,14 +235,9 @@ extension RowReading {
     /// - Parameter isAwaited: whether somebody waits for all of them.
     package func partsAwaited(isAwaited: Bool) throws -> Set<String> {
         let model = try model()
-        var parts: Set<String> = []
-        try forEachContentName { source, entry in
-            if entry.fetch.progress.received > 0, let part = entry.fetch.part,
-                isAwaited || entry.isAsked, entry.wantedField(in: model[source.collection]) != nil
-            {
-                parts.insert(part)
-            }
+        return try partsInUse { source, entry in
+            (isAwaited || entry.isAsked)
+                && entry.wantedField(in: model[source.collection]) != nil
         }
-        return parts
     }
 }

@@ -20,6 +20,11 @@ package struct EntityContentsRow: Sendable, Hashable {
             self.isToBeSent = isToBeSent
         }
 
+        /// Whether it is a source, the server's word for a file.
+        func isSource(_ source: ContentSource) -> Bool {
+            !isFile && ExactString(text) == ExactString(source.text)
+        }
+
         package static func == (left: Self, right: Self) -> Bool {
             left.isFile == right.isFile && left.isToBeSent == right.isToBeSent
                 && ExactString(left.field) == ExactString(right.field)

@@ -269,10 +269,7 @@ extension RowReading {
         of source: ContentSource, first: EntityKey? = nil
     ) throws -> [(key: EntityKey, field: String)] {
         func field(_ row: EntityContentsRow) -> String? {
-            row.names.first { named in
-                !named.isFile && ExactString(named.text) == ExactString(source.text)
-                    && row.asksFor(named.field)
-            }?.field
+            row.names.first { $0.isSource(source) && row.asksFor($0.field) }?.field
         }
         if let first, let field = field(try contents(of: first)) { return [(first, field)] }
         var found: [(key: EntityKey, field: String)] = []

@@ -1,6 +1,5 @@
 // PathWorld+Contents.swift — the contents of files in a tree that several change: what devices and
-// a plain client write, that all have the same bytes in the end, and what became of each that was
-// written.
+// a plain client write, and that all have the same bytes in the end.
 
 import Foundation
 import HTTPTypes
@@ -44,14 +43,6 @@ struct PathTally: CustomStringConvertible {
 }
 
 extension PathWorld {
-    /// A content that a device wrote.
-    struct Written {
-        var device: Device
-        var key: EntityKey
-        var text: String
-        var position: Position
-    }
-
     /// A content that no other one is alike, nor as long: servers of files tell versions by length
     /// and seconds.
     func text() -> String {
@@ -66,13 +57,15 @@ extension PathWorld {
             guard !files.isEmpty else { break }
             let one = random.pick(files)
             let text = text()
-            let content = try stored(text, device)
+            let content = try device.replica.importText(text).encoded()
             steps.append("\(device.name): content \(made) of \(one.key.id)=\(one.path)")
             let position = try? await device.replica.write { tx in
                 try tx.patch(one.key, Patch(set: [.init("content", content)]))
             }
             guard let position else { continue }
-            written.append(Written(device: device, key: one.key, text: text, position: position))
+            written.append(
+                WrittenContent(
+                    replica: device.replica, key: one.key, text: text, position: position))
         }
         guard random.chance(40) else { return }
         let files = try await server.all().filter { !$0.isFolder }
@@ -81,14 +74,6 @@ extension PathWorld {
         let text = text()
         steps.append("server: content \(made) of \(path)")
         try await server.put(path, text)
-    }
-
-    /// The name of a content, after it was imported.
-    private func stored(_ text: String, _ device: Device) throws -> [UInt8] {
-        let path = device.replica.directory + ".content"
-        try Data(text.utf8).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        return try device.replica.importFile(at: path).json.encoded()
     }
 
     /// A file of which a device has not the bytes that the server has; nil where there is none.
@@ -126,31 +111,15 @@ extension PathWorld {
         }
     }
 
-    /// Checks that each content which was written has one outcome, that the server got what is
-    /// said to be accepted, and that no upload went without a condition.
+    /// Checks what became of the contents that were written.
     func checkContents() throws {
-        let uploads = setting.exchanges().filter { $0.request.method == .put }
-        for upload in uploads where upload.request.headerFields[.ifMatch] == nil {
-            guard upload.request.headerFields[.ifNoneMatch] == "*" else {
-                throw failure("an upload to \(upload.request.path ?? "") without a condition")
-            }
+        let uploads = setting.exchanges().filter { $0.request.method == .put }.map { exchange in
+            ContentUpload(
+                path: exchange.request.path ?? "", fields: exchange.request.headerFields,
+                text: String(decoding: exchange.body ?? [], as: UTF8.self),
+                isApplied: exchange.isApplied)
         }
-        let sent = Set(
-            uploads.filter(\.isApplied).map { String(decoding: $0.body ?? [], as: UTF8.self) })
-        for content in written {
-            let outcome = try content.device.replica.read { store in
-                try store.views.mutation(content.position)?.outcome
-            }
-            guard let outcome else { throw failure("nothing became of \(content.text)") }
-            let isOverwritten = written.contains { other in
-                other.device.name == content.device.name && other.key == content.key
-                    && other.position > content.position
-            }
-            let isSaidToBeThere = outcome == .accepted || outcome == .merged
-            guard !isSaidToBeThere || isOverwritten || sent.contains(content.text) else {
-                throw failure("\(content.text) is \(outcome.rawValue), and was never sent")
-            }
-        }
+        if let problem = try written.problem(uploads) { throw failure(problem) }
     }
 
     /// What happened in the day.

@@ -60,7 +60,7 @@ final class PathWorld {
     var made = 0
     var steps: [String] = []
     /// The contents that devices wrote.
-    var written: [Written] = []
+    var written: [WrittenContent] = []
     /// What was sent in the run in hand.
     private let sent = SyncList<String>()
 

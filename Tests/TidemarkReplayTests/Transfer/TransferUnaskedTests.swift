@@ -89,15 +89,23 @@ private final class Gate: Transport, Sendable {
         try await world.expectSound(acts: 24)
     }
 
-    @Test func `begin at once where somebody comes to wait, who is told what came since`()
-        async throws
-    {
+    /// An engine that fetches by itself, and somebody who came to wait for that.
+    private func joined() async throws -> (
+        TransferWorld, Gate, SyncEngine, Task<TransferOutcome, any Error>
+    ) {
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
         await engine.start(.none)
         await gate.settle(2)
         let pass = Task { try await engine.transfer() }
         await gate.settle(4)
+        return (world, gate, engine, pass)
+    }
+
+    @Test func `begin at once where somebody comes to wait, who is told what came since`()
+        async throws
+    {
+        let (world, gate, engine, pass) = try await joined()
 
         #expect(gate.open == 4)
         await engine.pause()
@@ -109,12 +117,7 @@ private final class Gate: Transport, Sendable {
     }
 
     @Test func `go on by themselves once who came to wait is cancelled`() async throws {
-        let (world, gate) = try world(TransferBudgets(downloads: 4))
-        let engine = try world.engine(over: gate)
-        await engine.start(.none)
-        await gate.settle(2)
-        let pass = Task { try await engine.transfer() }
-        await gate.settle(4)
+        let (world, gate, engine, pass) = try await joined()
         pass.cancel()
         await engine.pause()
 

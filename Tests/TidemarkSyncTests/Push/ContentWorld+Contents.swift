@@ -12,14 +12,6 @@ import TidemarkViews
 
 @testable import SyncSupport
 
-/// A content that a device wrote.
-struct WrittenContent {
-    var device: ContentWorld.Device
-    var key: EntityKey
-    var text: String
-    var position: Position
-}
-
 extension ContentWorld {
     func pickFile(_ entries: [WebDAVEntry]) -> String? {
         let files = entries.filter { !$0.isFolder }
@@ -31,10 +23,7 @@ extension ContentWorld {
         _ device: Device, _ parent: String?, _ name: String, _ id: String,
         _ one: (key: EntityKey, path: String, isFolder: Bool)?, _ text: String
     ) async throws {
-        let path = device.replica.directory + ".content"
-        try Data(text.utf8).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let content = try device.replica.importFile(at: path).json
+        let content = try device.replica.importText(text)
         let known = one.flatMap { $0.isFolder ? nil : $0 }
         let renames = random.chance(30)
         do {
@@ -58,7 +47,7 @@ extension ContentWorld {
             guard let position else { return }
             written.append(
                 WrittenContent(
-                    device: device, key: known?.key ?? EntityKey("files", id), text: text,
+                    replica: device.replica, key: known?.key ?? EntityKey("files", id), text: text,
                     position: position))
         } catch is TidemarkError {
             // It can't lie there.
@@ -86,38 +75,14 @@ extension ContentWorld {
         return try contents(device) == Dictionary(uniqueKeysWithValues: there)
     }
 
-    /// Whether the same device gave the file another content later.
-    private func isOverwritten(_ content: WrittenContent) -> Bool {
-        written.contains { other in
-            other.device.name == content.device.name && other.key == content.key
-                && other.position > content.position
-        }
-    }
-
-    /// Checks what became of the contents that were written: what was accepted the server got, and
-    /// nothing waits; and that no upload went without a condition.
+    /// Checks what became of the contents that were written.
     func checkContents() throws {
-        let uploads = server.requestLog.filter { $0.method == .put }
-        for upload in uploads where upload.fields[.ifMatch] == nil {
-            guard upload.fields[.ifNoneMatch] == "*" else {
-                throw failure("an upload to \(upload.path) without a condition")
-            }
+        let uploads = server.requestLog.filter { $0.method == .put }.map { request in
+            ContentUpload(
+                path: request.path, fields: request.fields,
+                text: String(decoding: request.body ?? [], as: UTF8.self),
+                isApplied: request.isApplied)
         }
-        let sent = Set(
-            uploads.filter(\.isApplied).map { String(decoding: $0.body ?? [], as: UTF8.self) })
-        for content in written {
-            let outcome = try content.device.replica.read { store in
-                try store.views.mutation(content.position)?.outcome
-            }
-            switch outcome {
-            case nil: throw failure("nothing became of \(content.text)")
-            case .accepted?, .merged?:
-                if !sent.contains(content.text), !isOverwritten(content) {
-                    throw failure("\(content.text) was accepted, and never sent")
-                }
-            case .superseded?, .coalesced?, .annihilated?, .withdrawn?, .rejected?, .discarded?:
-                break
-            }
-        }
+        if let problem = try written.problem(uploads) { throw failure(problem) }
     }
 }

@@ -94,9 +94,7 @@ extension Fold {
             for id in entry.namers { try noteStaying(EntityKey(source.collection, id), position) }
             return
         }
-        try noteNaming(in: collection.name, position) { named in
-            !named.isFile && ExactString(named.text) == ExactString(source.text)
-        }
+        try noteNaming(in: collection.name, position) { $0.isSource(source) }
     }
 
     /// The same of a file that is named by its digest.

@@ -83,24 +83,23 @@ extension Fold {
         put(.openFetch(call), nil)
         guard let source = open.sources.first else { return }
         guard !open.isSend else { return try end(send: source, event, call) }
-        let model = try model()
-        // Nobody is told where nobody asks for it.
-        let isAsked = try contentName(source)?.isAsked ?? false
-        let asker = isAsked ? try askers(of: source, first: event.key).first : nil
+        let backoff = try model().settings.backoff
+        var told: String?
         try change(source) { entry in
             // A later request has begun anew.
             guard entry.fetch.call == call else { return }
             entry.fetch.call = nil
-            let (pause, problem) = body(&entry, model.settings.backoff)
+            let (pause, problem) = body(&entry, backoff)
             entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
-            guard let problem, let asker, entry.isAsked, entry.digest.isEmpty,
-                entry.fetch.told == nil
-            else { return }
-            entry.fetch.told = position
-            let row = UnfetchedRow(
-                source, entity: asker.key.id, field: asker.field, message: problem)
-            put(.unfetched(position), row.encoded)
+            // Nobody is told where nobody asks for it.
+            guard let problem, entry.isAsked, entry.digest.isEmpty, entry.fetch.told == nil else {
+                return
+            }
+            (entry.fetch.told, told) = (position, problem)
         }
+        guard let told, let asker = try askers(of: source, first: event.key).first else { return }
+        let row = UnfetchedRow(source, entity: asker.key.id, field: asker.field, message: told)
+        put(.unfetched(position), row.encoded)
     }
 
     /// An answer to the issue that a file can't be had.
