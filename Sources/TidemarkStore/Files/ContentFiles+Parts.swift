@@ -16,16 +16,6 @@ extension ContentFiles {
         try Self.length(at: try path(ofPart: part))
     }
 
-    /// Adds to a hash what a file in the making has behind what was hashed of it, up to a place or
-    /// to its end.
-    ///
-    /// - Throws: ``StoreError``: `unfitFile` where there is none.
-    package func add(
-        part: String, to hash: inout FileHash, upTo end: UInt64? = nil
-    ) throws(StoreError) {
-        try Self.add(try path(ofPart: part), to: &hash, upTo: end)
-    }
-
     /// Makes what is in a file in the making durable.
     ///
     /// - Parameter isNew: whether its name is made durable, too.

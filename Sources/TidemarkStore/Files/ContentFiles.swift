@@ -27,7 +27,7 @@ package struct ContentFiles: Sendable {
     static let name = "contents"
     private static let partsName = ".part"
     /// How much of a file is in memory at a time.
-    static let chunkBytes = 256 << 10
+    private static let chunkBytes = 256 << 10
 
     private let store: String
     private var folder: String { store + "/" + Self.name }
@@ -199,12 +199,19 @@ package struct ContentFiles: Sendable {
     private static func content(
         of file: Int32, _ progress: (_ bytes: UInt64) -> Void = { _ in }
     ) throws(SystemNumber) -> Content {
-        var hash = FileHash()
-        try hash.add(file, upTo: nil, progress)
-        return hash.content
+        var hash = SHA256Stream()
+        var offset = 0
+        while true {
+            let bytes = try Platform.read(file, at: offset, count: chunkBytes)
+            hash.add(bytes[...])
+            offset += bytes.count
+            progress(UInt64(offset))
+            guard bytes.count == chunkBytes else { break }
+        }
+        return Content(digest: digits(hash.digest), bytes: UInt64(offset))
     }
 
-    static func digits(_ digest: [UInt8]) -> String {
+    private static func digits(_ digest: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
@@ -219,20 +226,11 @@ package struct ContentFiles: Sendable {
     }
 
     private static func content(at path: String) throws(StoreError) -> Content {
-        var hash = FileHash()
-        try add(path, to: &hash)
-        return hash.content
-    }
-
-    /// Adds what a file has behind what was hashed of it, up to a place or to its end.
-    static func add(
-        _ path: String, to hash: inout FileHash, upTo end: UInt64? = nil
-    ) throws(StoreError) {
         do throws(SystemNumber) {
             guard try kind(path) == .regular else { throw SystemNumber(number: Platform.noEntry) }
             let descriptor = try Platform.openForReading(path)
             defer { Platform.closeFile(descriptor) }
-            try hash.add(descriptor, upTo: end)
+            return try content(of: descriptor)
         } catch  where error.number == Platform.noEntry {
             throw unfit("there is no file \(path)")
         } catch { throw .system(error.number, during: "contents", path) }

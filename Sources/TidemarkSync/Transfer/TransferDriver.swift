@@ -97,7 +97,7 @@ package struct TransferDriver: Sendable {
     private func carryOut(
         _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> TransferOutcome {
-        let (signal, hashes) = (signal, PartHashes(files))
+        let signal = signal
         // Nothing is the step of who listens for a call to look.
         return try await withThrowingTaskGroup(of: Step?.self) { group in
             func listen() {
@@ -121,7 +121,7 @@ package struct TransferDriver: Sendable {
                     case .fetch(let request):
                         // A whole file may take long; the others don't wait for it.
                         if request.plan.count == nil { isReached = true }
-                        group.addTask { try await carryOut(request, files, hashes, proof) }
+                        group.addTask { try await carryOut(request, files, proof) }
                     case .send(let request):
                         isReached = true
                         group.addTask { try await carryOut(request, files, proof) }
@@ -231,8 +231,7 @@ package struct TransferDriver: Sendable {
     // MARK: One request
 
     private func carryOut(
-        _ request: TransferRequest, _ files: ContentFiles, _ hashes: PartHashes,
-        _ proof: TransferProof
+        _ request: TransferRequest, _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> Step {
         let use = journal.shared.contents
         defer {
@@ -246,15 +245,13 @@ package struct TransferDriver: Sendable {
         var step = Step(isOwn: request.address?.isOwn ?? false)
         await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?
-        if !answer.isOfPart { hashes.forget(request.part) }
         switch answer.result {
         case .part:
             do {
                 try files.sync(part: request.part, isNew: request.plan.from == 0)
-                hashes.advance(request.part, upTo: request.plan.from + answer.bytes)
             } catch { answer = Self.failed(error) }
         case .whole:
-            do { stored = try await admit(request, &answer, files, hashes) } catch {
+            do { stored = try admit(request, &answer, files) } catch {
                 answer = Self.failed(error)
             }
         case .anew, .partless, .refused, .failed, .sent, nil: break
@@ -309,10 +306,9 @@ package struct TransferDriver: Sendable {
 
     /// Gives a whole file its name, unless it has another hash than it should have.
     private func admit(
-        _ request: TransferRequest, _ answer: inout FetchAnswer, _ files: ContentFiles,
-        _ hashes: PartHashes
-    ) async throws -> ContentFiles.Content? {
-        let content = try await hashes.finish(request.part)
+        _ request: TransferRequest, _ answer: inout FetchAnswer, _ files: ContentFiles
+    ) throws -> ContentFiles.Content? {
+        let content = try files.content(ofPart: request.part)
         guard case .answered(var answered) = answer else { return nil }
         if let digest = request.plan.digest, digest != content.digest {
             answered.file.otherDigest = content.digest
@@ -359,19 +355,14 @@ extension TransferDriver.Step {
             isFull = failure.kind == .diskFull
             (self.failure, isOver) = (failure, !isFull)
         }
-        (result, bytes) = (answer.result, Int(clamping: answer.bytes))
+        (result, bytes) = (answer.result, answer.bytes)
     }
 }
 
 extension FetchAnswer {
     /// How many bytes of the file came with it.
-    fileprivate var bytes: UInt64 {
-        if case .answered(let answered) = self { answered.file.bytes } else { 0 }
-    }
-
-    /// Whether it only added to what was there: any other may have replaced that.
-    fileprivate var isOfPart: Bool {
-        if case .answered(let answered) = self { answered.status == 206 } else { false }
+    fileprivate var bytes: Int {
+        if case .answered(let answered) = self { Int(clamping: answered.file.bytes) } else { 0 }
     }
 
     /// Whether nothing of the part file is used any more.
