@@ -25,6 +25,9 @@ private struct KnownAdapter: Sendable {
     /// The member with the app's name.
     static let createdWith = "createdWith"
 
+    /// The member that says that the server heeds preconditions, and its value.
+    static let preconditions = (name: "preconditions", heeded: "heeded")
+
     private static let home = [
         (
             name: "home",
@@ -46,8 +49,25 @@ private struct KnownAdapter: Sendable {
             name: "carddav", parameters: home, words: CalDAVAdapter.words,
             make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .contacts) }),
         KnownAdapter(
-            name: "webdav", parameters: home, words: WebDAVAdapter.words,
-            make: { WebDAVAdapter(origin: $0.origin, home: $1[0]) }),
+            name: "webdav", parameters: home,
+            options: [
+                (
+                    name: preconditions.name,
+                    line: "\"heeded\" where the server is known to heed If-Match and "
+                        + "If-None-Match; else that is found out by the first upload."
+                )
+            ],
+            words: WebDAVAdapter.words,
+            make: { remote, values throws(ModelError) in
+                let told = remote.parameters[preconditions.name]
+                guard told == nil || told == preconditions.heeded else {
+                    throw ModelError(
+                        "remote.\(preconditions.name)",
+                        "it is \"\(preconditions.heeded)\", or left out")
+                }
+                return WebDAVAdapter(
+                    origin: remote.origin, home: values[0], heedsPreconditions: told != nil)
+            }),
         KnownAdapter(
             name: "toggl",
             options: [
@@ -104,8 +124,19 @@ extension Remote {
     }
 
     /// The files and folders below a path of a WebDAV server, such as `/dav/files/user/`.
-    public static func webdav(origin: String, home: String) -> Remote {
-        Remote(origin: origin, adapter: "webdav", parameters: ["home": home]).withAdapterDefaults
+    ///
+    /// - Parameter heedsPreconditions: whether the server is known to heed `If-Match` and
+    ///   `If-None-Match`; else that is found out by the first upload.
+    public static func webdav(
+        origin: String, home: String, heedsPreconditions: Bool = false
+    ) -> Remote {
+        var parameters = ["home": home]
+        if heedsPreconditions {
+            parameters[KnownAdapter.preconditions.name] = KnownAdapter.preconditions.heeded
+        }
+        return Remote(
+            origin: origin, adapter: "webdav", parameters: parameters
+        ).withAdapterDefaults
     }
 
     /// Toggl, or a server that speaks as Toggl does.

@@ -35,6 +35,8 @@ struct StoreSummary {
     private let clock: ServerClock?
     /// The calls that fail by themselves, each with the seconds until it is repeated.
     private var failing: [(call: FailingCall, seconds: Int64)] = []
+    /// What was found out of the server's preconditions.
+    private let preconditions: KnownPreconditions?
     /// How often the tables were rebuilt because of damage, and the damage found last.
     private let mendings: (count: Int, found: String)
     /// Damage that the tables have now.
@@ -46,6 +48,7 @@ struct StoreSummary {
         position = views.last
         schedule = try ScheduleSummary(views, at: now)
         clock = try views.serverClock()
+        preconditions = try views.preconditions()
         failing = try views.failingCalls().map {
             ($0, $0.row.gate.left(at: now).inWholeSeconds)
         }
@@ -119,6 +122,11 @@ struct StoreSummary {
                 "          \(doubt.expected.toTheSecond) was expected; nothing is removed meanwhile"
             )
         }
+        if let preconditions, !preconditions.areHeeded {
+            let time = preconditions.triedAt.toTheSecond
+            lines.append("server    ignores preconditions (found \(time)): each write goes after")
+            lines.append("          a read, and may replace what is changed in between")
+        }
         if let damage {
             lines.append("damaged   \(damage)")
             lines.append("          the log is read instead; the next write makes the tables anew")
@@ -190,6 +198,11 @@ struct StoreSummary {
                 "said": .string(doubt.said.toTheSecond),
                 "expected": .string(doubt.expected.toTheSecond),
                 "position": .number(JSONNumber(doubt.since.rawValue)),
+            ]
+        }
+        if let preconditions, !preconditions.areHeeded {
+            object["ignoresPreconditions"] = [
+                "found": .string(preconditions.triedAt.toTheSecond)
             ]
         }
         if let damage { object["damage"] = .string(damage) }

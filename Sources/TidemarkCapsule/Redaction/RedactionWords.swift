@@ -12,6 +12,7 @@ enum RedactionWords {
         .union(FailureKind.allCases.map(\.rawValue))
         .union(IssueKind.allCases.map(\.rawValue))
         .union(WriteEffect.allCases.map(\.rawValue))
+        .union(ServerDescribed.Preconditions.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union([EntityRow.Refusal.asked])
         .union(AssetRemoved.Reason.allCases.map(\.rawValue))

@@ -349,6 +349,8 @@ extension Redactor {
         case UInt8(ascii: "x") where name == "model": parts = RowParts.fact(.modelRegistered)
         case UInt8(ascii: "x") where name == "wiped": parts = RowParts.wipes
         case UInt8(ascii: "x") where name == "opened": parts = RowParts.fact(.storeOpened)
+        case UInt8(ascii: "x") where name == "preconditions":
+            parts = RowParts.fact(.serverDescribed)
         default: throw unknown(key)
         }
         return try message(value, parts, key, owner)

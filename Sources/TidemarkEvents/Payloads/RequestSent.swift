@@ -54,12 +54,18 @@ package struct RequestSent: MemberPayload, EventPayload {
         if sent?.remedies.isEmpty == false {
             return "done for what the server did not take: " + request
         }
+        if sent?.rule == trialRule {
+            return "sent once more, to see whether the server heeds preconditions: " + request
+        }
         return (event.mutation == nil ? "asked for with " : "sent with ") + request
     }
 
     /// The rule of ``remedies``, and its version.
     package static let remedyRule = "remedy"
     package static let remedyVersion: UInt64 = 1
+
+    /// The rule of an upload that is sent once more, with its version.
+    package static let trialRule = "preconditions/1"
 
     /// Whether it changes something on the server: one write, a batch of them, or an action.
     package var isWrite: Bool { covers != nil || writes != nil || !remedies.isEmpty }

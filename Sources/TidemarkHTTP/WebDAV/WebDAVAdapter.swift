@@ -4,7 +4,7 @@
 //   read    PROPFIND  HOME/PATH    Depth: 0
 //   create  MKCOL     HOME/PATH/   a folder
 //           PUT       HOME/PATH    a file; If-None-Match: *
-//   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F
+//   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F, If-Match: ETAG
 //           PUT       HOME/PATH    another content; If-Match: ETAG
 //           PROPPATCH HOME/PATH    the time of the last change, and nothing else
 //           PROPFIND  HOME/PATH    Depth: 0; a name or a folder that was undone: nothing
@@ -28,6 +28,7 @@ public import TidemarkSync
 /// where the model names a field for them: `content` of its tree.
 public struct WebDAVAdapter: ServerAdapter {
     let places: WebDAVPlaces
+    private let heedsPreconditions: Bool
 
     /// An adapter for the tree below one path.
     ///
@@ -35,8 +36,12 @@ public struct WebDAVAdapter: ServerAdapter {
     ///   - origin: the server's address: scheme, host and port, and a base path if it has one.
     ///   - home: the path below it that is the root of the tree, percent-encoded:
     ///     `/remote.php/dav/files/user/`.
-    public init(origin: String, home: String) {
+    ///   - heedsPreconditions: whether the server is known to heed `If-Match` and `If-None-Match`;
+    ///     else that is found out by the first upload of at most a mebibyte, and again after seven
+    ///     days.
+    public init(origin: String, home: String, heedsPreconditions: Bool = false) {
         places = WebDAVPlaces(origin: origin, home: home)
+        self.heedsPreconditions = heedsPreconditions
     }
 
     /// Entries are read and written one by one, and of what is told of them only the time of their
@@ -44,6 +49,7 @@ public struct WebDAVAdapter: ServerAdapter {
     public var traits: ServerTraits {
         var traits = ServerTraits(sendsChanges: true)
         traits.hasPaths = true
+        traits.triesPreconditions = !heedsPreconditions
         return traits
     }
 
@@ -61,9 +67,11 @@ public struct WebDAVAdapter: ServerAdapter {
             return put(call.file, at: id, [.ifNoneMatch: "*"])
         case .update(let collection, let id, let body, let changes, let revision):
             if let target = collection.target(of: body, at: id) {
-                // Whatever the version of what is moved: its content stays.
-                let isFolder = WebDAVVersion(revision)?.isFolder ?? false
-                return try transfer("MOVE", id, to: target, isFolder: isFolder)
+                // Another file may lie there by now, which is not to be moved.
+                let version = WebDAVVersion(revision)
+                return try transfer(
+                    "MOVE", id, to: target, isFolder: version?.isFolder ?? false,
+                    Self.condition(version))
             }
             if let file = call.file {
                 return put(file, at: id, Self.condition(WebDAVVersion(revision)))
@@ -116,7 +124,7 @@ public struct WebDAVAdapter: ServerAdapter {
                 guard WebDAVPlaces.canAddress(target) else {
                     return ServerRefusal(status: 0, message: "no address can have this name")
                 }
-                // The version of what is moved does not matter.
+                // A move names a version where it can, and needs none: no content is replaced.
                 return WebDAVPatch.refusalBesideMove(changes, in: collection)
             }
             if call.file != nil {
@@ -159,9 +167,10 @@ extension WebDAVAdapter {
 extension WebDAVAdapter {
     /// A move or a copy, which overwrites nothing.
     private func transfer(
-        _ method: String, _ path: String, to target: String, isFolder: Bool
+        _ method: String, _ path: String, to target: String, isFolder: Bool,
+        _ condition: HTTPFields = [:]
     ) throws(SyncFailure) -> ServerRequest {
-        var headers = HTTPFields()
+        var headers = condition
         headers[try Self.field("Destination")] = places.address(target, isFolder: isFolder)
         headers[try Self.field("Overwrite")] = "F"
         return ServerRequest(

@@ -5,6 +5,7 @@
 //   404, 410     a list, a read     nothing is there
 //   403          a list             of the root a failure, else a list that is not whole
 //   405, 412     MKCOL, PUT, MOVE, COPY   something else is there: it is read
+//   412          MOVE of a version  that, or it has another version: it is read
 //   404          COPY               refused: there is nothing to copy
 //   207          DELETE             a part could not be deleted: refused, the rest is gone
 //   207          MOVE               a part was moved: what came of it is read
@@ -176,6 +177,7 @@ extension WebDAVAdapter {
             // A file may have another version from now on; a folder is known as one by its own.
             return .stored(id: id, WebDAVVersion(revision)?.isFolder == true ? revision : nil)
         case 404, 410: return .absent
+        case 412 where WebDAVVersion(revision)?.condition != nil: return .conflictUnknown
         case 405, 412: return .refused(.taken(status: status))
         case 207: throw .malformed("a move of which a part went wrong")
         default: return try Self.refusal(response, body)

@@ -277,6 +277,7 @@ extension RowKey {
         keys += contents(by: event, position) + pools(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event) + attemptRows(of: event)
-        return keys + [.store("opened"), .store("model"), .wipes, .clock, .gate(RequestTimes.name)]
+        keys += ["opened", "model", "preconditions"].map { .store($0) }
+        return keys + [.wipes, .clock, .gate(RequestTimes.name)]
     }
 }

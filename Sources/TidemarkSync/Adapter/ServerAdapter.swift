@@ -78,6 +78,11 @@ public struct ServerTraits: Sendable, Hashable {
     /// Every collection of the model has to say so then: ``CollectionModel/TreeRule/isByPath``. A
     /// model that says so is refused where it does not.
     public var hasPaths = false
+    /// Whether it has to be found out if the server heeds the preconditions of writes.
+    ///
+    /// The first upload that the server takes is sent once more then: a server that heeds its
+    /// precondition refuses it. One that doesn't is written to only after a read.
+    public var triesPreconditions = false
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.

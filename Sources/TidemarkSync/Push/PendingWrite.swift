@@ -1,5 +1,6 @@
 // PendingWrite.swift — an entity's pending mutations as the one write that sends them.
 
+import HTTPTypes
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
@@ -33,6 +34,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var isNowhere = false
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
+    /// Whether the write has a precondition, where the server may ignore it.
+    package var isConditional = false
     /// Of a folder that is to be deleted: the path of what lies in it and was not seen here.
     package var unseen: String?
 
@@ -86,6 +89,18 @@ extension PendingWrite {
         default: return
         }
         leftOut = part.leftOut
+    }
+}
+
+extension PendingWrite {
+    /// Notes whether the write has a precondition, where the server may ignore it.
+    fileprivate mutating func noteCondition(
+        _ collection: CollectionModel, _ adapter: any ServerAdapter
+    ) {
+        guard adapter.traits.triesPreconditions, let write,
+            let request = try? adapter.request(for: write.call(in: collection, id: id))
+        else { return }
+        isConditional = request.headers[.ifMatch] != nil || request.headers[.ifNoneMatch] != nil
     }
 }
 
@@ -202,6 +217,7 @@ extension ViewReader {
             }
         }
         pending.leaveOut(collection, by: adapter, self)
+        pending.noteCondition(collection, adapter)
         pending.needs = try missingReferences(of: key, row, model)
         return pending
     }

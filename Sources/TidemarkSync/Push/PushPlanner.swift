@@ -26,6 +26,8 @@ package struct PushItem: Sendable, Hashable {
     package var wasRefused = false
     /// What is left out of the write, as warnings.
     package var leftOut: [ServerIssue] = []
+    /// Whether the write has a precondition, where the server may ignore it.
+    package var isConditional = false
 
     package init(
         _ key: EntityKey, _ call: ServerCall, covers: [Position], refusal: ServerRefusal? = nil
@@ -59,6 +61,8 @@ package struct PushPlanner: Sendable {
         case send([PushItem])
         /// Read an entity whose version is not known.
         case ask(EntityKey, ServerCall)
+        /// Read an entity whose write can be sent, and look at its candidate again at once.
+        case readFirst(PushCandidate, ServerCall)
     }
 
     /// What this run knows of a candidate.
@@ -70,6 +74,8 @@ package struct PushPlanner: Sendable {
         /// The write whose precondition failed last.
         package var met: ServerCall?
         package var metCount = 0
+        /// Whether it is read just before it is written.
+        package var isReadFirst = false
 
         package init() {}
     }
@@ -172,6 +178,10 @@ package struct PushPlanner: Sendable {
             }
             return nil
         }
+        if standing.isReadFirst, item.refusal == nil, !items.isEmpty {
+            isFull = true
+            return nil
+        }
         let holder = item.refusal == nil ? around : nil
         guard holder != nil || joins(item) else {
             if isForLater(item) { aside.append(waiting.removeFirst()) } else { isFull = true }
@@ -183,6 +193,10 @@ package struct PushPlanner: Sendable {
             return nil
         }
         waiting.removeFirst()
+        if standing.isReadFirst, item.refusal == nil {
+            hasPlanned = true
+            return .readFirst(candidate, .read(collection, id: pending.id))
+        }
         items.append(item)
         outer[item.key] = holder
         if item.refusal == nil {
@@ -303,6 +317,7 @@ package struct PushPlanner: Sendable {
         var item = PushItem(pending.key, call, covers: pending.covers)
         item.wasRefused = pending.wasRefused
         item.leftOut = pending.leftOut
+        item.isConditional = pending.isConditional
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
         return item

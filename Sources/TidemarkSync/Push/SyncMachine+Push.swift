@@ -32,7 +32,8 @@ extension SyncMachine {
 
     /// Plans the pending write of the next entity.
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
-        let standing = standing(of: key)
+        var standing = standing(of: key)
+        standing.isReadFirst = pending.map { readsFirst($0) } ?? false
         guard let next = planner?.take(pending, standing) else { return nil }
         let isAsked = if case .ask = next { mayCarryOut(next) } else { false }
         let action = carryOut(next)
@@ -52,12 +53,18 @@ extension SyncMachine {
             return look(
                 .pending(candidate.key, through: candidate.through, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
-        case .send, .ask:
+        case .send, .ask, .readFirst:
             guard mayCarryOut(next) else {
                 flight.wait(isUpload: next.isUpload)
                 return self.next()
             }
         }
+        if case .readFirst(let candidate, let call) = next {
+            trial.read = candidate.key
+            planner?.putFirst(candidate)
+            return perform(.readBack(candidate.key, call, attempt: nil))
+        }
+        trial.read = nil
         guard case .ask(let key, let call) = next else {
             guard case .send(let items) = next else { trap("sends nothing") }
             return perform(.push(items))
@@ -146,7 +153,7 @@ extension SyncMachine {
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted):
             outcome.counts.pushed += 1
-            if item.call.file != nil, case .stored(_, nil, _) = answer {
+            if item.call.file != nil || trial.next == item, case .stored(_, nil, _) = answer {
                 // By which version the server has it from now on.
                 asked.append(item.key)
             }
@@ -154,6 +161,15 @@ extension SyncMachine {
             (_, .records), (_, .batch), (_, .waiting), (_, .reserved):
             trap("is told \(Self.caseName(answer)) of a write")
         }
+    }
+
+    /// Whether it is not the version that keeps an entity of a tree from having another place: the
+    /// same write failed before, and the version was read since.
+    package func isTaken(_ item: PushItem) -> Bool {
+        guard case .update(let collection, let id, let body, _, _) = item.call, collection.isByPath,
+            let path = collection.tree?.path(in: body), ExactString(path) != ExactString(id)
+        else { return false }
+        return conflicting[item.key]?.call == item.call
     }
 
     /// Counts a write whose precondition failed.

@@ -321,6 +321,26 @@ extension SyncRecorder {
         try append(.taken(), of: key, covers, cause: call, start, draft)
     }
 
+    /// Logs an upload that was sent once more, and what it says of the server's preconditions.
+    ///
+    /// - Parameter found: nil where it says nothing.
+    mutating func tried(
+        _ item: PushItem, _ found: KnownPreconditions?, _ exchange: ReadExchange, _ draft: Draft
+    ) throws {
+        var own = exchange
+        (own.key, own.rule) = (item.key, RequestSent.trialRule)
+        let start = try begin(draft)
+        let call = try log(own, start, draft)
+        guard let found else { return }
+        var told = ServerDescribed()
+        told.preconditions = found.areHeeded ? .heeded : .ignored
+        told.triedAt = found.triedAt
+        try draft.append(
+            Event(
+                .serverDescribed, recordedAt: draft.now, sync: start, call: call,
+                json: told.encoded))
+    }
+
     /// Logs that a write is refused without being sent.
     ///
     /// - Returns: false when its entity is no longer as it was when the write was decided: then

@@ -27,6 +27,8 @@ package struct ReadExchange: Sendable {
     var concern: FailureConcern?
     /// The pool that it concerns.
     var place = PoolPlace()
+    /// The rule that has it made, with its version.
+    var rule: String?
     /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
     package var isClockNews = false
 
@@ -228,6 +230,7 @@ package struct SyncRecorder: Sendable {
     ) throws -> Position {
         var request = RequestSent(exchange.request, at: exchange.sentAt)
         request.group = parts(of: exchange.group)
+        request.rule = exchange.rule
         var answer = exchange.answer
         answer.concern = exchange.concern
         answer.place = exchange.place

@@ -59,6 +59,7 @@ extension ViewReader {
             unanswered: try unknownAttempts())
         left.tickets = try openTickets(model, adapter)
         left.released = try releasedTrees()
+        left.preconditions = try preconditions()
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             guard let moment = try listedAt(collection.name), try !isOwed(target),

@@ -89,6 +89,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var tickets: [OpenTicket] = []
     /// The entities of which a list's word was left out, and that are to be read now.
     package var released: [EntityKey] = []
+    /// What was found out of the server's preconditions.
+    package var preconditions: KnownPreconditions?
     /// When lists were made that nothing was left open of, by when those runs began.
     package var listed: [CollectionName: Moment]
 

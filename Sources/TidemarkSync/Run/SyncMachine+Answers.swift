@@ -130,6 +130,7 @@ extension SyncMachine {
         case (.refill, _):
             if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.remedy(let remedy), let answer): took(answer, of: remedy)
+        case (.trial, let answer): trial.known = verdict(of: answer) ?? trial.known
         case (.describe, _), (.combine, _), (.refetch, _): break
         case (.receive, _), (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _):
             trap("answered a step")
@@ -182,7 +183,7 @@ extension SyncMachine {
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
         // The current list stays.
-        case .list, .feed, .fetch, .receive, .complete, .cleanUp, .renew, .finish: break
+        case .list, .feed, .fetch, .receive, .trial, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -223,7 +224,7 @@ extension SyncMachine {
         case .receive: (planner?.left ?? 0) + flight.count + flight.waits
         case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
-            .cleanUp, .renew, .finish, .compare:
+            .cleanUp, .renew, .finish, .compare, .trial:
             nil
         }
     }
@@ -238,6 +239,7 @@ extension SyncMachine {
         outcome.held = stock.outbox.held
         outcome.unsettled = stock.unsettled
         outcome.isTimeInDoubt = stock.isTimeInDoubt
+        outcome.ignoresPreconditions = stock.ignoresPreconditions
     }
 }
 
@@ -248,10 +250,13 @@ package struct RunStock: Sendable {
     package var unsettled: Int
     /// Whether the server's time is in doubt.
     package var isTimeInDoubt: Bool
+    /// Whether the server ignores preconditions.
+    package var ignoresPreconditions: Bool
 
     package init(_ views: some RowReading) throws {
         outbox = try OutboxCounts(views)
         unsettled = try views.failingCalls().count { !$0.isList }
         isTimeInDoubt = try views.serverClock()?.isInDoubt ?? false
+        ignoresPreconditions = try views.preconditions()?.areHeeded == false
     }
 }

@@ -169,6 +169,8 @@ package struct SyncMachine: Sendable {
     var planner: PushPlanner?
     /// Writes of trees that are on their way at the same time.
     var flight = WritesInFlight()
+    /// Whether the server heeds preconditions, as far as that is known.
+    var trial = PreconditionTrial()
     /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
     /// The last write of an entity whose precondition did not hold, and how often this same write
@@ -328,7 +330,7 @@ package struct SyncMachine: Sendable {
             if case .ended = state { return perform(.finish) }
             if case .begun = state { return look(.earlierRuns) }
             if let action = nextPoll() { return action }
-            if let action = nextReadBack() { return action }
+            if let action = nextTrial() ?? nextReadBack() { return action }
             if let action = nextRemedy() { return action }
             switch state {
             case .begun, .ended: break

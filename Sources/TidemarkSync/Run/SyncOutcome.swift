@@ -51,6 +51,11 @@ public struct SyncOutcome: Sendable, Hashable {
     /// nothing is pruned, and lists are whole. It ends with an answer that agrees with what was
     /// known, or with three over ten minutes that agree with one another.
     public var isTimeInDoubt = false
+    /// Whether the server is known to ignore the preconditions of writes.
+    ///
+    /// Each write goes after a read then, and what another client writes in between is replaced
+    /// unseen. It is tried again seven days after it was found out.
+    public var ignoresPreconditions = false
 
     /// An outcome to be filled in.
     public init() {}
@@ -96,6 +101,7 @@ extension SyncOutcome: CustomStringConvertible {
         let kept = held.values.reduce(0, +)
         if kept > 0 { parts.append("\(kept) held") }
         if isTimeInDoubt { parts.append("the server's time is in doubt") }
+        if ignoresPreconditions { parts.append("the server ignores preconditions") }
         let values = refills.reduce(0) { $0 + $1.added }
         if values > 0 { parts.append("\(values) values reserved") }
         let unfilled = refills.count { $0.failure != nil }

@@ -43,9 +43,11 @@ public struct Scenario: Sendable {
         }
         self.server = kind
         let dhis2 = try Dhis2Setup(server, kind)
+        let webdav = try WebDAVSetup(server, kind)
         model = try ScenarioModel.read(
-            try members.needed("model"), at: members.path("model"), kind.remote(dhis2.version))
-        setup = try ScenarioSetup(server, kind, model, dhis2)
+            try members.needed("model"), at: members.path("model"),
+            kind.remote(dhis2.version, webdav))
+        setup = try ScenarioSetup(server, kind, model, dhis2, webdav)
         let reader = ScenarioReader(server: kind, model: model)
         given = try reader.steps(try members.list("given"))
         steps = try reader.steps(try members.list("steps"))
@@ -54,7 +56,7 @@ public struct Scenario: Sendable {
     }
 
     /// The server's address and adapter.
-    var remote: Remote { server.remote(setup.dhis2.version) }
+    var remote: Remote { server.remote(setup.dhis2.version, setup.webdav) }
 
     /// Runs the scenario on a temporary store, which is deleted afterwards.
     ///
@@ -94,10 +96,10 @@ struct ScenarioSetup: Sendable {
 
     init(
         _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel,
-        _ dhis2: Dhis2Setup
+        _ dhis2: Dhis2Setup, _ webdav: WebDAVSetup
     ) throws(ScenarioError) {
         self.dhis2 = dhis2
-        webdav = try WebDAVSetup(server, kind)
+        self.webdav = webdav
         for (name, path, list) in try server.members("rows") {
             guard let collection = model[CollectionName(name)] else {
                 throw ScenarioError(path, "the model has no such collection")

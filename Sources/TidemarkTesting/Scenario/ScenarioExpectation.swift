@@ -54,7 +54,8 @@ struct ScenarioExpectation: Sendable {
     ]
     private static let outcomeMembers = [
         "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
-        "rejected", "readBack", "requests", "unsettled", "timeInDoubt", "refills",
+        "rejected", "readBack", "requests", "unsettled", "timeInDoubt",
+        "ignoresPreconditions", "refills",
     ]
 
     init(_ value: JSONValue, at path: String, _ model: SyncModel) throws(ScenarioError) {

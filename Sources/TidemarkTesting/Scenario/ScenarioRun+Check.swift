@@ -290,6 +290,7 @@ extension SyncOutcome {
             "conflicts": number(counts.conflicts), "rejected": number(counts.rejected),
             "readBack": number(counts.readBack), "requests": number(counts.requests),
             "unsettled": number(unsettled), "timeInDoubt": .bool(isTimeInDoubt),
+            "ignoresPreconditions": .bool(ignoresPreconditions),
             "refills": .array(
                 refills.map { refill in
                     [

@@ -15,12 +15,14 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     static let origin = "http://server.test"
 
     /// Its address and adapter.
-    func remote(_ version: Dhis2Version) -> Remote {
+    func remote(_ version: Dhis2Version, _ webdav: WebDAVSetup) -> Remote {
         switch self {
         case .kinto: .kinto(origin: Self.origin, bucket: KintoScenarioServer.bucket)
         case .toggl: .toggl(origin: Self.origin)
         case .dhis2: .dhis2(origin: Self.origin, version: version.text)
-        case .webdav: .webdav(origin: Self.origin, home: "/")
+        case .webdav:
+            .webdav(
+                origin: Self.origin, home: "/", heedsPreconditions: webdav.preconditions == .known)
         }
     }
 

@@ -9,10 +9,22 @@ import TidemarkSync
 struct WebDAVSetup: Sendable {
     static let members = [
         "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
-        "movesChangeVersions", "takesTimes",
+        "movesChangeVersions", "takesTimes", "preconditions", "checksums", "weakVersions",
+        "uploadsInPlace", "ranges", "quota",
     ]
 
+    /// What becomes of the preconditions of writes.
+    enum Preconditions: String, CaseIterable {
+        /// They are heeded, as the remote says.
+        case known
+        /// They are heeded, and that is found out.
+        case heeded
+        /// They are ignored, and that is found out.
+        case ignored
+    }
+
     var options = WebDAVOptions()
+    var preconditions = Preconditions.known
 
     /// - Throws: for members that another kind of server does not have.
     init(_ server: ScenarioMembers, _ kind: ScenarioServerKind) throws(ScenarioError) {
@@ -31,6 +43,13 @@ struct WebDAVSetup: Sendable {
         options.tellsETagOfUploads = try server.flag("uploadsTellVersions") ?? true
         options.changesETagsOfMoved = try server.flag("movesChangeVersions") ?? false
         options.takesTimes = try server.flag("takesTimes") ?? false
+        preconditions = try server.word("preconditions", Preconditions.self) ?? .known
+        options.ignoresPreconditions = preconditions == .ignored
+        options.hasChecksums = try server.flag("checksums") ?? false
+        options.hasWeakETags = try server.flag("weakVersions") ?? false
+        options.uploadsInPlace = try server.flag("uploadsInPlace") ?? false
+        options.hasRanges = try server.flag("ranges") ?? true
+        options.quotaBytes = try server.integer("quota", in: 0...Int64(Int32.max))
         options.failingMembers = try Self.statuses("failing", server)
         options.refusals = try Self.statuses("refusals", server)
     }

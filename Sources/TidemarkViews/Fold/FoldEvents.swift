@@ -83,8 +83,10 @@ extension Fold {
         case .assetRemoved(let asset): try removed(asset, position)
         case .assetUsed(let asset): try used(event, asset)
         case .logTruncated(let told): try dropPlaces(through: told.last)
-        // Kept in the log; no view of this version reads them.
-        case .serverDescribed, .unknown: break
+        case .serverDescribed(let told):
+            if told.preconditions != nil { try keep("preconditions", event, position) }
+        // Kept in the log; no view of this version reads it.
+        case .unknown: break
         }
     }
 

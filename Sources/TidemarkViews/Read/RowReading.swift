@@ -87,6 +87,14 @@ extension RowReading {
         try fact("model").map { try ModelRegistration(parsing: $0.payload, isLogged: true) }
     }
 
+    /// What was found out of the server's preconditions; nil before it was.
+    package func preconditions() throws -> KnownPreconditions? {
+        guard let fact = try fact("preconditions") else { return nil }
+        let told = try ServerDescribed(reading: fact.payload)
+        guard let found = told.preconditions, let time = told.triedAt else { return nil }
+        return KnownPreconditions(areHeeded: found == .heeded, triedAt: time)
+    }
+
     /// The event that registered the model of now; the start of the log before any did.
     package func modelPosition() throws -> Position { try fact("model")?.position ?? .start }
 

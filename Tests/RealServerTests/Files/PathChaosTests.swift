@@ -10,9 +10,14 @@ import TidemarkHTTP
 @testable import SyncSupport
 
 /// `TIDEMARK_PATH_EPISODES=1-200` runs those seeds instead of the few of every day.
-private enum PathChaos {
+enum PathChaos {
     static let wsgidav = ProcessInfo.processInfo.environment["TIDEMARK_WSGIDAV"]
     static let davsvn = ProcessInfo.processInfo.environment["TIDEMARK_DAVSVN"]
+    static let rclone = ProcessInfo.processInfo.environment["TIDEMARK_RCLONEDAV"]
+
+    /// The usual tree.
+    static let tree = CollectionModel.TreeRule(
+        parent: "parent", name: "name", kind: "kind", isByPath: true)
 
     static let seeds = TestSeeds.named("TIDEMARK_PATH_EPISODES", else: 1...5)
 
@@ -41,7 +46,8 @@ private enum PathChaos {
         async throws -> PathTally
     {
         let name = "episode-\(seed)-\(UUID().uuidString.lowercased())"
-        let server = RealPathServer(address: "\(address)/\(name)")
+        let server = RealPathServer(
+            address: "\(address)/\(name)", takesNotes: address != rclone)
         try await server.make()
         let world = try PathWorld(setting(seed, server, tree))
         let tally: PathTally
@@ -60,7 +66,11 @@ private enum PathChaos {
     /// Episodes whose files have contents.
     ///
     /// In twenty and more all happens that they are there for.
-    static func runContents(at address: String, _ tree: CollectionModel.TreeRule) async throws {
+    ///
+    /// - Parameter isHeeding: whether the server heeds preconditions.
+    static func runContents(
+        at address: String, _ tree: CollectionModel.TreeRule, isHeeding: Bool = true
+    ) async throws {
         var (tally, tree) = (PathTally(), tree)
         tree.content = "content"
         for seed in seeds {
@@ -70,7 +80,7 @@ private enum PathChaos {
         }
         print("\(seeds.count) episodes: \(tally)")
         guard seeds.count >= 20 else { return }
-        #expect(tally.refusedVersions > 0)
+        #expect(tally.refusedVersions > 0 || !isHeeding)
         #expect(tally.moves > 0)
         #expect(tally.torn > 0)
         #expect(tally.keptBoth > 0)
@@ -85,14 +95,27 @@ struct `with a real server of files` {
     @Test(arguments: PathChaos.seeds)
     func `two devices and a plain client end with its tree`(_ seed: UInt64) async throws {
         try await PathChaos.run(
-            seed, at: PathChaos.wsgidav ?? "",
-            .init(parent: "parent", name: "name", kind: "kind", isByPath: true))
+            seed, at: PathChaos.wsgidav ?? "", PathChaos.tree)
+    }
+
+    @Test func `so they do with what is in its files`() async throws {
+        try await PathChaos.runContents(at: PathChaos.wsgidav ?? "", PathChaos.tree)
+    }
+}
+
+@Suite(
+    .serialized,
+    .enabled(
+        if: PathChaos.rclone != nil, "TIDEMARK_RCLONEDAV names no rclone; Tools/test starts one"))
+struct `with a real server that ignores preconditions` {
+    @Test(arguments: PathChaos.seeds)
+    func `two devices and a plain client end with its tree`(_ seed: UInt64) async throws {
+        try await PathChaos.run(seed, at: PathChaos.rclone ?? "", PathChaos.tree)
     }
 
     @Test func `so they do with what is in its files`() async throws {
         try await PathChaos.runContents(
-            at: PathChaos.wsgidav ?? "",
-            .init(parent: "parent", name: "name", kind: "kind", isByPath: true))
+            at: PathChaos.rclone ?? "", PathChaos.tree, isHeeding: false)
     }
 }
 

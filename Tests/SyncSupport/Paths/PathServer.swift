@@ -45,6 +45,8 @@ extension WebDAVServer: PathServer {
 struct RealPathServer: PathServer {
     /// The whole address of the folder, without a slash at the end.
     let address: String
+    /// Whether it keeps properties that clients make up.
+    var takesNotes = true
 
     /// An answer that is not what a plain client expects.
     struct Refused: Error, CustomStringConvertible {
@@ -104,6 +106,7 @@ struct RealPathServer: PathServer {
     func delete(_ path: String) async throws { try await send("DELETE", path) }
 
     func note(_ path: String, _ text: String) async throws {
+        guard takesNotes else { return }
         let body = """
             <?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:" xmlns:t="urn:tidemark:test">\
             <D:set><D:prop><t:note>\(text)</t:note></D:prop></D:set></D:propertyupdate>

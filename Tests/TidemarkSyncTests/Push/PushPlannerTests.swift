@@ -20,6 +20,7 @@ import TidemarkSync
         planner.add(
             pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
         var plan: [String] = []
+        var read: Set<EntityKey> = []
         func add(_ next: PushPlanner.Next) {
             switch next {
             case .send(let items):
@@ -27,6 +28,10 @@ import TidemarkSync
                 plan.append(
                     (isRefused ? "refuse " : "") + items.map { "\($0.key)" }.joined(separator: " "))
             case .ask(let key, _): plan.append("ask \(key)")
+            case .readFirst(let candidate, _):
+                plan.append("read \(candidate.key)")
+                planner.putFirst(candidate)
+                read.insert(candidate.key)
             case .look, .more: break
             }
         }
@@ -36,7 +41,9 @@ import TidemarkSync
                 continue
             }
             let own = pending.first { $0.key == candidate.key }
-            if let instead = planner.take(own, standing(candidate.key)) { add(instead) }
+            var standing = standing(candidate.key)
+            if read.contains(candidate.key) { standing.isReadFirst = false }
+            if let instead = planner.take(own, standing) { add(instead) }
         }
         return plan
     }
@@ -86,6 +93,19 @@ import TidemarkSync
         var pending = Self.writes("a/1 a/2", .delete)
         pending[0].wasRefused = true
         #expect(Self.plan(pending, [collection]) == ["refuse a/2"])
+    }
+
+    @Test func `has what is to be read first read right before it is sent, and nothing else`() {
+        let pending =
+            Self.writes("a/1 a/2 a/3 a/4") + [
+                PendingWrite(Self.key("a/5"), .create, needs: [Self.key("b/1")])
+            ]
+        let plan = Self.plan(pending) { key in
+            var standing = PushPlanner.Standing()
+            standing.isReadFirst = ["2", "3", "5"].contains(key.id)
+            return standing
+        }
+        #expect(plan == ["a/1", "read a/2", "a/2", "read a/3", "a/3 a/4"])
     }
 
     @Test func `refuses what refers to what is gone`() {

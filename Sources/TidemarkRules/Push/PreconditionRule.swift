@@ -1,0 +1,48 @@
+// PreconditionRule.swift — whether a server heeds the preconditions of writes, as it was found out,
+// and when that is found out again.
+//
+//   not known        a write that replaces or deletes goes after a read
+//   heeded           writes go with their preconditions
+//   ignored          every write with a precondition goes after a read
+//
+// It is tried by our own upload: once a file was taken, the very request is sent once more. Its
+// precondition does not hold any more, so a server that heeds it refuses it; one that ignores it
+// replaces the file by the same bytes.
+
+package import TidemarkEvents
+
+/// What is known of a server's preconditions.
+package struct KnownPreconditions: Sendable, Hashable {
+    package var areHeeded: Bool
+    /// When it was found out, by the device's clock.
+    package var triedAt: Timestamp
+
+    package init(areHeeded: Bool, triedAt: Timestamp) {
+        self.areHeeded = areHeeded
+        self.triedAt = triedAt
+    }
+}
+
+/// When a server's preconditions are tried, and which writes go after a read.
+package enum PreconditionRule {
+    /// How long what was found out is believed before it is tried again.
+    private static let every = TimeSpan.days(7)
+    /// The largest file that is sent twice.
+    package static let bytesMax = 1 << 20
+
+    /// Whether the next upload that fits is sent twice.
+    ///
+    /// - Parameter now: the device's clock. One that was set back tells nothing.
+    package static func isDue(_ known: KnownPreconditions?, now: Timestamp) -> Bool {
+        guard let known, now >= known.triedAt else { return true }
+        return now >= known.triedAt.adding(every)
+    }
+
+    /// Whether a write with a precondition goes after a read.
+    ///
+    /// - Parameter isCreation: whether it makes what must not be there. The list came just before,
+    ///   and nothing is known of the server only until its first upload.
+    package static func readsFirst(_ known: KnownPreconditions?, isCreation: Bool) -> Bool {
+        known.map { !$0.areHeeded } ?? !isCreation
+    }
+}

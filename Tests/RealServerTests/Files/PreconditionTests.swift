@@ -1,0 +1,77 @@
+// PreconditionTests.swift — whether a real server of files heeds preconditions is found out by the
+// first upload, and nothing is replaced that was not seen, whatever it does.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+
+@testable import SyncSupport
+
+@Suite(.serialized)
+struct `the preconditions of a real server of files` {
+    /// A server that is to be there, and what it does.
+    struct Case: CustomTestStringConvertible {
+        var name: String
+        var address: String
+        var isHeeding: Bool
+
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        ("wsgidav", PathChaos.wsgidav, true), ("mod_dav_svn", PathChaos.davsvn, true),
+        ("rclone", PathChaos.rclone, false),
+    ].compactMap { name, address, isHeeding in
+        address.map { Case(name: name, address: $0, isHeeding: isHeeding) }
+    }
+
+    @Test(arguments: Self.cases)
+    func `are found out, and what another client wrote is not replaced`(
+        _ server: Case
+    ) async throws {
+        let folder = RealPathServer(
+            address: "\(server.address)/preconditions-\(UUID().uuidString.lowercased())")
+        try await folder.make()
+        var tree = PathChaos.tree
+        tree.content = "content"
+        let world = try PathWorld(PathChaos.setting(4, folder, tree))
+        let device = world.devices[0]
+        try await device.write("a.txt", "made here")
+
+        var outcome = try await device.engine.sync()
+
+        #expect(outcome.isSynced)
+        #expect(outcome.ignoresPreconditions == !server.isHeeding)
+        #expect(try await folder.content("a.txt") == "made here")
+        // The very upload that is sent twice is no news of another client's.
+        outcome = try await device.engine.sync()
+        #expect(outcome.counts.pulled == 0 && outcome.counts.conflicts == 0)
+
+        try await folder.put("a.txt", "written by another client meanwhile")
+        try await device.write("a.txt", "written here, too")
+        // Nothing is listed: only the write itself can tell.
+        outcome = try await device.engine.sync(.userRequested, scope: .push)
+
+        #expect(outcome.counts.pushed == 0)
+        #expect(try await folder.content("a.txt") == "written by another client meanwhile")
+        try await world.end()
+        try await folder.remove()
+    }
+}
+
+extension PathWorld.Device {
+    /// Makes a file, or gives it another content.
+    fileprivate func write(_ name: String, _ text: String) async throws {
+        let content = try replica.importText(text).encoded()
+        try await replica.write { tx in
+            let key = EntityKey("files", name)
+            if try tx.document(key) == nil {
+                let document: JSONObject = ["kind": "file", "name": .string(name)]
+                try tx.create(key, JSONValue.object(document).encoded())
+            }
+            try tx.patch(key, Patch(set: [.init("content", content)]))
+        }
+    }
+}
