@@ -25,9 +25,8 @@ func asyncHTTP(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["AsyncHTTP"]))
 }
 
-/// Optimised although it is built for debugging: `Tools/test` asks for it in continuous integration.
-///
-/// Tests take a third of the time.
+/// Optimised although it is built for debugging: `Tools/test` asks for it in continuous integration,
+/// where the tests take a third of the time then, and `Tools/instructions` counts nothing else.
 let optimized: [SwiftSetting] =
     Context.environment["TIDEMARK_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])]
 
@@ -195,7 +194,7 @@ let package = Package(
                 "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
                 "TidemarkEvents", httpTypes, "TestSupport",
             ],
-            path: "Tests/InstructionProbe", swiftSettings: strict),
+            path: "Tests/InstructionProbe", swiftSettings: strict + optimized),
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
             path: "Tests/ReadmeExample", swiftSettings: strict),

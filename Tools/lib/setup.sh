@@ -26,8 +26,10 @@ step() {
     return "$status"
 }
 
-# build ARGUMENT... — `swift build`, with its progress only where a person can watch it.
+# build ARGUMENT... — `swift build`, with its progress only where a person can watch it. In continuous
+# integration nobody debugs what is built.
 build() {
+    [ -z "${CI:-}" ] || set -- -debug-info-format none "$@"
     if [ -t 1 ]; then swift build "$@"; else swift build --quiet "$@"; fi
 }
 

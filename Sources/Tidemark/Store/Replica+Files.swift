@@ -2,6 +2,7 @@
 // here, and wanting others.
 
 public import TidemarkEvents
+import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
@@ -15,6 +16,8 @@ public struct EntityFile: Sendable, Hashable {
     public let isWanted: Bool
     /// What is stored of it; nil where it isn't here.
     public let stored: Stored?
+    /// How far it came; nil where it is here, and where nothing of it was asked for.
+    public let progress: Progress?
 
     /// A file that is stored.
     public struct Stored: Sendable, Hashable {
@@ -24,6 +27,16 @@ public struct EntityFile: Sendable, Hashable {
         public let sha256: String
         /// Its length in bytes.
         public let bytes: Int
+    }
+
+    /// How far a file came that is being fetched, part by part, or that goes on later.
+    public struct Progress: Sendable, Hashable {
+        /// How many bytes are here of it, on disk; it grows with each part that is whole.
+        public let bytes: Int
+        /// Its length; nil before the server told it.
+        public let total: Int?
+        /// Whether a request for it is under way; else it goes on when it is due again.
+        public let isUnderWay: Bool
     }
 }
 
@@ -118,11 +131,24 @@ extension ReadContext {
             let document = try views.document(key)
         else { return [] }
         return try model.contentNames(in: document).map { field, name in
-            EntityFile(
+            let stored = try stored(name, key.collection)
+            return EntityFile(
                 field: field, name: name,
-                isWanted: row.wants(field) || model.fetchesAll(of: field),
-                stored: try stored(name, key.collection))
+                isWanted: row.wants(field) || model.fetchesAll(of: field), stored: stored,
+                progress: stored == nil ? try progress(name, key.collection) : nil)
         }
+    }
+
+    private func progress(
+        _ name: ContentName, _ collection: CollectionName
+    ) throws -> EntityFile.Progress? {
+        guard case .source(let text) = name,
+            let fetch = try views.contentName(ContentSource(collection, text))?.fetch,
+            fetch.call != nil || fetch.first != nil
+        else { return nil }
+        return EntityFile.Progress(
+            bytes: Int(clamping: fetch.progress.received),
+            total: fetch.progress.total.map { Int(clamping: $0) }, isUnderWay: fetch.call != nil)
     }
 
     private func stored(
@@ -292,7 +318,7 @@ extension Journal {
         // A reader beside the writer notes nothing.
         guard !digests.isEmpty, contentFiles != nil else { return }
         let isNeeded = try read { views in
-            let rules = try views.model().collections.flatMap(\.contents)
+            let rules = try views.model().collections.flatMap(\.heldContents)
             let hasOption = rules.contains { $0.unwanted != nil || $0.quotaBytes != nil }
             return try digests.contains { digest in
                 let row = try views.content(digest)

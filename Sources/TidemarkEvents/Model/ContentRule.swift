@@ -20,7 +20,8 @@ extension CollectionModel {
         /// How long every file is kept, also one that nothing names any more.
         public var grace: TimeSpan
         /// How long a file is kept that is named, and that nobody wants, after it was used last;
-        /// nil for as long as it is named.
+        /// nil for seven days where it is the content of a tree's file, else for as long as it is
+        /// named.
         public var unwanted: TimeSpan?
         /// How many bytes its files may take before those go that nobody wants and that were not
         /// used for longest; nil for no limit.
@@ -70,8 +71,8 @@ extension ContentRule: ModelObject {
         ModelMember(
             "unwanted", \.unwanted, .span(to: .days(3650), such: "P7D"),
             """
-            How long after its last use a file is kept that is named and that nobody wants; as \
-            long as it is named unless given.
+            How long after its last use a file is kept that is named and that nobody wants; unless \
+            given seven days in a tree, else as long as it is named.
             """),
         ModelMember(
             "quotaBytes", \.quotaBytes, .number(0...(1 << 50)),
@@ -151,5 +152,17 @@ extension CollectionModel {
             }
         }
         return nil
+    }
+}
+
+extension CollectionModel {
+    /// The rules of its contents as they hold: a file of a tree that nobody wants is kept for seven
+    /// days after its last use, unless its rule says for how long.
+    package var heldContents: [ContentRule] {
+        contents.map { rule in
+            var rule = rule
+            if rule.unwanted == nil, tree?.content == rule.field { rule.unwanted = .days(7) }
+            return rule
+        }
     }
 }

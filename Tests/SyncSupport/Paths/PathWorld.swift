@@ -323,8 +323,7 @@ final class PathWorld {
             for (number, device) in devices.enumerated() {
                 try await sync(number, isQuiet: true)
                 for issue in try device.replica.issues() {
-                    steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind)")
-                    try? device.replica.answer(issue.id, answer(to: issue))
+                    try answer(issue, device, isAny: round < 5)
                 }
                 // What waits for a folder that will never be there.
                 guard round > 4 else { continue }
@@ -346,6 +345,28 @@ final class PathWorld {
                     + "\(outbox.map { "\($0.mutation.key.id) \($0.word) \($0.position)" })")
         }
         if let other = try await otherContent(tells: true) { throw failure(other) }
+    }
+
+    /// Answers an issue; what was answered is asked no more.
+    ///
+    /// - Parameter isAny: whether by any of the answers that are offered; else by one that waits
+    ///   for nobody.
+    private func answer(_ issue: SyncIssue, _ device: Device, isAny: Bool) throws {
+        let offered = issue.answers
+        let answer = isAny && !offered.isEmpty ? random.pick(offered) : answer(to: issue)
+        steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind) \(answer)")
+        do { try device.replica.answer(issue.id, answer) } catch {
+            // An earlier answer may have made it void, or its file is not here.
+            steps.append("  \(error)")
+            return
+        }
+        // Of a write without an answer the server has the last word.
+        guard
+            try issue.kind == .unsettled
+                || device.replica.issues().allSatisfy({ $0.id != issue.id })
+        else {
+            throw failure("\(device.name): \(issue.kind) is asked again after \(answer)")
+        }
     }
 
     private func answer(to issue: SyncIssue) -> IssueAnswer {

@@ -30,9 +30,13 @@ extension TransferWorld {
         try world.name("/files/1")
         let seen = SeenCounts()
         let watched = world.replica
+        let came = SeenCounts()
         world.files.fault = { request, answer in
             let named = try? watched.read { try $0.files(of: EntityKey("tasks", "1")) }
             seen.note(named?.count { $0.stored != nil })
+            if let progress = named?.first?.progress, progress.isUnderWay {
+                came.note(progress.bytes + 100 * (progress.total ?? 0))
+            }
             return answer
         }
 
@@ -41,6 +45,9 @@ extension TransferWorld {
         #expect(outcome.stored == 1 && outcome.bytes == 10 && outcome.nextAt == nil)
         #expect(world.asked == ["bytes=0-3", "bytes=4-7 \"a\"", "bytes=8-9 \"a\""])
         #expect(seen.counts == [0, 0, 0])
+        // Nothing of an unknown length, then four and eight bytes of ten.
+        #expect(came.counts == [0, 1_004, 1_008])
+        #expect(try world.files(of: "1").map(\.progress) == [nil])
         #expect(try world.text() == "0123456789")
         #expect(try world.events == ["part", "part", "whole", "stored"])
         #expect(try await world.engine.transfer().stored == 0)
@@ -348,6 +355,8 @@ extension TransferWorld {
         #expect(try await world.engine.transfer().failed == 1)
         #expect(try world.text() == nil)
         #expect(try world.events == ["part", "file"])
+        let progress = try #require(try world.files(of: "1").first?.progress)
+        #expect(progress.bytes == 4 && progress.total == 10 && !progress.isUnderWay)
 
         world.files.fault = nil
         world.world.clock.advance(by: .seconds(5))

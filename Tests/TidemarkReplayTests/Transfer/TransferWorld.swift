@@ -98,6 +98,11 @@ final class TransferWorld {
         try replica.write { tx in _ = try tx.put(EntityKey("tasks", id), document) }
     }
 
+    /// What an entity names, and what is known of it.
+    func files(of id: String) throws -> [EntityFile] {
+        try replica.read { try $0.files(of: EntityKey("tasks", id)) }
+    }
+
     /// What is stored of the file that a record names, as text; nil where it isn't here.
     func text(_ id: String = "1") throws -> String? {
         let files = try replica.read { try $0.files(of: EntityKey("tasks", id)) }
