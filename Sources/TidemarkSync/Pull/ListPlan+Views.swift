@@ -57,7 +57,7 @@ extension ViewReader {
             folder.isEmpty ? "" : try resolve(EntityKey(name, folder)).id
         }
         var isNarrow = false
-        if let folder {
+        if let folder, !plan.isBeforeDeletion {
             isNarrow = try contents.walk?.note(folder: folder, of: plan.collection, self) ?? false
         }
         if !isNarrow, plan.comparesKnown || plan.aheadSince != nil || contents.walk != nil {
@@ -82,7 +82,12 @@ extension ViewReader {
         if contents.walk != nil {
             contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
         }
-        if let folder { contents.walk?.keep(toFolder: folder) }
+        if plan.isBeforeDeletion {
+            let all = try deletedFolders(in: plan.collection).map(\.id)
+            contents.walk?.keep(toDeleted: all.contains(folder ?? "") ? all : all + [folder ?? ""])
+        } else if let folder {
+            contents.walk?.keep(toFolder: folder)
+        }
         guard let cut = plan.cut else { return contents }
         for id in cut.named where contents.known.remove(id) == nil {
             let found = try found(EntityKey(name, id.text))

@@ -60,6 +60,8 @@ package struct ListPlan: Sendable {
     package var numberedPages: Int?
     /// How the versions of folders are used, in a tree by paths.
     var versions = TreeWalk.VersionUse.none
+    /// Whether the folders are listed that are to be deleted, with all that lies in them.
+    var isBeforeDeletion = false
 }
 
 /// The local entities that a list is compared with.
@@ -102,7 +104,7 @@ extension Listing {
         settles = plan.settles
         (limit, isSharing) = (plan.limit, plan.target.isShared && plan.limit != nil)
         numberedPages = plan.numberedPages
-        if let walk, walk.isOfOneFolder {
+        if let walk, walk.isOfFolders {
             isPaging = walk.isThere
             next = walk.folder.path.isEmpty ? nil : walk.folder.path
         }
@@ -126,7 +128,10 @@ extension SyncMachine {
         plan.limit = target.isShared ? firstShare(of: target, collection) : target.limit
         plan.numberedPages = traits.numberedPages.map { collection.pageSize ?? $0 }
         // Of what is missing in a single folder nothing follows: it may have been moved.
-        guard target.folder == nil else { return plan }
+        guard target.folder == nil else {
+            plan.isBeforeDeletion = deletions.isListing
+            return plan
+        }
         if let cut = standing.cut, goesOn(with: cut.state, target, standing) {
             plan.cut = cut
             plan.epoch = epoch ?? cut.state.epoch

@@ -18,7 +18,7 @@ extension Listing {
         // By the versions of folders the next walk comes to what is left. What came and is not
         // placed, and that something was not listed, only this run knows.
         if let walk,
-            walk.isOfOneFolder || walk.use == .skipping || walk.isUnsure || walk.isUnmoved
+            walk.isOfFolders || walk.use == .skipping || walk.isUnsure || walk.isUnmoved
                 || walk.moves.isOpen
         {
             return nil

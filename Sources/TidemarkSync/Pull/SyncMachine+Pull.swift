@@ -19,6 +19,11 @@ extension SyncMachine {
                 relistAll()
                 return nil
             }
+            if deletions.isListing {
+                deletions.isListing = false
+                state = .pushing
+                return nil
+            }
             state = scope == .all ? .refetching(nil) : .choosing
             return nil
         }
@@ -123,7 +128,7 @@ extension SyncMachine {
 
     /// The next step of the current list; nil when it can't go on.
     mutating func goOn(_ list: Listing) -> SyncAction? {
-        guard !isPaused(list.target) else {
+        guard list.isBeforeDeletion || !isPaused(list.target) else {
             state = .listed(list.collection)
             return nil
         }
@@ -155,8 +160,9 @@ extension SyncMachine {
     /// Ends a list whose pages and fetches are done; a few entities that it did not name are read
     /// back first, one by one.
     mutating func finish(_ list: Listing, absent ids: [String]) -> SyncAction? {
-        if let walk = list.walk, walk.isOfOneFolder {
-            endFolder(list, walk)
+        if let walk = list.walk, walk.isOfFolders {
+            if list.isBeforeDeletion { deletions.note(list) }
+            endFolders(list, walk)
             return nil
         }
         var list = list
@@ -175,12 +181,12 @@ extension SyncMachine {
         return perform(.complete(list))
     }
 
-    /// Ends the list of a single folder: where something is missing in it, or the server does not
-    /// show it, all of the tree is listed.
-    private mutating func endFolder(_ list: Listing, _ walk: TreeWalk) {
+    /// Ends the list of some folders: where something is missing in them, or the server does not
+    /// show them, all of the tree is listed.
+    private mutating func endFolders(_ list: Listing, _ walk: TreeWalk) {
         let name = list.collection.name
         state = .listed(list.collection)
-        if let failure = list.failure, failure.isServers {
+        if let failure = list.failure, failure.isServers || list.isBeforeDeletion {
             outcome.paused[name] = failure
         } else if list.failure != nil || walk.leavesOpen, walkedAfter.insert(name).inserted {
             unpulled.removeAll { $0.collection == name }
@@ -206,7 +212,9 @@ extension SyncMachine {
 
     /// Notes that a list was made to its end, where that is not done in every run.
     mutating func listed(_ collection: CollectionModel) {
-        guard collection.listEvery != .zero, !scope.isOfFolders else { return }
+        guard collection.listEvery != .zero, !scope.isOfFolders, !deletions.isListing else {
+            return
+        }
         outcome.listed.insert(collection.name)
     }
 
@@ -277,6 +285,7 @@ extension SyncMachine {
         _ absent: Absent, withheld: [CollectionName: SyncFailure]
     ) -> SyncAction {
         guard case .result(.complete(let list)) = awaited else { trap("completed no list") }
+        deletions.note(list)
         if absent.isHeld {
             outcome.held[list.collection.name] = absent.ids.count
         } else {

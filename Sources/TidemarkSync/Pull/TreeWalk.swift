@@ -112,15 +112,20 @@ package struct TreeWalk: Sendable, Hashable {
     /// Whether something changed in a folder whose version stayed.
     var isUnmoved = false
     /// Whether a single folder is listed, and whether the server has it, as far as is known.
-    private(set) var isOfOneFolder = false
-    private(set) var isThere = true
+    var isOfOneFolder = false
+    var isThere = true
+    /// The folders that are listed with all that lies in them, as they are to be deleted.
+    var deleted: [String] = []
     /// Whether something is missing in that folder, or may have been moved there.
     private(set) var leavesOpen = false
     /// Whether only what lies in that folder is known.
     var isNarrow = false
 
     /// Whether it counts what is missing, and what may have been moved.
-    var looksForMissing: Bool { tellsMissing || isOfOneFolder }
+    var looksForMissing: Bool { tellsMissing || isOfFolders }
+
+    /// Whether only some folders are listed.
+    var isOfFolders: Bool { isOfOneFolder || !deleted.isEmpty }
 
     package init(_ tree: TreeRule) { self.tree = tree }
 
@@ -175,18 +180,26 @@ package struct TreeWalk: Sendable, Hashable {
     package mutating func keep(toFolder id: String) {
         isOfOneFolder = true
         guard !id.isEmpty else { return }
+        let known = knownFolder(id)
+        isThere = known != nil
+        // What was made here the server has not heard of; any other one it may have somewhere.
+        leavesOpen = !isThere && !unsent.values.contains(id)
+        folder = known ?? Folder(id: id)
+    }
+
+    /// A folder by its path; nil where the server does not have it, as far as is known.
+    func knownFolder(_ id: String) -> Folder? {
+        guard let place = place(of: id), members[place.folder]?[place.name]?.isFolder == true else {
+            return nil
+        }
         var path: [String] = []
         var next: String? = id
         var seen: Set<String> = []
-        while let id = next, seen.insert(id).inserted, let place = place(of: id) {
+        while let id = next, seen.insert(id).inserted, let place = self.place(of: id) {
             path.insert(place.name.text, at: 0)
             next = place.folder
         }
-        let isFolder = place(of: id).map { members[$0.folder]?[$0.name]?.isFolder == true } ?? false
-        isThere = isFolder && next == nil
-        // What was made here the server has not heard of; any other one it may have somewhere.
-        leavesOpen = !isThere && !unsent.values.contains(id)
-        folder = Folder(id: id, path: path.joined(separator: "/"))
+        return next == nil ? Folder(id: id, path: path.joined(separator: "/")) : nil
     }
 
     // MARK: A folder's list
@@ -266,6 +279,12 @@ package struct TreeWalk: Sendable, Hashable {
                 page.isPartial || !step.missing.isEmpty || !step.moved.isEmpty
             (step.missing, step.moved, step.folders) = ([], [], [])
         }
+        if !deleted.isEmpty {
+            // What was moved there another walk tells; what is missing is not deleted with it.
+            step.leavesOpen = !step.moved.isEmpty
+            (step.missing, step.moved) = ([], [])
+            if !page.unreadable.isEmpty { step.unheard.append(folder.id) }
+        }
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path
         note(page, in: &step)
@@ -333,7 +352,7 @@ package struct TreeWalk: Sendable, Hashable {
         (walk.folder, walk.foundCount, walk.pass, walk.use) = (folder, foundCount, pass, use)
         (walk.moves, walk.unheard) = (moves, unheard)
         (walk.isUnsure, walk.isUnmoved) = (isUnsure, isUnmoved)
-        walk.isOfOneFolder = isOfOneFolder
+        (walk.isOfOneFolder, walk.deleted) = (isOfOneFolder, deleted)
         return walk
     }
 

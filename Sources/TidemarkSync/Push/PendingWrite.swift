@@ -36,7 +36,9 @@ package struct PendingWrite: Sendable, Hashable {
     package var files: [UnsentFile] = []
     /// Whether the write has a precondition, where the server may ignore it.
     package var isConditional = false
-    /// Of a folder that is to be deleted: the path of what lies in it and was not seen here.
+    /// Of a folder that is to be deleted: when it was deleted here, and the path of what lies in it
+    /// and was not seen here.
+    package var deletedAt: Position?
     package var unseen: String?
 
     /// A reference to an entity that the server never had and never gets.
@@ -203,9 +205,12 @@ extension ViewReader {
         pending.write = try write.naming(referenceNames(collection, model))
         guard collection.refusal(of: write.operation) == nil else { return pending }
         if write.operation == .delete, collection.isByPath,
-            let other = try unseen(in: key, row, collection)
+            let deletion = try folderDeletion(of: row, in: collection)
         {
-            pending.unseen = try serverPath(of: other, in: collection) ?? other.id
+            pending.deletedAt = deletion
+            pending.unseen = try unseen(in: key, since: deletion, collection).map {
+                try serverPath(of: $0, in: collection) ?? $0.id
+            }
         }
         if write.operation != .delete {
             pending.stranded = try strandedReference(of: row, in: collection, model).map {

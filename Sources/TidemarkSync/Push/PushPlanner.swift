@@ -63,6 +63,8 @@ package struct PushPlanner: Sendable {
         case ask(EntityKey, ServerCall)
         /// Read an entity whose write can be sent, and look at its candidate again at once.
         case readFirst(PushCandidate, ServerCall)
+        /// List a folder before it is deleted.
+        case list(EntityKey)
     }
 
     /// What this run knows of a candidate.
@@ -71,6 +73,8 @@ package struct PushPlanner: Sendable {
         package var isAlone = false
         /// How often it met a newer version, or was read back.
         package var conflicts = 0
+        /// Whether it is a folder that is listed before it is deleted.
+        package var isUnlisted = false
         /// The write whose precondition failed last.
         package var met: ServerCall?
         package var metCount = 0
@@ -152,7 +156,7 @@ package struct PushPlanner: Sendable {
         let isUnknown = pending.isLive && pending.revision == nil
         if pending.action == nil,
             pending.isNowhere || isUnknown && traits.isVersioned(collection)
-                || pending.isBlind(in: collection, standing)
+                || pending.isBlind(in: collection, standing) || standing.isUnlisted
         {
             if pending.isNowhere, pending.wasRefused {
                 waiting.removeFirst()
@@ -166,6 +170,7 @@ package struct PushPlanner: Sendable {
             hasPlanned = true
             // A person has to say what becomes of it, whether or not there is a version.
             if pending.isNowhere { return refused(pending, collection, .nowhere) }
+            if standing.isUnlisted { return .list(pending.key) }
             // Without a version there is no precondition: the entity is read first.
             return ask(pending, collection, standing)
         }

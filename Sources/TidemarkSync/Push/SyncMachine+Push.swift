@@ -34,7 +34,19 @@ extension SyncMachine {
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         var standing = standing(of: key)
         standing.isReadFirst = pending.map { readsFirst($0) } ?? false
+        if let pending, isUnlisted(pending) {
+            guard mayList(pending) else {
+                // What lies in it could not be told in this run.
+                failedNow.insert(key)
+                planner?.pass()
+                return nil
+            }
+            standing.isUnlisted = true
+        }
         guard let next = planner?.take(pending, standing) else { return nil }
+        if case .list = next, mayCarryOut(next), let pending {
+            return list(beforeDeleting: pending)
+        }
         let isAsked = if case .ask = next { mayCarryOut(next) } else { false }
         let action = carryOut(next)
         if isAsked, pending?.revision != nil { pause = Self.weakFor }
@@ -53,7 +65,7 @@ extension SyncMachine {
             return look(
                 .pending(candidate.key, through: candidate.through, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
-        case .send, .ask, .readFirst:
+        case .send, .ask, .readFirst, .list:
             guard mayCarryOut(next) else {
                 flight.wait(isUpload: next.isUpload)
                 return self.next()

@@ -4,6 +4,8 @@
 //   begun → readingBack → describing → combining → pulling → listing → listed → pulling …
 //         → refetching → choosing → pruning → pushing ⇄ refilling → askingLate → ended
 //
+// Before a folder is deleted the push gives way to a list: pushing → pulling → … → pushing.
+//
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
 // what ends the run or restarts the pull.
@@ -171,6 +173,8 @@ package struct SyncMachine: Sendable {
     var flight = WritesInFlight()
     /// Whether the server heeds preconditions, as far as that is known.
     var trial = PreconditionTrial()
+    /// What was listed of folders that are to be deleted.
+    var deletions = ListedDeletions()
     /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
     /// The last write of an entity whose precondition did not hold, and how often this same write

@@ -19,14 +19,11 @@ extension ViewReader {
     ///
     /// Costs a look at the events since the deletion, once for all that is asked of this reader.
     ///
-    /// - Parameter row: the row of what is deleted.
+    /// - Parameter deletion: when it was deleted here.
     package func unseen(
-        in folder: EntityKey, _ row: EntityRow, _ collection: CollectionModel
+        in folder: EntityKey, since deletion: Position, _ collection: CollectionModel
     ) throws -> EntityKey? {
-        guard let tree = collection.tree, let document = try row.baseValue(in: collection).document,
-            tree.isFolder(document),
-            let deletion = row.pending.last(where: { $0.kind == .delete })?.position
-        else { return nil }
+        guard let tree = collection.tree else { return nil }
         for (position, key) in try treeNews(since: deletion)
         where position > deletion && key.collection == collection.name {
             guard let row = try entity(key), row.newsAt.map({ $0 > deletion }) == true,
@@ -36,6 +33,34 @@ extension ViewReader {
             return key
         }
         return nil
+    }
+
+    /// When a folder was deleted here that the server has; nil for what is no folder, or is not
+    /// deleted.
+    package func folderDeletion(
+        of row: EntityRow, in collection: CollectionModel
+    ) throws -> Position? {
+        guard let tree = collection.tree, row.baseState == .live,
+            let deletion = row.pending.last(where: { $0.kind == .delete })?.position,
+            let document = try row.baseValue(in: collection).document, tree.isFolder(document)
+        else { return nil }
+        return deletion
+    }
+
+    /// The folders of a tree that are to be deleted and were not refused, in the order of their
+    /// deletions.
+    package func deletedFolders(in collection: CollectionModel) throws -> [EntityKey] {
+        var found: [EntityKey] = []
+        try forEachMutation(openOnly: true) { _, mutation in
+            guard mutation.kind == .localDeleted, mutation.key.collection == collection.name
+            else { return true }
+            let row = try entity(at: .entity(mutation.key))
+            if row.status != .error, try folderDeletion(of: row, in: collection) != nil {
+                found.append(mutation.key)
+            }
+            return true
+        }
+        return found
     }
 
     private func treeNews(since deletion: Position) throws -> [(position: Position, key: EntityKey)]

@@ -32,6 +32,7 @@ import TidemarkSync
                 plan.append("read \(candidate.key)")
                 planner.putFirst(candidate)
                 read.insert(candidate.key)
+            case .list(let key): plan.append("list \(key)")
             case .look, .more: break
             }
         }

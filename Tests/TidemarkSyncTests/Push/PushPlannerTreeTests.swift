@@ -91,7 +91,7 @@ private struct Forest {
                 check(items.map(\.key), of: forest, upTo: most, sent)
                 requests.append(items.map(\.key))
                 sent.formUnion(items.map(\.key))
-            case .more, .ask, .readFirst: Issue.record("asked for \(next)")
+            case .more, .ask, .readFirst, .list: Issue.record("asked for \(next)")
             }
         }
         return requests

@@ -1,0 +1,70 @@
+// SyncMachine+Deletions.swift — folders that are listed just before they are deleted, with all that
+// lies in them.
+//
+//   listed in this run, since it was deleted here    it is deleted
+//   else                                             it is listed first, and looked at once more
+//   some of it could not be listed                   the deletion waits for another run
+//
+// The list is logged as any other. What it tells that is new is not deleted with the folder
+// (TreeUnseen.swift).
+
+import TidemarkEvents
+import TidemarkViews
+
+/// What was listed in a run of folders that are to be deleted.
+struct ListedDeletions: Sendable {
+    /// Whether lists are made for them, after which the push goes on.
+    var isListing = false
+    /// The log's last position when a tree was listed whole, and when a folder was.
+    private var trees: [CollectionName: Position] = [:]
+    private var folders: [EntityKey: Position] = [:]
+    /// The deletion for which a folder was last listed, or was to be.
+    private var tried: [EntityKey: Position] = [:]
+
+    /// Whether a folder was listed since it was deleted here.
+    func tells(of folder: EntityKey, since deletion: Position) -> Bool {
+        let asOf = max(trees[folder.collection] ?? .start, folders[folder] ?? .start)
+        return asOf >= deletion
+    }
+
+    /// Whether it may be listed: once for each deletion.
+    func mayList(_ folder: EntityKey, since deletion: Position) -> Bool {
+        tried[folder].map { $0 < deletion } ?? true
+    }
+
+    mutating func begin(_ folder: EntityKey, since deletion: Position) {
+        tried[folder] = deletion
+        isListing = true
+    }
+
+    /// Takes in a list that came to its end.
+    mutating func note(_ list: Listing) {
+        guard let walk = list.walk else { return }
+        let name = list.collection.name
+        if list.tellsAll { trees[name] = list.asOf }
+        for id in walk.deletedAndListed { folders[EntityKey(name, id)] = list.asOf }
+    }
+}
+
+extension SyncMachine {
+    /// Whether a folder is to be listed before it is deleted.
+    func isUnlisted(_ pending: PendingWrite) -> Bool {
+        guard let deletion = pending.deletedAt, pending.unseen == nil else { return false }
+        return !deletions.tells(of: pending.key, since: deletion)
+    }
+
+    /// Whether it may be listed: once for each deletion.
+    func mayList(_ pending: PendingWrite) -> Bool {
+        pending.deletedAt.map { deletions.mayList(pending.key, since: $0) } ?? false
+    }
+
+    /// Has folders listed that are to be deleted, and all that is pending planned once more.
+    mutating func list(beforeDeleting pending: PendingWrite) -> SyncAction? {
+        guard let deletion = pending.deletedAt else { trap("lists what is not deleted") }
+        deletions.begin(pending.key, since: deletion)
+        planAnew()
+        unpulled = [.folder(pending.key.id, of: pending.key.collection)]
+        state = .pulling
+        return nil
+    }
+}
