@@ -11,7 +11,8 @@ public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
     case superseded
     /// It was overtaken by a later mutation that went with it.
     case coalesced
-    /// What it made was deleted again before anything was sent.
+    /// What it made was deleted again before anything was sent; or a folder of files was, in which
+    /// it made or changed something.
     case annihilated
     /// It was derived, and its cause is gone.
     case withdrawn

@@ -140,7 +140,8 @@ extension PendingWrite {
 
 extension ViewReader {
     /// The write of an entity's pending mutations; nil where none can be sent: they were refused
-    /// and wait for the user, the last write has no answer yet, or the entity is hidden.
+    /// and wait for the user, the last write has no answer yet, the entity is hidden, or it ends
+    /// with a folder that is to be deleted.
     ///
     /// - Parameters:
     ///   - last: the last mutation that the write carries, where others wait for something else;
@@ -167,6 +168,8 @@ extension ViewReader {
         }
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var reader = TreeReader(collection)
+        // It ends with the folder in which it lies.
+        if try reader?.ending(of: key.id, self) != nil { return nil }
         let end = next.last?.position ?? row.pending.last?.position
         let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
         let path =

@@ -29,6 +29,7 @@ package struct TransferDriver: Sendable {
     private let isFetching: Bool
     /// Has it look for more to do, also by who waits for it.
     let signal: TransferSignal
+    private let running = RunningFetches()
 
     package init(
         journal: Journal, adapter: any ServerAdapter, transport: any Transport,
@@ -65,8 +66,9 @@ package struct TransferDriver: Sendable {
         /// Whether no other file is fetched, as there is no room; those that are sent are here.
         var isFull = false
         var isOwn = false
-        /// Whether the request is made again at once, with other credentials.
-        var isRepeated = false
+        /// Whether it does not count: the request is made again at once, with other credentials,
+        /// or was stopped.
+        var isUncounted = false
         var pausedUntil: Timestamp?
     }
 
@@ -132,6 +134,7 @@ package struct TransferDriver: Sendable {
                     return outcome
                 }
                 guard let step = next else {
+                    try stopDeleted()
                     mayBeDue = try isAnyDue(fetching: mayFetch)
                     if !Task.isCancelled { listen() }
                     continue
@@ -147,8 +150,13 @@ package struct TransferDriver: Sendable {
         }
     }
 
+    /// Stops what is on its way of files that were deleted, or that lie in what was.
+    private func stopDeleted() throws {
+        try journal.read { views in try running.stop { try views.isDeleted($0) } }
+    }
+
     private static func add(_ step: Step, to outcome: inout TransferOutcome) {
-        if !step.isRepeated { outcome.add(step.result, bytes: step.bytes) }
+        if !step.isUncounted { outcome.add(step.result, bytes: step.bytes) }
         guard let failure = step.failure else { return }
         outcome.failure = outcome.failure ?? failure
         outcome.isRemoteAway = outcome.isRemoteAway || step.isOwn && !step.isFull
@@ -240,9 +248,10 @@ package struct TransferDriver: Sendable {
         }
         dependencies.reach(.beforeSend)
         let given = await proof.given
-        var answer = await answer(to: request, files, given.credentials)
+        var (answer, isStopped) = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
         var step = Step(isOwn: request.address?.isOwn ?? false)
+        step.isUncounted = isStopped
         await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?
         switch answer.result {
@@ -275,25 +284,41 @@ package struct TransferDriver: Sendable {
         FetchAnswer(TransportError(file: error))
     }
 
+    /// What came of a request, and whether it was stopped.
     private func answer(
         to request: TransferRequest, _ files: ContentFiles, _ proof: Credentials
-    ) async -> FetchAnswer {
+    ) async -> (FetchAnswer, isStopped: Bool) {
         let path: String
         do {
             if request.plan.part == nil { try files.make(part: request.part) }
             path = try files.path(ofPart: request.part)
-        } catch { return Self.failed(error) }
+        } catch { return (Self.failed(error), false) }
         guard let head = request.head(proof) else {
-            return FetchAnswer(TransportError(.invalidRequest))
+            return (FetchAnswer(TransportError(.invalidRequest)), false)
         }
-        do throws(TransportError) {
-            let answer = try await transport.transfer(
-                head, body: nil,
-                into: TransportFile(path, offset: Int(clamping: request.plan.from)),
-                limits: request.limits(limits))
-            return FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan)
-        } catch {
-            return Self.failed(error, proof)
+        let file = TransportFile(path, offset: Int(clamping: request.plan.from))
+        let limits = request.limits(limits)
+        let work = Task { [transport] in
+            do throws(TransportError) {
+                return Result<_, TransportError>.success(
+                    try await transport.transfer(head, body: nil, into: file, limits: limits))
+            } catch { return .failure(error) }
+        }
+        running.begin(request.call, of: request.plan.source) { work.cancel() }
+        let result = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        let isStopped = running.end(request.call)
+        switch result {
+        case .success(let answer):
+            return (
+                FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan), false
+            )
+        case .failure(let error) where isStopped && error.code == .cancelled:
+            return (FetchAnswer(TransportError(.cancelled, detail: "the file was deleted")), true)
+        case .failure(let error): return (Self.failed(error, proof), false)
         }
     }
 
@@ -344,8 +369,8 @@ extension TransferDriver.Step {
         _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
     ) async {
         guard isOwn, answer.isUnauthorized else { return }
-        isRepeated = await proof.renew(given.number)
-        if isRepeated { answer = .madeAgain }
+        isUncounted = await proof.renew(given.number)
+        if isUncounted { answer = .madeAgain }
         failure = await proof.failure
     }
 

@@ -169,6 +169,9 @@ extension Fold {
         }
         try refresh(&row, key)
         try put(row, key)
+        if covered.last?.kind == .delete, row.baseState == .deleted {
+            try endBelow(key, position)
+        }
     }
 
     func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {

@@ -118,8 +118,19 @@ extension RowReading {
         return row.revision
     }
 
-    /// Whether a source can be asked for: of a file that is known by its path the version is known,
-    /// and it is not being moved, nor what it lies in.
+    /// Whether the file of a tree that names a source is deleted here, or lies in what is.
+    package func isDeleted(_ source: ContentSource) throws -> Bool {
+        guard let entry = try contentName(source), let collection = try model()[source.collection],
+            let rule = entry.wantedField(in: collection), rule.field == collection.tree?.content
+        else { return false }
+        let key =
+            entry.entity.isEmpty
+            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
+        return try key.map { try entity(at: .entity($0)).document == nil } ?? false
+    }
+
+    /// Whether a source can be asked for: a file that is known by its path is seen, its version is
+    /// known, and it is not being moved, nor what it lies in.
     private func canBeAsked(
         _ source: ContentSource, _ entry: ContentNamesRow.Entry, _ rule: ContentRule
     ) throws -> Bool {
@@ -130,7 +141,8 @@ extension RowReading {
             entry.entity.isEmpty
             ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
         return try key.map { key in
-            try version(of: source, key) != nil && !isBeingMoved(key, in: collection)
+            try version(of: source, key) != nil && entity(at: .entity(key)).document != nil
+                && !isBeingMoved(key, in: collection)
         } ?? false
     }
 

@@ -22,6 +22,11 @@ package struct TreeHolders: Sendable {
             let (name, id) = (mutation.key.collection, mutation.key.id)
             guard !mutation.isDerived, var (reader, lanes) = readers.removeValue(forKey: name)
             else { return true }
+            if let folder = try reader.ending(of: id, views) {
+                holders[position] = [EntityKey(name, folder)]
+                readers[name] = (reader, lanes)
+                return true
+            }
             let tags = try reader.tags(of: id, position, views)
             let found = lanes.holders(of: tags).map { EntityKey(name, $0.text) }.sorted()
             if !found.isEmpty { holders[position] = found }

@@ -36,6 +36,7 @@ struct TreeQueue: Sendable {
         var found: [PushCandidate] = []
         for mutation in mutations {
             let id = mutation.key.id
+            guard try reader.ending(of: id, rows) == nil else { continue }
             let tags = try reader.tags(of: id, mutation.first, rows)
             let waits = lanes.hold(tags)
             lanes.add(tags)

@@ -37,6 +37,8 @@ struct TreeSteps: Sendable {
     var gone: TreeSpot?
     /// Where each pending mutation leaves it, in order; nil where that deletes it.
     var changes: [(position: Position, spot: TreeSpot?)] = []
+    /// Whether it lies in what is deleted.
+    var isOrphan = false
     /// By a mutation that makes it of another one, the id of that.
     var sources: [Position: String] = [:]
 
@@ -56,9 +58,12 @@ struct TreeSteps: Sendable {
 
 /// Reads where entities of one collection lie, each only once.
 package struct TreeReader: Sendable {
-    private let collection: CollectionModel
+    let collection: CollectionModel
     private let tree: TreeRule
     private var known: [String: TreeSteps] = [:]
+    /// What ends with which folder (TreeEndings.swift), and what others are to be made of.
+    var endings: [String: String?] = [:]
+    var copiedIDs: Set<String>?
 
     /// Nil for a collection that is no tree.
     package init?(_ collection: CollectionModel) {
@@ -182,7 +187,7 @@ package struct TreeReader: Sendable {
         return above
     }
 
-    private mutating func steps(of id: String, _ rows: some RowReading) throws -> TreeSteps {
+    mutating func steps(of id: String, _ rows: some RowReading) throws -> TreeSteps {
         if let steps = known[id] { return steps }
         let row = try rows.entity(at: .entity(EntityKey(collection.name, id)))
         let steps = try steps(of: row, rows)
@@ -195,6 +200,7 @@ package struct TreeReader: Sendable {
             try rows.treeSpot(document, in: collection.name, tree)
         }
         var steps = TreeSteps()
+        steps.isOrphan = row.isOrphan
         let base = try row.baseValue(in: collection)
         steps.last = try base.lastDocument.map(spot)
         steps.base = base.isLive ? steps.last : nil

@@ -76,8 +76,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .schedule: 7
         case .decisions: 6
         case .contents, .watermarks: 5
-        case .bindings, .issues, .syncRuns: 4
-        case .places: 3
+        case .bindings, .issues, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
         }

@@ -1,0 +1,111 @@
+// TransferDeletedTests.swift — a file is deleted here, or what it lies in, while it is fetched.
+
+import HTTPTypes
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import CapsuleSupport
+@testable import SyncSupport
+
+/// Answers requests for files only once it is told to, or their tasks are cancelled.
+private final class Held: Transport, Sendable {
+    private struct State: Sendable {
+        var isOpen = false
+        var held = 0
+        var cancelled = 0
+    }
+    private let server: WebDAVServer
+    private let state = Lock(State())
+
+    init(_ server: WebDAVServer) { self.server = server }
+
+    var cancelled: Int { state.withLock(\.cancelled) }
+
+    func letGo() { state.withLock { $0.isOpen = true } }
+
+    /// Waits until so many requests are held.
+    func reached(_ count: Int) async {
+        while state.withLock({ $0.held < count }) { await Task.yield() }
+    }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        if request.method == .get {
+            state.withLock { $0.held += 1 }
+            while !state.withLock(\.isOpen) {
+                if Task.isCancelled {
+                    state.withLock { $0.cancelled += 1 }
+                    throw TransportError(.cancelled)
+                }
+                await Task.yield()
+            }
+        }
+        return try await server.send(request, body: body, limits: limits)
+    }
+}
+
+@Suite struct `a file that is being fetched` {
+    private static let model: SyncModel = {
+        var files = CollectionModel(
+            "files", references: [Reference("parent", to: "files")],
+            tree: .init(
+                parent: "parent", name: "name", kind: "kind", isByPath: true, content: "content"))
+        files.contents = [.init("content", when: .all)]
+        return SyncModel(name: "files", collections: [files])
+    }()
+
+    @Test func `is not fetched any more once its folder is deleted, without an error`() async throws
+    {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let clock = ManualClock()
+        let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
+        server.put("P/deep/tea", "tea")
+        let remote = Remote.webdav(origin: "http://files.test", home: "/")
+        let replica = try Replica.open(
+            at: folder / "store", model: Self.model, remote: remote,
+            dependencies: .seeded(0, clock: clock))
+        let held = Held(server)
+        let engine = try SyncEngine(replica, remote: remote, transport: held) {
+            .basic(user: "me", password: "secret")
+        }
+        #expect(try await engine.sync().isSynced)
+        let top = try replica.read { store in
+            var found: EntityKey?
+            try store.forEachDocument(in: "files") { key, _, _ in
+                if try store.path(of: key) == ["P"] { found = key }
+                return found == nil
+            }
+            return try #require(found)
+        }
+
+        let pass = Task { try await engine.transfer() }
+        await held.reached(1)
+        try await replica.write { tx in _ = try tx.delete(top) }
+        while held.cancelled == 0 { await Task.yield() }
+        held.letGo()
+        let outcome = try await pass.value
+
+        #expect(held.cancelled == 1 && outcome.stored == 0)
+        #expect(outcome.failure == nil && outcome.failed == 0 && outcome.refused == 0)
+        #expect(try replica.issues() == [])
+        // It is fetched once the deletion is given up.
+        try await replica.write { tx in try tx.discard(top) }
+        #expect(try await engine.transfer().stored == 1)
+        let decided = try await decided(
+            try await capsule(of: replica.journal), adapter: try remote.makeAdapter())
+        #expect(decided.divergence == nil && decided.notDecided.isEmpty)
+        #expect(try replica.journal.verify(.deep).findings == [])
+        try replica.close()
+        #expect(try Journal.verifyStore(at: folder / "store", .deep).findings == [])
+    }
+}
