@@ -19,9 +19,8 @@ extension SyncMachine {
                 relistAll()
                 return nil
             }
-            if deletions.isListing {
-                deletions.isListing = false
-                state = .pushing
+            if isAmidPush {
+                endListsAmidPush()
                 return nil
             }
             state = scope == .all ? .refetching(nil) : .choosing
@@ -212,7 +211,7 @@ extension SyncMachine {
 
     /// Notes that a list was made to its end, where that is not done in every run.
     mutating func listed(_ collection: CollectionModel) {
-        guard collection.listEvery != .zero, !scope.isOfFolders, !deletions.isListing else {
+        guard collection.listEvery != .zero, !scope.isOfFolders, !isAmidPush else {
             return
         }
         outcome.listed.insert(collection.name)

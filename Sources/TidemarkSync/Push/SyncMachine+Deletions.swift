@@ -13,7 +13,7 @@ import TidemarkViews
 
 /// What was listed in a run of folders that are to be deleted.
 struct ListedDeletions: Sendable {
-    /// Whether lists are made for them, after which the push goes on.
+    /// Whether they are being listed.
     var isListing = false
     /// The log's last position when a tree was listed whole, and when a folder was.
     private var trees: [CollectionName: Position] = [:]
@@ -63,8 +63,7 @@ extension SyncMachine {
         guard let deletion = pending.deletedAt else { trap("lists what is not deleted") }
         deletions.begin(pending.key, since: deletion)
         planAnew()
-        unpulled = [.folder(pending.key.id, of: pending.key.collection)]
-        state = .pulling
+        list(amidPush: [.folder(pending.key.id, of: pending.key.collection)])
         return nil
     }
 }

@@ -24,6 +24,10 @@ extension SyncMachine {
         let isOver = planner?.hasPlanned == false
         planner = nil
         guard isOver else { return nil }
+        if !refusedInTrees.isEmpty {
+            defer { refusedInTrees = [] }
+            return look(.foldersAround(refusedInTrees))
+        }
         // What was promised may release more.
         guard ownTickets.isEmpty else { return look(.tickets) }
         state = .refilling
@@ -159,6 +163,7 @@ extension SyncMachine {
         case (_, .refused):
             noteRefusal(of: item.key)
             note(untaken: item, answer)
+            if model[item.key.collection]?.isByPath == true { refusedInTrees.append(item.key) }
         case (_, .ignored):
             failedNow.insert(item.key)
             note(untaken: item, answer)

@@ -37,6 +37,7 @@ extension ViewReader {
         case .pending(let key, let last, let isRetried):
             .pending(
                 try pendingWrite(key, through: last, model, adapter, isRetried: isRetried))
+        case .foldersAround(let keys): .parts(try foldersAround(keys, model))
         case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })

@@ -44,6 +44,9 @@ package enum SyncLookup: Sendable {
     /// What is to be done about writes that the server did not take. Answered by
     /// ``SyncFact/remedies(_:)``.
     case remedies([UntakenWrite])
+    /// The folders in which some entities of trees lie on the server, and would lie after what is
+    /// pending. Answered by ``SyncFact/parts(_:)``.
+    case foldersAround([EntityKey])
     /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
     case tickets
     /// What is left of some keys of pools, or of all, at a time. Answered by

@@ -4,7 +4,9 @@
 //   begun → readingBack → describing → combining → pulling → listing → listed → pulling …
 //         → refetching → choosing → pruning → pushing ⇄ refilling → askingLate → ended
 //
-// Before a folder is deleted the push gives way to a list: pushing → pulling → … → pushing.
+// The push gives way to lists of folders, as before one is deleted:
+//
+//   pushing → pulling → listing → listed → pulling … → pushing
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
@@ -175,6 +177,12 @@ package struct SyncMachine: Sendable {
     var trial = PreconditionTrial()
     /// What was listed of folders that are to be deleted.
     var deletions = ListedDeletions()
+    /// What the server refused in trees, of which the folders around it are still to be listed.
+    var refusedInTrees: [EntityKey] = []
+    /// The folders that were listed for that.
+    var listedAround: Set<PullTarget> = []
+    /// Whether lists are made for the push, which goes on after them.
+    var isAmidPush = false
     /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
     /// The last write of an entity whose precondition did not hold, and how often this same write
@@ -280,6 +288,9 @@ package struct SyncMachine: Sendable {
         case (.outbox(let queue), .outbox(let candidates, let rest)):
             if queue == nil { planner = PushPlanner(model, traits) }
             planner?.add(candidates, rest: rest)
+            return next()
+        case (.foldersAround, .parts(let targets)):
+            list(around: targets)
             return next()
         case (.tickets, .tickets(let open)):
             if !take(open) { state = .refilling }

@@ -149,6 +149,19 @@ package struct TreeReader: Sendable {
 
     private static let end = Position(rawValue: .max)
 
+    /// The folders in which an entity lies on the server, and would lie after all that is pending,
+    /// where the server has them; nil for the root.
+    package mutating func folders(around id: String, _ rows: some RowReading) throws -> [String?] {
+        let steps = try steps(of: id, rows)
+        var found: [String?] = []
+        for spot in [steps.base, steps.changes.last?.spot ?? steps.last].compactMap(\.self)
+        where !found.contains(spot.parent) {
+            if let parent = spot.parent, try self.steps(of: parent, rows).base == nil { continue }
+            found.append(spot.parent)
+        }
+        return found
+    }
+
     /// What is not there of what an entity would lie in where a mutation leaves it: neither on the
     /// server nor about to be; nil where nothing is missing.
     mutating func missing(

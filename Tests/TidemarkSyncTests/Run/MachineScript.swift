@@ -129,6 +129,7 @@ struct MachineScript {
         case .pools(let keys, _):
             .pools(pools.filter { keys?.contains($0.key) ?? true })
         case .failing: .failing(earlier.failing.filter { !$0.isList })
+        case .foldersAround: .parts([])
         case .tickets: .tickets(tickets)
         }
     }
