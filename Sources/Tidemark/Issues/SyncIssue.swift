@@ -144,16 +144,17 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// edit, and entities that the list did not name are created on the server: of files that the
     /// server knows by their paths those whose content is here, and the others are deleted.
     ///
-    /// In a tree, what would lie in something that is not there any more gets a place that is.
+    /// In a tree, what would lie in something that is not there any more gets a place that is; and
+    /// where the server has moved that into it, that is moved out of it first.
     case keepMine
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.
     case keepTheirs
-    /// Keep both sides, in a tree of files that the server knows by their paths: what the server
-    /// has stays under its name, and what was made here goes beside it under another one.
+    /// Keep both sides, in a tree: what the server has stays under its name, and what was made here
+    /// goes beside it under another one.
     ///
-    /// It is taken by conflicts about the content of a file, and by what was refused because its
-    /// name is taken.
+    /// It is taken by what was refused because its name is taken, and by conflicts about the content
+    /// of a file that the server knows by its path.
     case keepBoth
 }
 

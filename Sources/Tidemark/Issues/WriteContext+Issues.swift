@@ -128,6 +128,14 @@ extension WriteContext {
             for change in changes { try make(change, of: known) }
             return
         }
+        if let (inner, place, changes) = try draft.fold.outOfCircle(
+            known, in: collection, at: date)
+        {
+            try discard(known)
+            try patch(inner, place)
+            for change in changes { try make(change, of: known) }
+            return
+        }
         let place = try draft.fold.otherPlace(for: known, in: collection, at: date)
         try retry(key)
         // It is not seen, and so can't be edited by anybody.

@@ -330,6 +330,12 @@ public struct ServerRefusal: Sendable, Hashable {
         message: "what it would lie in is not there any more: keep mine to have it where there "
             + "is a place, or discard it")
 
+    /// What an entity of a tree would lie in lies in it on the server.
+    static let circle = ServerRefusal(
+        status: 0,
+        message: "what it would lie in was moved into it on the server: keep mine to have that out "
+            + "of it first, or discard the move")
+
     /// Another entity of a tree lies where this one was to be made or moved to.
     ///
     /// - Parameter status: that of the answer; 0 where none says so by itself.
@@ -342,6 +348,9 @@ public struct ServerRefusal: Sendable, Hashable {
 
     /// The library's own messages, which hold nothing that users wrote.
     package static var ownMessages: [String] {
-        [page(0).message, unexplained.message, unversioned.message, taken().message]
+        [
+            page(0).message, unexplained.message, unversioned.message, taken().message,
+            nowhere.message, circle.message,
+        ]
     }
 }

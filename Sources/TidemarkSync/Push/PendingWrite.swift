@@ -36,6 +36,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var files: [UnsentFile] = []
     /// Whether the write has a precondition, where the server may ignore it.
     package var isConditional = false
+    /// Why it can't lie where it would, as the server has others there; nil where it can.
+    package var clash: Clash?
     /// Of a folder that is to be deleted: when it was deleted here, and the path of what lies in it
     /// and was not seen here.
     package var deletedAt: Position?
@@ -50,6 +52,14 @@ package struct PendingWrite: Sendable, Hashable {
             self.field = field
             self.id = id
         }
+    }
+
+    /// What the server has in the way of an entity of a tree.
+    package enum Clash: Sendable, Hashable {
+        /// What it would lie in lies in it there.
+        case circle
+        /// Another one has its name.
+        case name
     }
 
     package init(
@@ -216,6 +226,9 @@ extension ViewReader {
             }
         }
         if write.operation != .delete {
+            pending.clash = try end.flatMap {
+                try reader?.clash(of: key, through: $0, collection, self)
+            }
             pending.stranded = try strandedReference(of: row, in: collection, model).map {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)
             }
@@ -250,6 +263,25 @@ extension ViewReader {
             }
             return tree.isOnePart(patches)
         }
+    }
+}
+
+extension TreeReader {
+    /// What the server has in the way of an entity after the mutations up to a position.
+    ///
+    /// Whether a name is taken, a server that knows paths says by itself.
+    fileprivate mutating func clash(
+        of key: EntityKey, through end: Position, _ collection: CollectionModel, _ views: ViewReader
+    ) throws -> PendingWrite.Clash? {
+        if try circle(of: key.id, through: end, views) != nil { return .circle }
+        guard !collection.isByPath, let spot = try newSpot(of: key.id, through: end, views) else {
+            return nil
+        }
+        let above = spot.parent.map { EntityKey(collection.name, $0) }
+        let isTaken = try views.children(of: above, named: spot.name, in: collection).contains {
+            try $0 != key && base(of: $0.id, views) == spot
+        }
+        return isTaken ? .name : nil
     }
 }
 

@@ -309,11 +309,13 @@ package struct PushPlanner: Sendable {
             refusal = "the model has \(collection.name) send changes, and the adapter can't"
         }
         if refusal == nil { refusal = pending.refusal }
+        let clash = refusal == nil ? pending.clash : nil
+        let isRefused = refusal != nil || clash != nil
         // What is still refused here is not refused again in every run.
-        if refusal != nil, pending.wasRefused { return nil }
+        if isRefused, pending.wasRefused { return nil }
         // A refused write waits for nothing.
         guard
-            refusal != nil
+            isRefused
                 || (pending.files.isEmpty
                     && (pending.needs.allSatisfy { isPlanned($0, pending) }
                         || holder != nil))
@@ -323,7 +325,7 @@ package struct PushPlanner: Sendable {
         item.wasRefused = pending.wasRefused
         item.leftOut = pending.leftOut
         item.isConditional = pending.isConditional
-        item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
+        item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) } ?? clash?.refusal
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
         return item
     }
@@ -363,6 +365,15 @@ extension PendingWrite {
                 + "deletion, look, and delete it again"
         }
         return files.lazy.compactMap(\.refusal).first
+    }
+}
+
+extension PendingWrite.Clash {
+    fileprivate var refusal: ServerRefusal {
+        switch self {
+        case .circle: .circle
+        case .name: .taken()
+        }
     }
 }
 

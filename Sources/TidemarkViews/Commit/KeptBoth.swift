@@ -76,7 +76,7 @@ extension RowReading {
     package func isTaken(_ key: EntityKey, by event: Event?, in collection: CollectionModel) throws
         -> Bool
     {
-        guard collection.isByPath, event?.read(PushRejected.self)?.isTaken == true else {
+        guard collection.tree != nil, event?.read(PushRejected.self)?.isTaken == true else {
             return false
         }
         let row = try entity(at: .entity(key))
@@ -146,10 +146,10 @@ extension ViewReader {
     /// Whether both sides of an issue can stay.
     func canKeepBoth(_ issue: IssueRow) throws -> Bool {
         guard let key = issue.key, let collection = try model()[key.collection],
-            collection.isByPath
+            collection.tree != nil
         else { return false }
         guard issue.kind == .rejected else {
-            return try ownFile(of: issue, in: collection) != nil
+            return try collection.isByPath && ownFile(of: issue, in: collection) != nil
         }
         return try isTaken(key, by: event(at: issue.position), in: collection)
     }

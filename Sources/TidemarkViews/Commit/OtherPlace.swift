@@ -32,6 +32,41 @@ extension Fold {
         return try atRoot(document, tree, collection, at: date)
     }
 
+    /// What is done anew, in order, where what an entity would lie in was moved into the entity on
+    /// the server: that gets out of it first, to where the entity was; nil where it was not.
+    ///
+    /// - Parameter date: the server's time.
+    package func outOfCircle(
+        _ key: EntityKey, in collection: CollectionModel, at date: Timestamp
+    ) throws -> (first: EntityKey, place: Patch, then: [ChangeAnew])? {
+        let row = try entity(key)
+        guard let tree = collection.tree, let last = row.pending.last,
+            var reader = TreeReader(collection),
+            let inner = try reader.circle(of: key.id, through: last.position, self),
+            let base = try row.baseValue(in: collection).document
+        else { return nil }
+        let first = EntityKey(collection.name, inner)
+        guard let document = try entity(first).treeDocument(in: collection),
+            let name = document.value(tree.name)?.stringValue
+        else { return nil }
+        let above = try treeSpot(base, in: collection.name, tree).parent
+        let folder = above.map { EntityKey(collection.name, $0) }
+        var place = Patch()
+        if let above {
+            place.set.append(Patch.Field(tree.parent, JSONValue.string(above).encoded()))
+        } else {
+            place.unset = [tree.parent]
+        }
+        if try child(of: folder, named: name, in: collection) != nil {
+            let free = try NameBeside(name, isFolder: tree.isFolder(document)).next(at: date) {
+                try child(of: folder, named: $0, in: collection) != nil
+            }
+            place.set.append(Patch.Field(tree.name, JSONValue.string(free).encoded()))
+        }
+        let then = try row.changesOfUse.compactMap { try $0.element.anew(on: base, without: []) }
+        return (first, place, then)
+    }
+
     /// What is done anew of what is pending on an entity that would lie in what is not there any
     /// more; nil where nothing is, or where ``otherPlace(for:in:at:)`` is edited behind it.
     ///

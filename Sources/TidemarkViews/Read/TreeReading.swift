@@ -162,6 +162,39 @@ package struct TreeReader: Sendable {
         return found
     }
 
+    /// Of an entity that would lie in itself on the server after the mutations up to a position,
+    /// what of those in between lies in it there; nil where it would not.
+    package mutating func circle(
+        of id: String, through position: Position, _ rows: some RowReading
+    ) throws -> String? {
+        let own = try steps(of: id, rows)
+        guard let base = own.base, let parent = own.spot(through: position)?.parent,
+            parent != base.parent
+        else { return nil }
+        var (next, last): (String?, String?) = (parent, nil)
+        var seen: Set<String> = []
+        while let current = next, seen.insert(current).inserted {
+            if current == id { return last }
+            (next, last) = (try steps(of: current, rows).serverSpot?.parent, current)
+        }
+        return nil
+    }
+
+    /// Where an entity would lie after the mutations up to a position, where these make, move or
+    /// rename it.
+    package mutating func newSpot(
+        of id: String, through position: Position, _ rows: some RowReading
+    ) throws -> TreeSpot? {
+        let steps = try steps(of: id, rows)
+        let spot = steps.spot(through: position)
+        return spot == steps.base ? nil : spot
+    }
+
+    /// Where the server has an entity; nil where it does not have it.
+    package mutating func base(of id: String, _ rows: some RowReading) throws -> TreeSpot? {
+        try steps(of: id, rows).base
+    }
+
     /// What is not there of what an entity would lie in where a mutation leaves it: neither on the
     /// server nor about to be; nil where nothing is missing.
     mutating func missing(

@@ -85,9 +85,46 @@ extension ViewReader {
     package func indexedChildren(
         of parent: EntityKey?, in collection: CollectionModel
     ) throws -> [EntityKey]? {
-        guard let reference = collection.treeReference, try !hidesAny() else { return nil }
-        let index = IndexModel([IndexField(reference.field)])
-        guard try hasIndex(index, in: collection.name) else { return nil }
+        guard let reference = collection.treeReference else { return nil }
+        return try indexedChildren(of: parent, by: [reference.field], then: [], in: collection)
+    }
+
+    /// The entities that are seen in one of a tree, or at the root, under a name.
+    package func children(
+        of parent: EntityKey?, named name: String, in collection: CollectionModel
+    ) throws -> [EntityKey] {
+        guard let tree = collection.tree else { return [] }
+        let spot = TreeSpot(parent: parent?.id, name: name)
+        var found: [EntityKey] = []
+        func look(_ key: EntityKey, _ row: EntityRow) throws {
+            guard row.document != nil, let document = row.treeDocument(in: collection) else {
+                return
+            }
+            let own = try treeSpot(document, in: collection.name, tree)
+            if own.parent == spot.parent, ExactString(own.name) == ExactString(name) {
+                found.append(key)
+            }
+        }
+        let named = OrderKey.values(ofID: name, dates: collection.dates)
+        let known = try indexedChildren(
+            of: parent, by: [tree.parent, tree.name], then: named, in: collection)
+        if let known {
+            for key in known { try look(key, entity(at: .entity(key))) }
+        } else {
+            try forEachEntity(in: collection.name) { key, row in
+                try look(key, row)
+                return true
+            }
+        }
+        return found
+    }
+
+    private func indexedChildren(
+        of parent: EntityKey?, by fields: [String], then rest: [[UInt8]],
+        in collection: CollectionModel
+    ) throws -> [EntityKey]? {
+        let index = IndexModel(fields.map { IndexField($0) })
+        guard try !hidesAny(), try hasIndex(index, in: collection.name) else { return nil }
         var values: [[UInt8]] = []
         if let parent {
             for id in try keys(of: parent).map(\.id) {
@@ -98,6 +135,7 @@ extension ViewReader {
             OrderKey.append(nil as JSONValue?, kind: .value, dates: collection.dates, to: &null)
             values = [null]
         }
+        if !rest.isEmpty { values = values.flatMap { first in rest.map { first + $0 } } }
         var children: [EntityKey] = []
         for value in values {
             let bound = IndexBound(value, isInclusive: true)
