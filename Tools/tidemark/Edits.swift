@@ -79,6 +79,41 @@ struct Delete: ParsableCommand {
     }
 }
 
+struct Discard: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Gives up what is pending on an entity.",
+        discussion: """
+            It becomes what the server last said of it. In a tree others may be built on
+            what is given up: what lies in a folder that was made here, what is to be a
+            copy of it, what took a name that is free only since. The verb names them and
+            refuses, and with --with-built-on gives up all of it, in one commit.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
+    @Flag(help: "Give up what was built on it, too.")
+    var withBuiltOn = false
+    @Argument(help: "COLLECTION/ID.")
+    var entity: String
+
+    func run() throws {
+        let key = try Name.entity(entity)
+        let replica = try store.open(patience)
+        let built = try replica.read { try $0.builtOn(key) }
+        guard withBuiltOn || built.isEmpty else {
+            try replica.close()
+            let names = built.map { "  \($0)" }.joined(separator: "\n")
+            throw UsageError(
+                "this would go along; --with-built-on gives it up, too:\n" + names)
+        }
+        let before = try replica.read { $0.position }
+        try replica.write { tx in try tx.discard(key, withBuiltOn: withBuiltOn) }
+        try replica.close()
+        report(before.next, key)
+        for other in built { Terminal.write("  with \(other)") }
+    }
+}
+
 private func report(_ position: Position?, _ key: EntityKey) {
     Terminal.write(position.map { "\($0) \(key)" } ?? "\(key) is so already")
 }

@@ -69,14 +69,15 @@ struct Answer: ParsableCommand {
         abstract: "Decides an issue.",
         discussion: """
             rejected    retry or keepMine sends it again, discard or keepTheirs gives it up
+                        with what was built on it
             warned      discard is done with what the server says
             conflict    keepMine makes the edit again that lost, keepTheirs leaves it so
             absent      keepMine creates the entities there, keepTheirs deletes them here
             unreadable  retry reads the collection again, discard is done with it
 
-            In a tree by paths, keepBoth keeps the server's file under its name and puts
-            what was made here beside it: where a conflict is about the content of a
-            file, and where something was refused because its name is taken.
+            In a tree, keepBoth keeps what the server has under its name and puts what was
+            made here beside it: where something was refused because its name is taken,
+            and by paths where a conflict is about the content of a file.
 
             Prints the position of the first event. The next sync does the rest.
             """)

@@ -24,7 +24,8 @@ struct Tool: AsyncParsableCommand {
         version: Replica.version,
         subcommands: [
             Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
-            Sync.self, Status.self, Outbox.self, Why.self, History.self, Issues.self, Answer.self,
+            Sync.self, Status.self, Outbox.self, Discard.self, Why.self, History.self, Issues.self,
+            Answer.self,
             Wipe.self, Contents.self, Files.self, Dump.self, Show.self, AsOf.self, Diff.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Compact.self, Adopt.self,

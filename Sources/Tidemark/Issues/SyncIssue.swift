@@ -137,7 +137,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Send a refused mutation again; read an unreadable record again; repeat failing calls, or
     /// ask for a file, at once.
     case retry
-    /// Discard a refused or pending mutation; accept that a record was unreadable, or what the
+    /// Discard a refused or pending mutation, with what was built on it
+    /// (``ReadContext/builtOn(_:)``); accept that a record was unreadable, or what the
     /// server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
@@ -153,8 +154,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Keep both sides, in a tree: what the server has stays under its name, and what was made here
     /// goes beside it under another one.
     ///
-    /// It is taken by what was refused because its name is taken, and by conflicts about the content
-    /// of a file that the server knows by its path.
+    /// It is taken by what was refused because its name is taken, and by conflicts about the
+    /// content of a file that the server knows by its path.
     case keepBoth
 }
 

@@ -47,7 +47,7 @@ extension WriteContext {
             switch answer {
             case .retry: try retry(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
-            case .discard, .keepTheirs: try discard(key)
+            case .discard, .keepTheirs: try discard(key, withBuiltOn: true)
             case .keepBoth: break
             }
             return
@@ -55,7 +55,7 @@ extension WriteContext {
         if issue.kind == .unsettled, answer == .discard, let key = issue.key,
             try !draft.fold.entity(key).pending.isEmpty
         {
-            try discard(key)
+            try discard(key, withBuiltOn: true)
         }
         let payload = IssueAnswered(
             issue.kind, index: issue.index, name: issue.name, answer: answer.rawValue)
@@ -90,7 +90,7 @@ extension WriteContext {
                 throw notFound(key)
             }
             if let changes = try draft.fold.anew(key, named: name, in: collection) {
-                try discard(key)
+                try discardAlone(key)
                 for change in changes { try make(change, of: key) }
             } else {
                 try patch(key, name)
@@ -104,7 +104,7 @@ extension WriteContext {
         let isThere = try draft.fold.entity(key).baseState == .live
         if issue.isAsked {
             (own, later) = try draft.fold.later(than: issue, own, in: collection)
-            try discard(key)
+            try discardAlone(key)
         } else {
             let open = try draft.fold.openConflicts(at: issue.position, of: key)
             try draft.answerBoth(open, at: issue.position, of: key)
@@ -124,14 +124,14 @@ extension WriteContext {
             return try retry(key)
         }
         if let changes = try draft.fold.anew(known, in: collection, at: date) {
-            try discard(known)
+            try discardAlone(known)
             for change in changes { try make(change, of: known) }
             return
         }
         if let (inner, place, changes) = try draft.fold.outOfCircle(
             known, in: collection, at: date)
         {
-            try discard(known)
+            try discardAlone(known)
             try patch(inner, place)
             for change in changes { try make(change, of: known) }
             return

@@ -188,6 +188,13 @@ extension WriteContext {
 }
 
 extension ReadContext {
+    /// The entities of a tree on which something is pending that was built on what is pending on
+    /// one, each before what was built on it: what lies in a folder that was made here, or is to be
+    /// made of it, and what took a name that is free only since.
+    ///
+    /// It can't stay when that is discarded: ``WriteContext/discard(_:withBuiltOn:)``.
+    public func builtOn(_ key: EntityKey) throws -> [EntityKey] { try views.builtOn(key) }
+
     /// The names of an entity of a tree and of those in which it lies, the outermost first:
     /// ``CollectionModel/tree``.
     ///

@@ -154,9 +154,29 @@ public final class WriteContext {
     ///
     /// This also works for a collection that the model no longer has.
     ///
-    /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where it
-    ///   took the entity out of one of its tree that was deleted since.
-    public func discard(_ key: EntityKey) throws {
+    /// - Parameter withBuiltOn: whether what was built on it goes as well, in the same commit, as
+    ///   ``ReadContext/builtOn(_:)`` tells it: without that it is refused where there is any.
+    /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where
+    ///   something was built on it, or where it took the entity out of one of its tree that was
+    ///   deleted since.
+    public func discard(_ key: EntityKey, withBuiltOn: Bool = false) throws {
+        let built = try draft.fold.builtOn(key)
+        if !withBuiltOn, !built.isEmpty { throw Self.builtOn(key, built) }
+        for other in built.reversed() { try discardAlone(other) }
+        try discardAlone(key)
+    }
+
+    private static func builtOn(_ key: EntityKey, _ built: [EntityKey]) -> TidemarkError {
+        let names = built.prefix(3).map { "\($0)" }.joined(separator: ", ")
+        let rest = built.count > 3 ? " and of \(built.count - 3) more" : ""
+        return TidemarkError(
+            .pendingChanges,
+            "what is pending of \(names)\(rest) was built on what is pending of \(key): discard it "
+                + "with that, or move it elsewhere first", key: key)
+    }
+
+    /// Discards what is pending on an entity, whatever was built on it.
+    func discardAlone(_ key: EntityKey) throws {
         let known = try draft.fold.resolve(key)
         let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
         guard try !draft.fold.entity(key).pending.isEmpty else {

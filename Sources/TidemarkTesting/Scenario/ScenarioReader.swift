@@ -20,7 +20,7 @@ struct ScenarioReader {
     private static let kinds: [(name: String, others: [String])] = [
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
         ("request", ["of", "parameters", "making", "refused"]),
-        ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
+        ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["withBuiltOn", "refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]),
         ("want", ["field", "by", "below", "wanted", "refused"]),
@@ -70,7 +70,9 @@ struct ScenarioReader {
                 try key(members, "of"), try members.neededText(kind), try parameters(members),
                 making: try members.document("making"))
         case "retry": return .retry(try key(members, kind))
-        case "discard": return .discard(try key(members, kind))
+        case "discard":
+            return .discard(
+                try key(members, kind), withBuiltOn: try members.flag("withBuiltOn") ?? false)
         case "answer":
             guard let answer = try members.word("with", IssueAnswer.self) else {
                 throw ScenarioError(members.path("with"), "is needed")

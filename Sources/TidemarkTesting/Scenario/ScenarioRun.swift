@@ -177,9 +177,9 @@ actor ScenarioRun {
         case .retry(let named):
             let key = try replica.read { try $0.named(named) }
             try await replica.write { tx in try tx.retry(key) }
-        case .discard(let named):
+        case .discard(let named, let withBuiltOn):
             let key = try replica.read { try $0.named(named) }
-            try await replica.write { tx in try tx.discard(key) }
+            try await replica.write { tx in try tx.discard(key, withBuiltOn: withBuiltOn) }
         case .answer(let name, let answer): try self.answer(name, answer)
         case .server(let edit): server.apply(edit)
         case .serverFile(let path, let bytes): wire.serve(path, bytes)

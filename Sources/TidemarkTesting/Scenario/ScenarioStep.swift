@@ -12,7 +12,7 @@ struct ScenarioStep: Sendable {
         /// The user wants the server to do something with an entity, or to make it.
         case request(EntityKey, String, [String: String], making: [UInt8]?)
         case retry(EntityKey)
-        case discard(EntityKey)
+        case discard(EntityKey, withBuiltOn: Bool)
         /// The open issues about an entity or a collection get an answer.
         case answer(String, IssueAnswer)
         case server(ScenarioServerEdit)
