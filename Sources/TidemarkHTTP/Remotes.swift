@@ -26,7 +26,7 @@ private struct KnownAdapter: Sendable {
     static let createdWith = "createdWith"
 
     /// The member that says that the server heeds preconditions, and its value.
-    static let preconditions = (name: "preconditions", heeded: "heeded")
+    static let preconditions = (name: Remote.preconditions, heeded: "heeded")
 
     private static let home = [
         (

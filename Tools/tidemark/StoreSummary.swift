@@ -48,13 +48,14 @@ struct StoreSummary {
         position = views.last
         schedule = try ScheduleSummary(views, at: now)
         clock = try views.serverClock()
-        preconditions = try views.preconditions()
         failing = try views.failingCalls().map {
             ($0, $0.row.gate.left(at: now).inWholeSeconds)
         }
         let registration = try views.registration()
         pools = try PoolSummary(views, registration?.model, at: now)
         origin = registration?.remote?.origin
+        let isSaid = registration?.remote?.parameters[Remote.preconditions] != nil
+        preconditions = isSaid ? nil : try views.preconditions()
         for collection in registration?.model.collections ?? [] {
             var counts: [EntityStatus: Int] = [:]
             try views.forEachEntity(in: collection.name) { _, row in

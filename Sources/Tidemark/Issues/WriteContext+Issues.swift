@@ -47,7 +47,7 @@ extension WriteContext {
             switch answer {
             case .retry: try retry(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
-            case .discard, .keepTheirs: try discard(key, withBuiltOn: true)
+            case .discard, .keepTheirs: try discardInside(key)
             case .keepBoth: break
             }
             return
@@ -55,7 +55,7 @@ extension WriteContext {
         if issue.kind == .unsettled, answer == .discard, let key = issue.key,
             try !draft.fold.entity(key).pending.isEmpty
         {
-            try discard(key, withBuiltOn: true)
+            try discardInside(key)
         }
         let payload = IssueAnswered(
             issue.kind, index: issue.index, name: issue.name, answer: answer.rawValue)

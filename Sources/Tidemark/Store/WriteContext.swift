@@ -154,8 +154,10 @@ public final class WriteContext {
     ///
     /// This also works for a collection that the model no longer has.
     ///
-    /// - Parameter withBuiltOn: whether what was built on it goes as well, in the same commit, as
-    ///   ``ReadContext/builtOn(_:)`` tells it: without that it is refused where there is any.
+    /// - Parameters:
+    ///   - key: the entity.
+    ///   - withBuiltOn: whether what was built on it goes as well, in the same commit, as
+    ///     ``ReadContext/builtOn(_:)`` tells it: without that it is refused where there is any.
     /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where
     ///   something was built on it, or where it took the entity out of one of its tree that was
     ///   deleted since.
@@ -163,6 +165,20 @@ public final class WriteContext {
         let built = try draft.fold.builtOn(key)
         if !withBuiltOn, !built.isEmpty { throw Self.builtOn(key, built) }
         for other in built.reversed() { try discardAlone(other) }
+        try discardAlone(key)
+    }
+
+    /// Discards what is pending on an entity, by the answer to an issue, and with it what lies in
+    /// what is not there then.
+    ///
+    /// What took a name stays: it is refused where the name is not free any more, which is an issue
+    /// of its own. So does what was moved out of a folder that was deleted since.
+    func discardInside(_ key: EntityKey) throws {
+        for other in try draft.fold.builtOn(key, isInside: true).reversed() {
+            do { try discardAlone(other) } catch let error as TidemarkError
+                where error.code == .pendingChanges
+            { continue }
+        }
         try discardAlone(key)
     }
 

@@ -195,13 +195,15 @@ extension SyncEngine {
             try replica.register(wanted)
             return wanted
         }
-        guard known.origin == own.origin, known.parameters == own.parameters else {
+        guard known.isSamePlace(as: own) else {
             throw TidemarkError(
                 .otherRemote,
                 "the store is synced with \(known.origin), not with \(own.origin); "
                     + "another server needs a store of its own")
         }
-        if wanted.model != registered.model { try replica.register(wanted) }
+        if wanted.model != registered.model || known.parameters != own.parameters {
+            try replica.register(wanted)
+        }
         return wanted
     }
 }

@@ -31,6 +31,18 @@ public struct Remote: Sendable, Hashable {
         self.credentialsVariable = credentialsVariable
         self.defaults = defaults
     }
+
+    /// Whether both are the same server and the same place on it, whatever they say of how it
+    /// behaves.
+    package func isSamePlace(as other: Remote) -> Bool {
+        func place(_ remote: Remote) -> [String: String] {
+            remote.parameters.filter { $0.key != Self.preconditions }
+        }
+        return origin == other.origin && place(self) == place(other)
+    }
+
+    /// The parameter that says whether a server heeds the preconditions of writes.
+    package static let preconditions = "preconditions"
 }
 
 /// What an adapter gives to collections that don't say it themselves; the log keeps it with the

@@ -5,9 +5,10 @@
 //   heeded           writes go with their preconditions
 //   ignored          every write with a precondition goes after a read
 //
-// It is tried by our own upload: once a file was taken, the very request is sent once more. Its
-// precondition does not hold any more, so a server that heeds it refuses it; one that ignores it
-// replaces the file by the same bytes.
+// It is tried by our own upload of a new file: once that was taken, and the server still has the
+// version that it told, the very request is sent once more. Its precondition does not hold any
+// more, so a server that heeds it refuses it; one that ignores it replaces the file by the same
+// bytes.
 
 package import TidemarkEvents
 
@@ -25,7 +26,8 @@ package struct KnownPreconditions: Sendable, Hashable {
 
 /// When a server's preconditions are tried, and which writes go after a read.
 package enum PreconditionRule {
-    /// How long what was found out is believed before it is tried again.
+    /// After how long it is tried again, by the next upload that fits; until then the last answer
+    /// counts.
     private static let every = TimeSpan.days(7)
     /// The largest file that is sent twice.
     package static let bytesMax = 1 << 20

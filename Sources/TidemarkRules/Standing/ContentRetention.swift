@@ -3,8 +3,8 @@
 // A file is kept that is referenced and wanted, that is being fetched or sent, or that is younger
 // than `grace`. A file that nothing references goes; one that is referenced and that nobody wants
 // goes by an option of the model: `unwanted`, a time after its last use, seven days in a tree that
-// says none, or `quotaBytes`; or where it was wanted only with all that lies in an entity, and is not
-// any more. A file of the user's that the server does not have is never removed while anything
+// says none, or `quotaBytes`; or where it was wanted only with all that lies in an entity, and is
+// not any more. A file of the user's that the server does not have is never removed while anything
 // references it.
 
 package import TidemarkEvents

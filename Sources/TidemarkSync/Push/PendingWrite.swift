@@ -105,14 +105,21 @@ extension PendingWrite {
 }
 
 extension PendingWrite {
-    /// Notes whether the write has a precondition, where the server may ignore it.
+    /// Notes whether the write has a precondition that the server may ignore, or would need one: of
+    /// a file whose version is not known, or weak.
     fileprivate mutating func noteCondition(
-        _ collection: CollectionModel, _ adapter: any ServerAdapter
-    ) {
+        _ row: EntityRow, _ collection: CollectionModel, _ adapter: any ServerAdapter
+    ) throws {
         guard adapter.traits.triesPreconditions, let write,
             let request = try? adapter.request(for: write.call(in: collection, id: id))
         else { return }
-        isConditional = request.headers[.ifMatch] != nil || request.headers[.ifNoneMatch] != nil
+        let hasOne = request.headers[.ifMatch] != nil || request.headers[.ifNoneMatch] != nil
+        let isOfFile =
+            try isLive
+            && row.baseValue(in: collection).document.map {
+                collection.tree?.isFolder($0) == false
+            } ?? false
+        isConditional = hasOne || isOfFile
     }
 }
 
@@ -238,7 +245,7 @@ extension ViewReader {
             }
         }
         pending.leaveOut(collection, by: adapter, self)
-        pending.noteCondition(collection, adapter)
+        try pending.noteCondition(row, collection, adapter)
         pending.needs = try missingReferences(of: key, row, model)
         return pending
     }

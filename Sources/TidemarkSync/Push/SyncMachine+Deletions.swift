@@ -43,6 +43,11 @@ struct ListedDeletions: Sendable {
         let name = list.collection.name
         if list.tellsAll { trees[name] = list.asOf }
         for id in walk.deletedAndListed { folders[EntityKey(name, id)] = list.asOf }
+        // All of them were tried with the one.
+        for id in walk.deleted {
+            let key = EntityKey(name, id)
+            tried[key] = max(tried[key] ?? .start, list.asOf)
+        }
     }
 }
 

@@ -1,22 +1,19 @@
-// SyncMachine+Preconditions.swift — how a run finds out whether the server heeds preconditions, and
-// what it reads before a write where the server does not.
-//
-//   an upload is accepted → the same request once more → 412: heeded; 2xx: ignored
-//                         → the file is read, for the version that it has by now
+// SyncMachine+Preconditions.swift — whether a run tries if the server heeds preconditions, and what
+// it reads before a write where the server does not.
 
 import TidemarkEvents
-package import TidemarkRules
+import TidemarkRules
 
 /// What a run knows of the server's preconditions.
 struct PreconditionTrial: Sendable {
     /// What was found out.
     var known: KnownPreconditions?
-    /// An upload that is sent once more.
-    var next: PushItem?
     /// Whether this run tried already.
     var isOver = false
     /// The entity that was read last, to be written at once.
     var read: EntityKey?
+    /// Whether its candidate is looked at next.
+    var isReadNext = false
 }
 
 extension ServerCall {
@@ -27,30 +24,27 @@ extension ServerCall {
 }
 
 extension SyncMachine {
-    /// Whether an accepted upload is to be sent once more, to see whether the server heeds its
-    /// precondition.
-    ///
-    /// Its version is not taken from the answer: the second one may change it.
-    package func isTrial(_ items: [PushItem], _ answer: ServerAnswer) -> Bool {
-        guard traits.triesPreconditions, !trial.isOver, trial.next == nil, items.count == 1,
-            let item = items.first, item.isConditional, case .create = item.call,
-            case .stored = answer, item.call.fileBytes <= PreconditionRule.bytesMax
+    /// Whether an upload that the server took is to be sent once more, to see whether the server
+    /// heeds its precondition.
+    func isTrial(_ item: PushItem) -> Bool {
+        guard traits.triesPreconditions, !trial.isOver, model.settings.limits.isEmpty,
+            item.isConditional, case .create = item.call,
+            item.call.fileBytes <= PreconditionRule.bytesMax
         else { return false }
         return PreconditionRule.isDue(trial.known, now: begun.now)
     }
 
-    /// Takes note of an upload that is sent once more.
-    package mutating func begin(trial item: PushItem) { trial.next = item }
+    /// Takes note that this run tries.
+    mutating func beginTrial() { trial.isOver = true }
 
-    /// Sends an upload once more; nil where there is none.
-    mutating func nextTrial() -> SyncAction? {
-        guard let item = trial.next else { return nil }
-        (trial.next, trial.isOver) = (nil, true)
-        return perform(.trial(item))
-    }
+    /// Takes what was found out.
+    mutating func took(_ found: KnownPreconditions?) { trial.known = found ?? trial.known }
+
+    /// Counts a request that is no step of its own.
+    mutating func countRequest() { outcome.counts.requests += 1 }
 
     /// What the answer to the second upload says.
-    package func verdict(of answer: ServerAnswer) -> KnownPreconditions? {
+    func verdict(of answer: ServerAnswer) -> KnownPreconditions? {
         switch answer {
         case .stored: KnownPreconditions(areHeeded: false, triedAt: begun.now)
         case .conflictUnknown, .conflict:
@@ -63,10 +57,22 @@ extension SyncMachine {
     }
 
     /// Whether an entity is read just before a write of it.
-    func readsFirst(_ pending: PendingWrite) -> Bool {
-        guard traits.triesPreconditions, pending.isConditional, trial.read != pending.key else {
-            return false
-        }
+    ///
+    /// - Parameter wasRead: whether it was, just now.
+    func readsFirst(_ pending: PendingWrite, wasRead: Bool) -> Bool {
+        guard traits.triesPreconditions, pending.isConditional, !wasRead else { return false }
         return PreconditionRule.readsFirst(trial.known, isCreation: !pending.isLive)
+    }
+
+    /// The place to which a write moves an entity of a tree, where its version is no reason that it
+    /// fails; else nil.
+    ///
+    /// The same write failed before, and the version was read since.
+    func place(ofMoved item: PushItem) -> String? {
+        guard case .update(let collection, let id, let body, _, _) = item.call, collection.isByPath,
+            let path = collection.tree?.path(in: body), ExactString(path) != ExactString(id),
+            conflicting[item.key]?.call == item.call
+        else { return nil }
+        return path
     }
 }

@@ -8,7 +8,12 @@ extension SyncMachine {
     /// The next step of a round; nil when the round is over.
     mutating func nextPush() -> SyncAction? {
         guard planner != nil else { return flight.isEmpty ? look(.outbox(nil)) : nil }
-        if let candidate = takeWaiting() { planner?.putFirst(candidate) }
+        // What was read is sent before anything else is looked at.
+        if trial.isReadNext {
+            trial.isReadNext = false
+        } else if let candidate = takeWaiting() {
+            planner?.putFirst(candidate)
+        }
         guard flight.hasRoom else { return nil }
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let next = planner?.next(upTo: count) {
@@ -37,7 +42,9 @@ extension SyncMachine {
     /// Plans the pending write of the next entity.
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         var standing = standing(of: key)
-        standing.isReadFirst = pending.map { readsFirst($0) } ?? false
+        let wasRead = trial.read == key
+        trial.read = nil
+        standing.isReadFirst = pending.map { readsFirst($0, wasRead: wasRead) } ?? false
         if let pending, isUnlisted(pending) {
             guard mayList(pending) else {
                 // What lies in it could not be told in this run.
@@ -76,11 +83,10 @@ extension SyncMachine {
             }
         }
         if case .readFirst(let candidate, let call) = next {
-            trial.read = candidate.key
+            (trial.read, trial.isReadNext) = (candidate.key, true)
             planner?.putFirst(candidate)
             return perform(.readBack(candidate.key, call, attempt: nil))
         }
-        trial.read = nil
         guard case .ask(let key, let call) = next else {
             guard case .send(let items) = next else { trap("sends nothing") }
             return perform(.push(items))
@@ -170,7 +176,7 @@ extension SyncMachine {
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted):
             outcome.counts.pushed += 1
-            if item.call.file != nil || trial.next == item, case .stored(_, nil, _) = answer {
+            if item.call.file != nil, case .stored(_, nil, _) = answer {
                 // By which version the server has it from now on.
                 asked.append(item.key)
             }
@@ -178,15 +184,6 @@ extension SyncMachine {
             (_, .records), (_, .batch), (_, .waiting), (_, .reserved):
             trap("is told \(Self.caseName(answer)) of a write")
         }
-    }
-
-    /// Whether it is not the version that keeps an entity of a tree from having another place: the
-    /// same write failed before, and the version was read since.
-    package func isTaken(_ item: PushItem) -> Bool {
-        guard case .update(let collection, let id, let body, _, _) = item.call, collection.isByPath,
-            let path = collection.tree?.path(in: body), ExactString(path) != ExactString(id)
-        else { return false }
-        return conflicting[item.key]?.call == item.call
     }
 
     /// Counts a write whose precondition failed.

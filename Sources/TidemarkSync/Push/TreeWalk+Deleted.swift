@@ -18,7 +18,10 @@ extension TreeWalk {
     }
 
     /// Those of them of which everything is listed that lies in them.
+    ///
+    /// None while something came that may have been moved there: a list of the whole tree tells.
     var deletedAndListed: [String] {
+        if leavesOpen { return [] }
         var open: Set<ExactString> = []
         for (folder, reason) in unheard where reason != .absent {
             var next = folder

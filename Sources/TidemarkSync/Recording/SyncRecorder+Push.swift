@@ -322,16 +322,12 @@ extension SyncRecorder {
     }
 
     /// Logs an upload that was sent once more, and what it says of the server's preconditions.
-    ///
-    /// - Parameter found: nil where it says nothing.
-    mutating func tried(
-        _ item: PushItem, _ found: KnownPreconditions?, _ exchange: ReadExchange, _ draft: Draft
-    ) throws {
-        var own = exchange
+    mutating func tried(_ item: PushItem, _ second: SecondUpload, _ draft: Draft) throws {
+        var own = second.exchange
         (own.key, own.rule) = (item.key, RequestSent.trialRule)
         let start = try begin(draft)
         let call = try log(own, start, draft)
-        guard let found else { return }
+        guard let found = second.found else { return }
         var told = ServerDescribed()
         told.preconditions = found.areHeeded ? .heeded : .ignored
         told.triedAt = found.triedAt

@@ -39,7 +39,6 @@ extension SyncDriver {
             let call = ServerCall.poll(ticket.ticket, of: ticket.items.map(\.call))
             return try await read(step, call, &run)
         case .refill(let refill): return try await read(step, refill.call, &run)
-        case .trial(let item): return try await read(step, item.call, &run)
         case .push, .receive, .renew, .finish:
             preconditionFailure("what has a place of its own is not carried out here")
         }
@@ -133,17 +132,10 @@ extension SyncDriver {
     /// Logs the answer to a write, and hands it to the machine.
     func took(_ write: AnsweredWrite, _ run: inout SyncRun) async throws -> SyncAction {
         let (items, sent, isCut) = (write.items, write.sent, write.isCut)
-        var (answer, record) = (write.answer.naming(items), write.record)
-        if !isCut, case .stored(let id, _, let issues) = answer, run.machine.isTrial(items, answer)
-        {
-            run.machine.begin(trial: items[0])
-            answer = .stored(id: id, nil, issues: issues)
-        }
+        let tried = try await tried(write, &run)
+        var (answer, record) = (tried.write.answer.naming(items), tried.write.record)
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
-        }
-        if case .conflictUnknown = answer, items.count == 1, run.machine.isTaken(items[0]) {
-            answer = .refused(.taken(status: record.status ?? 0))
         }
         dependencies.reach(.beforeAnswer)
         if case .failure(let failure) = answer {
@@ -155,6 +147,7 @@ extension SyncDriver {
         let hasAnswer = run.machine.hasAnswer
         try await log(&run.recorder) { [record] in
             try $0.answered(items, sent, record, outcome, hasAnswer: hasAnswer, $1)
+            if let second = tried.second { try $0.tried(items[0], second, $1) }
         }
         dependencies.reach(.afterAnswer)
         var result = CallResult(outcome)
@@ -362,9 +355,6 @@ extension SyncDriver {
             var result = PageResult()
             result.refill = own
             return result
-        case (.trial(let item), _):
-            let found = run.machine.verdict(of: answer)
-            try await log(&recorder) { [exchange] in try $0.tried(item, found, exchange, $1) }
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
             try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
@@ -435,7 +425,7 @@ extension ReadExchange {
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
         case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll,
-            .remedy, .trial, .complete, .cleanUp, .renew, .finish:
+            .remedy, .complete, .cleanUp, .renew, .finish:
             break
         }
         return own

@@ -130,7 +130,6 @@ extension SyncMachine {
         case (.refill, _):
             if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.remedy(let remedy), let answer): took(answer, of: remedy)
-        case (.trial, let answer): trial.known = verdict(of: answer) ?? trial.known
         case (.describe, _), (.combine, _), (.refetch, _): break
         case (.receive, _), (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _):
             trap("answered a step")
@@ -183,7 +182,7 @@ extension SyncMachine {
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
         // The current list stays.
-        case .list, .feed, .fetch, .receive, .trial, .complete, .cleanUp, .renew, .finish: break
+        case .list, .feed, .fetch, .receive, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -224,7 +223,7 @@ extension SyncMachine {
         case .receive: (planner?.left ?? 0) + flight.count + flight.waits
         case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
-            .cleanUp, .renew, .finish, .compare, .trial:
+            .cleanUp, .renew, .finish, .compare:
             nil
         }
     }
@@ -239,7 +238,7 @@ extension SyncMachine {
         outcome.held = stock.outbox.held
         outcome.unsettled = stock.unsettled
         outcome.isTimeInDoubt = stock.isTimeInDoubt
-        outcome.ignoresPreconditions = stock.ignoresPreconditions
+        outcome.ignoresPreconditions = traits.triesPreconditions && stock.ignoresPreconditions
     }
 }
 

@@ -110,7 +110,7 @@ extension SyncMachine {
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
         case .compare(let proof): hasFailed(proof.key) ? .read : nil
         case .describe, .combine, .refetch, .readBackAll, .receive, .poll, .complete, .cleanUp,
-            .renew, .finish, .refill, .remedy, .trial:
+            .renew, .finish, .refill, .remedy:
             nil
         }
     }
@@ -152,7 +152,7 @@ extension SyncMachine {
         case .compare: return .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool
-        case .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll, .remedy, .trial,
+        case .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll, .remedy,
             .complete, .cleanUp, .renew, .finish:
             return nil
         }
@@ -224,9 +224,8 @@ extension SyncMachine {
             unpulled = pulls[...]
         case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay,
-        // and what was refused, and what is known of preconditions.
-        case .describe, .refetch, .receive, .remedy, .trial, .complete, .cleanUp, .renew, .finish:
-            break
+        // and what was refused.
+        case .describe, .refetch, .receive, .remedy, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -267,7 +266,7 @@ extension SyncMachine {
         // What was not due may wait.
         case .combine: break
         case .describe, .refetch, .push, .receive, .poll, .complete, .cleanUp, .renew, .finish,
-            .refill, .remedy, .trial:
+            .refill, .remedy:
             passOver(step, failure)
         }
     }

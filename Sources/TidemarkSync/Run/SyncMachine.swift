@@ -345,7 +345,7 @@ package struct SyncMachine: Sendable {
             if case .ended = state { return perform(.finish) }
             if case .begun = state { return look(.earlierRuns) }
             if let action = nextPoll() { return action }
-            if let action = nextTrial() ?? nextReadBack() { return action }
+            if let action = nextReadBack() { return action }
             if let action = nextRemedy() { return action }
             switch state {
             case .begun, .ended: break

@@ -39,7 +39,7 @@ public struct SyncProgress: Sendable, Hashable {
             (phase, done) = (.readingBack, counts.readBack)
         case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)
-        case .push, .receive, .poll, .remedy, .trial:
+        case .push, .receive, .poll, .remedy:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
         case .refill: (phase, done) = (.reserving, outcome.refills.count)
         case .cleanUp, .renew, .finish: (phase, done) = (.cleaning, 0)

@@ -39,8 +39,6 @@ package indirect enum SyncStep: Sendable, Hashable {
     case refill(Refill)
     /// Have the server do something so that it takes what it did not take.
     case remedy(Remedy)
-    /// Send an upload once more that was accepted, to see whether the server heeds preconditions.
-    case trial(PushItem)
     /// Ask the app for other credentials: those of a step were not accepted.
     case renew(SyncStep)
     /// Nothing is left to do.
@@ -61,7 +59,6 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
         case .refill(let refill): refill.call
         case .remedy(let remedy): remedy.call
-        case .trial(let item): item.call
         case .receive, .complete, .cleanUp, .renew, .finish: nil
         }
     }

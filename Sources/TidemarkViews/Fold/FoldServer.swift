@@ -36,7 +36,7 @@ extension Fold {
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
-        let wasDeletedHere = row.endsDeleted
+        let wasDeletedHere = try row.endsDeleted && row.isFolder(in: collection(key.collection))
         // The answer to our own write is not another side's change: what is pending stays on it,
         // unless nothing is to stay.
         if event.mutation == nil, !row.pending.isEmpty,

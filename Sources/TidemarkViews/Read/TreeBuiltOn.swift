@@ -11,7 +11,9 @@ import TidemarkRules
 extension RowReading {
     /// The entities on which something is pending that was built on what is pending on one, each
     /// before what was built on it.
-    package func builtOn(_ named: EntityKey) throws -> [EntityKey] {
+    ///
+    /// - Parameter isInside: whether only what could not be anywhere counts: not what took a name.
+    package func builtOn(_ named: EntityKey, isInside: Bool = false) throws -> [EntityKey] {
         let key = try resolve(named)
         guard let collection = try model()[key.collection], var reader = TreeReader(collection),
             try reader.mayBeBuiltOn(key.id, self)
@@ -29,10 +31,16 @@ extension RowReading {
         var found: [EntityKey] = []
         var waiting = [key][...]
         while let next = waiting.popFirst() {
-            let built = try others.filter { try reader.isBuilt($0.id, on: next.id, self) }
-            others.removeAll(where: built.contains)
-            found += built
-            waiting += built
+            var left: [EntityKey] = []
+            for other in others {
+                if try reader.isBuilt(other.id, on: next.id, isInside: isInside, self) {
+                    found.append(other)
+                    waiting.append(other)
+                } else {
+                    left.append(other)
+                }
+            }
+            others = left
         }
         return found
     }
@@ -47,7 +55,7 @@ extension TreeReader {
 
     /// Whether what is pending on an entity could not stay without what is pending on another one.
     fileprivate mutating func isBuilt(
-        _ id: String, on other: String, _ rows: some RowReading
+        _ id: String, on other: String, isInside: Bool, _ rows: some RowReading
     ) throws -> Bool {
         let (own, below) = try (steps(of: id, rows), steps(of: other, rows))
         guard let base = below.base else {
@@ -55,6 +63,7 @@ extension TreeReader {
             return own.changes.last?.spot?.parent == other || own.sources.values.contains(other)
         }
         let isElsewhere = below.changes.last.map { $0.spot != base } ?? false
-        return isElsewhere && own.changes.last?.spot == base
+        // One that is there on the server took no name.
+        return !isInside && isElsewhere && own.base != base && own.changes.last?.spot == base
     }
 }

@@ -104,3 +104,12 @@ extension Fold {
         }
     }
 }
+
+extension EntityRow {
+    /// Whether the server has, or had, a folder of a tree here.
+    func isFolder(in collection: CollectionModel) throws -> Bool {
+        guard let tree = collection.tree, let document = try baseValue(in: collection).document
+        else { return false }
+        return tree.isFolder(document)
+    }
+}

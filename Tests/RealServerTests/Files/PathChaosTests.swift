@@ -33,6 +33,8 @@ enum PathChaos {
             transport: transport, tree: tree,
             dependencies: { .counting("device-\($0)") { 3 * runs.value } },
             advance: { _ = runs.count() })
+        setting.parallel = [1, 2, 5][Int(seed % 3)]
+        setting.actions = [1, 3, 10][Int(seed / 3 % 3)]
         guard setting.hasContents else { return setting }
         setting.conflict = [.serverWins, .keepBoth, .ask, .localWins][Int(seed % 4)]
         setting.exchanges = { transport.exchanges }

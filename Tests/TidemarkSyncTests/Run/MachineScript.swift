@@ -256,7 +256,6 @@ struct MachineScript {
         case .poll: .waiting
         case .refill: .reserved(ReservedValues(pattern: nil, values: []))
         case .remedy(let remedy): .stored(id: remedy.key.id, nil)
-        case .trial: .refused(ServerRefusal(status: 412, message: ""))
         case .complete, .receive, .cleanUp, .renew, .finish: .absent
         }
     }
@@ -293,7 +292,6 @@ extension SyncStep {
                 + items.map { "\($0.key)" }.joined(separator: ",")
         case .refill(let refill): "reserve \(refill.count) \(refill.key)"
         case .remedy(let remedy): remedy.name
-        case .trial(let item): "try \(item.key)"
         case .renew: "renew"
         case .finish: "end"
         }

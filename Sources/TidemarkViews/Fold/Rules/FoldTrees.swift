@@ -105,6 +105,7 @@ struct FoldTrees: FoldRule {
         }
         let above = spot?.parent.map { EntityKey(collection.name, $0) }
         if let above { try fold.noteEntrance(to: above, event, collection, tree) }
+        try fold.noteExit(of: key, row, event, collection, tree)
         let isOrphan = try above.map { try fold.entity($0).hidesBelow } ?? false
         if isOrphan, let above { try fold.noteOrphan(in: above, collection) }
         // What is deleted on the server is what it was.
@@ -150,6 +151,32 @@ extension Fold {
             other.isEntered = true
             try put(other, above)
             next = try parent(of: other, in: collection)
+        }
+    }
+
+    /// Notes that an entity was moved that was made in one which the server does not have, and in
+    /// which others were made since: it has to be made there before it is moved.
+    fileprivate func noteExit(
+        of key: EntityKey, _ row: EntityRow, _ event: Event, _ collection: CollectionModel,
+        _ tree: TreeRule
+    ) throws {
+        guard event.kind == .localUpdated, row.baseState != .live, row.pending.count > 1,
+            try Patch(parsing: event.payload).value(of: tree.parent) != nil,
+            try !children(of: key, in: collection).isEmpty
+        else { return }
+        for item in row.pending.dropLast() {
+            let id: String?
+            switch item.kind {
+            case .create:
+                id = try JSONDocument(parsing: item.payload).ids(in: tree.parent).first
+            case .update:
+                let value = try Patch(parsing: item.payload).value(of: tree.parent)
+                id = try value.flatMap { try JSONValue(parsing: $0).idText }
+            case .delete, .carried, .action: id = nil
+            }
+            guard let id else { continue }
+            let above = try resolve(EntityKey(collection.name, id))
+            try noteEntrance(to: above, event, collection, tree)
         }
     }
 
