@@ -45,7 +45,7 @@ struct `the preconditions of a real server of files` {
         #expect(outcome.isSynced)
         #expect(outcome.ignoresPreconditions == !server.isHeeding)
         #expect(try await folder.content("a.txt") == "made here")
-        // The upload that was sent twice is no other client's: its copy is the one that was made here.
+        // What was sent twice is no other client's.
         outcome = try await device.engine.sync()
         #expect(outcome.isSynced && outcome.counts.conflicts == 0)
         #expect(try device.text(of: "a.txt") == "made here")
