@@ -122,9 +122,9 @@ package struct EntityRow: Sendable, Hashable {
     package var isOrphan = false
     /// Whether all that lies in it is noted as orphans.
     package var hasOrphans = false
-    /// Whether an entity was moved into it that was made elsewhere, before the server had it, or out
-    /// of it after others were made in that: so it has to be made there even where it was deleted
-    /// meanwhile.
+    /// Whether, before the server had it, an entity was moved into it that was made elsewhere, or
+    /// out of it after others were made in that: so it has to be made there even where it was
+    /// deleted meanwhile.
     package var isEntered = false
     /// Of an entity that the server knows by its path: the event by which it told something new of
     /// a file, or of a folder that it is there.
