@@ -137,9 +137,9 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Send a refused mutation again; read an unreadable record again; repeat failing calls, or
     /// ask for a file, at once.
     case retry
-    /// Discard a refused or pending mutation, with what was built on it
-    /// (``ReadContext/builtOn(_:)``); accept that a record was unreadable, or what the
-    /// server warns of; take back what anybody wants of a file.
+    /// Discard a refused or pending mutation, in a tree with what lies in what is not there then:
+    /// all that ``ReadContext/builtOn(_:)`` names but what took a name; accept that a record was
+    /// unreadable, or what the server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
     /// edit, and entities that the list did not name are created on the server: of files that the
