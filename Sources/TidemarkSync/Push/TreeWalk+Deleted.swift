@@ -19,11 +19,11 @@ extension TreeWalk {
 
     /// Those of them of which everything is listed that lies in them.
     ///
-    /// None while something came that may have been moved there: a list of the whole tree tells.
+    /// Of one in which something came that may have been moved there a list of the whole tree tells.
     var deletedAndListed: [String] {
-        if leavesOpen { return [] }
         var open: Set<ExactString> = []
-        for (folder, reason) in unheard where reason != .absent {
+        let untold = unheard.filter { $0.value != .absent }.keys + moves.arrived.map(\.folder)
+        for folder in untold {
             var next = folder
             while let id = next, open.insert(ExactString(id)).inserted {
                 next = place(of: id)?.folder

@@ -39,6 +39,13 @@ package struct AnswerRecord: Sendable {
     }
 
     private init(_ failed: RequestFailed) { content = .failed(failed) }
+
+    /// Has it prove nothing: what was sent after it may have undone what it says.
+    mutating func leaveOpen() {
+        guard case .answered(var answered) = content else { return }
+        answered.prove(.unknown)
+        content = .answered(answered)
+    }
 }
 
 extension AnswerRecord {

@@ -23,9 +23,10 @@ extension SyncDriver {
     func tried(
         _ write: AnsweredWrite, _ run: inout SyncRun
     ) async throws -> (write: AnsweredWrite, second: SecondUpload?) {
-        guard !write.isCut, write.items.count == 1, let item = write.items.first else {
-            return (write, nil)
-        }
+        // A run that ends asks nothing more.
+        guard !write.isCut, run.machine.outcome.failure == nil, write.items.count == 1,
+            let item = write.items.first
+        else { return (write, nil) }
         var write = write
         switch write.answer {
         case .stored(_, let revision?, _) where run.machine.isTrial(item):
@@ -37,11 +38,8 @@ extension SyncDriver {
             guard let place = run.machine.place(ofMoved: item),
                 let collection = item.call.collection
             else { break }
-            let there = try await look(at: place, collection, item.key, &run)
-            if case .record = there {
+            if case .record = try await look(at: place, collection, item.key, &run) {
                 write.answer = .refused(.taken(status: write.record.status ?? 0))
-            } else if case .absent = there {
-                write.answer = .refused(.unexplained)
             }
         default: break
         }
@@ -63,7 +61,8 @@ extension SyncDriver {
         case .stored(let id, let later, let issues):
             write.answer = .stored(id: id, later, issues: issues)
         case .failure where exchange.answer.leavesUnknown:
-            (write.answer, write.record) = (answer, exchange.answer)
+            write.answer = answer
+            write.record.leaveOpen()
         default: break
         }
         return SecondUpload(exchange: exchange, found: run.machine.verdict(of: answer))
@@ -88,6 +87,7 @@ extension SyncDriver {
         let reply = try host.ask(question, run.proof.credentials, limits)
         let (answer, record) = await reply.answer()
         run.machine.countRequest()
+        run.hold(record)
         return (answer, ReadExchange(question, reply, record))
     }
 }

@@ -141,7 +141,9 @@ extension SyncDriver {
         if case .failure(let failure) = answer {
             // A batch that is refused as a whole, or cut off, proves nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
-            if !failure.stopsRun, !isCut, !isRefused { record.concern = .entity }
+            // Of an upload that was sent twice the first answer stands in the log.
+            let isOpen = tried.second != nil
+            if !failure.stopsRun, !isCut, !isRefused, !isOpen { record.concern = .entity }
         }
         let outcome = answer
         let hasAnswer = run.machine.hasAnswer
