@@ -19,7 +19,7 @@ extension TreeWalk {
 
     /// Those of them of which everything is listed that lies in them.
     ///
-    /// Of one in which something came that may have been moved there a list of the whole tree tells.
+    /// Of one in which something came that may have been moved there, a whole list tells.
     var deletedAndListed: [String] {
         var open: Set<ExactString> = []
         let untold = unheard.filter { $0.value != .absent }.keys + moves.arrived.map(\.folder)
