@@ -25,8 +25,9 @@ func asyncHTTP(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["AsyncHTTP"]))
 }
 
-/// Optimised although it is built for debugging: `Tools/test` asks for it in continuous integration,
-/// where the tests take a third of the time then, and `Tools/instructions` counts nothing else.
+/// Optimised although it is built for debugging: `Tools/test` asks for it in continuous
+/// integration, where the tests take a third of the time then, and `Tools/instructions` counts
+/// nothing else.
 let optimized: [SwiftSetting] =
     Context.environment["TIDEMARK_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])]
 
