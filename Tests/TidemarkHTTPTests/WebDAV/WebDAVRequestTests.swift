@@ -91,7 +91,7 @@ import TidemarkSync
 
         #expect(
             line(file)
-                == "MOVE /dav/r%20c/a/b "
+                == "MOVE /dav/r%20c/a/b If-Match=\"e\" "
                 + "Destination=https://dav.test:8443/base/dav/r%20c/c%20d/%C3%A9 Overwrite=F")
         #expect(
             line(folder)

@@ -114,7 +114,11 @@ import TidemarkSync
 
         #expect(dav.answer(to: move, 201, Apache.moved) == .stored(id: "a/b", nil))
         #expect(dav.answer(to: move, 204) == .stored(id: "a/b", nil))
-        #expect(status(dav.answer(to: move, 412)) == 412)
+        // The version, or the place: what is there tells. A folder has no version.
+        #expect(dav.answer(to: move, 412) == .conflictUnknown)
+        #expect(status(dav.answer(to: dav.move(to: "c", "d", "/\"e\""), 412)) == 412)
+        #expect(status(dav.answer(to: dav.move(to: "c", "d", ""), 412)) == 412)
+        #expect(status(dav.answer(to: move, 405)) == 405)
         #expect(status(dav.answer(to: dav.create("file"), 412)) == 412)
         // What is moved stays known as a folder.
         #expect(
