@@ -281,7 +281,7 @@ let package = Package(
             "RealServerTests",
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
-                "TidemarkViews", "TidemarkEvents", httpTypes, "SyncSupport",
+                "TidemarkViews", "TidemarkRules", "TidemarkEvents", httpTypes, "SyncSupport",
             ]),
         tests("InstructionTests", ["instruction-probe"]),
         tests("ProjectTests", []),

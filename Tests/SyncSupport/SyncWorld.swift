@@ -28,6 +28,15 @@ struct SyncWorld: Sendable {
                 ]),
         ], settings: SyncSettings(batchSize: 1))
 
+    /// A tree of files and folders.
+    static let treeModel = SyncModel(
+        name: "files",
+        collections: [
+            CollectionModel(
+                "files", references: [Reference("parent", to: "files")],
+                tree: .init(parent: "parent", name: "name", kind: "kind"))
+        ])
+
     init(model: SyncModel = usualModel, _ faults: [FaultRule] = []) {
         let clock = ManualClock()
         self.clock = clock

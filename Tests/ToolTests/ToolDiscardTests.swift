@@ -9,16 +9,8 @@ import TidemarkEvents
 
 @Suite(.enabled(if: SyncTool.isThere, SyncTool.missing))
 struct `the tool's discard` {
-    private static let model = SyncModel(
-        name: "files",
-        collections: [
-            CollectionModel(
-                "files", references: [Reference("parent", to: "files")],
-                tree: .init(parent: "parent", name: "name", kind: "kind"))
-        ])
-
     @Test func `names what would go along, and takes it with a flag`() async throws {
-        try await SyncFolder.withStore(model: Self.model) { _, store in
+        try await SyncFolder.withStore(model: SyncWorld.treeModel) { _, store in
             func put(_ key: String, _ document: String) async throws {
                 #expect(try await SyncTool.run("put", store, key, document).code == 0)
             }

@@ -121,14 +121,38 @@ struct `the tool and a tree of files` {
         try await withServer { server, remote in try await bothSides(server, remote) }
     }
 
+    @Test func `is told of a server that ignores preconditions`() async throws {
+        var options = WebDAVOptions()
+        options.ignoresPreconditions = true
+        try await withServer(options) { _, remote in try await ignored(remote) }
+    }
+
+    private func ignored(_ remote: Remote) async throws {
+        try await withStore([Self.filesWithContents], remote: remote) {
+            (run, folder) async throws in
+            #expect(try await run("sync STORE").out.contains("preconditions") == false)
+            #expect(try await run("status STORE").out.contains("preconditions") == false)
+            try Data("tea".utf8).write(to: URL(filePath: "\(folder)/new.txt"))
+            #expect(try await run("files import STORE \(folder)/new.txt new.txt").code == 0)
+
+            let synced = try await run("sync STORE")
+            #expect(synced.code == 0 && synced.out.contains("the server ignores preconditions"))
+            let status = try await run("status STORE").lines
+            #expect(status.contains { $0.hasPrefix("server    ignores preconditions (found 2") })
+            #expect(status.allSatisfy { $0.count <= 80 })
+            #expect(try await run("status STORE -o json").out.contains("ignoresPreconditions"))
+        }
+    }
+
     /// A server with a file in a folder.
     private func withServer(
+        _ options: WebDAVOptions = WebDAVOptions(),
         _ body: @escaping @Sendable (WebDAVServer, Remote) async throws -> Void
     ) async throws {
         let clock = ManualClock()
         clock.advance(
             by: .microseconds(Dependencies.live.now().rawValue - clock.now.rawValue))
-        let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
+        let server = WebDAVServer(WebDAVServerModel(options), clock: clock)
         server.makeFolder("P")
         server.put("P/a.txt", "tea")
         let listener = try await LoopbackServer.start(server)

@@ -69,7 +69,7 @@ struct Answer: ParsableCommand {
         abstract: "Decides an issue.",
         discussion: """
             rejected    retry or keepMine sends it again, discard or keepTheirs gives it up
-                        with what was built on it
+                        with what lies in it
             warned      discard is done with what the server says
             conflict    keepMine makes the edit again that lost, keepTheirs leaves it so
             absent      keepMine creates the entities there, keepTheirs deletes them here

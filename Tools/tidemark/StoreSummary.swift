@@ -125,8 +125,8 @@ struct StoreSummary {
         }
         if let preconditions, !preconditions.areHeeded {
             let time = preconditions.triedAt.toTheSecond
-            lines.append("server    ignores preconditions (found \(time)): each write goes after")
-            lines.append("          a read, and may replace what is changed in between")
+            lines.append("server    ignores preconditions (found \(time)): each write goes")
+            lines.append("          after a read, and may replace what is changed in between")
         }
         if let damage {
             lines.append("damaged   \(damage)")

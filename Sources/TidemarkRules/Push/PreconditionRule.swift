@@ -26,18 +26,14 @@ package struct KnownPreconditions: Sendable, Hashable {
 
 /// When a server's preconditions are tried, and which writes go after a read.
 package enum PreconditionRule {
-    /// After how long it is tried again, by the next upload that fits; until then the last answer
-    /// counts.
-    private static let every = TimeSpan.days(7)
     /// The largest file that is sent twice.
     package static let bytesMax = 1 << 20
 
-    /// Whether the next upload that fits is sent twice.
+    /// Whether the next upload that fits is sent twice; until one does, the last answer counts.
     ///
-    /// - Parameter now: the device's clock. One that was set back tells nothing.
+    /// - Parameter now: the device's clock.
     package static func isDue(_ known: KnownPreconditions?, now: Timestamp) -> Bool {
-        guard let known, now >= known.triedAt else { return true }
-        return now >= known.triedAt.adding(every)
+        HabitRule.isDue(last: known?.triedAt, now: now)
     }
 
     /// Whether a write with a precondition goes after a read.

@@ -80,8 +80,9 @@ public struct ServerTraits: Sendable, Hashable {
     public var hasPaths = false
     /// Whether it has to be found out if the server heeds the preconditions of writes.
     ///
-    /// The first upload that the server takes is sent once more then: a server that heeds its
-    /// precondition refuses it. One that doesn't is written to only after a read.
+    /// The first small upload of something new that the server takes is sent once more then: a
+    /// server that heeds its precondition refuses it. One that doesn't is written to only after a
+    /// read.
     public var triesPreconditions = false
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>

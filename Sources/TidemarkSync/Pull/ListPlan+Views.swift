@@ -83,8 +83,9 @@ extension ViewReader {
             contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
         }
         if plan.isBeforeDeletion {
-            let all = try deletedFolders(in: plan.collection).map(\.id)
-            contents.walk?.keep(toDeleted: all.contains(folder ?? "") ? all : all + [folder ?? ""])
+            var all = try deletedFolders(in: plan.collection)
+            if let own = folder.map({ EntityKey(name, $0) }), !all.contains(own) { all.append(own) }
+            contents.walk?.keep(toDeleted: all.map(\.id))
         } else if let folder {
             contents.walk?.keep(toFolder: folder)
         }

@@ -177,7 +177,7 @@ extension SyncMachine {
         guard collection.tree?.folderVersionsMove == true, standing.mark?.isUnmoved != true else {
             return .none
         }
-        let isDue = FolderVersionRule.isDue(last: standing.mark?.walkedAt, now: begun.now)
+        let isDue = HabitRule.isDue(last: standing.mark?.walkedAt, now: begun.now)
         return isDue || isFull || standing.isOwed || plan.cut != nil ? .noted : .skipping
     }
 

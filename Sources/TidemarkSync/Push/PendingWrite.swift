@@ -1,6 +1,5 @@
 // PendingWrite.swift — an entity's pending mutations as the one write that sends them.
 
-import HTTPTypes
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
@@ -105,21 +104,15 @@ extension PendingWrite {
 }
 
 extension PendingWrite {
-    /// Notes whether the write has a precondition that the server may ignore, or would need one: of
-    /// a file whose version is not known, or weak.
+    /// Notes whether the write is one of those that go with a precondition, where the server may
+    /// ignore that: of anything but a folder, whether or not a version is known that it could name.
     fileprivate mutating func noteCondition(
-        _ row: EntityRow, _ collection: CollectionModel, _ adapter: any ServerAdapter
+        _ row: EntityRow, _ collection: CollectionModel, _ traits: ServerTraits
     ) throws {
-        guard adapter.traits.triesPreconditions, let write,
-            let request = try? adapter.request(for: write.call(in: collection, id: id))
-        else { return }
-        let hasOne = request.headers[.ifMatch] != nil || request.headers[.ifNoneMatch] != nil
-        let isOfFile =
-            try isLive
-            && row.baseValue(in: collection).document.map {
-                collection.tree?.isFolder($0) == false
-            } ?? false
-        isConditional = hasOne || isOfFile
+        guard traits.triesPreconditions, let write else { return }
+        let base = isLive ? try row.baseValue(in: collection).document : nil
+        let document = try base ?? write.body.map { try JSONDocument(parsing: $0) }
+        isConditional = document.map { collection.tree?.isFolder($0) == true } != true
     }
 }
 
@@ -245,7 +238,7 @@ extension ViewReader {
             }
         }
         pending.leaveOut(collection, by: adapter, self)
-        try pending.noteCondition(row, collection, adapter)
+        try pending.noteCondition(row, collection, traits)
         pending.needs = try missingReferences(of: key, row, model)
         return pending
     }

@@ -437,7 +437,7 @@ extension ServerCall {
 
 extension PushWrite {
     /// The document that it sends; nil for a deletion.
-    fileprivate var body: [UInt8]? {
+    var body: [UInt8]? {
         switch self {
         case .create(let body), .update(let body, _, _): body
         case .delete: nil

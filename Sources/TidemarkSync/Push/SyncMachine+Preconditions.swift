@@ -45,15 +45,15 @@ extension SyncMachine {
 
     /// What the answer to the second upload says.
     func verdict(of answer: ServerAnswer) -> KnownPreconditions? {
+        let areHeeded: Bool
         switch answer {
-        case .stored: KnownPreconditions(areHeeded: false, triedAt: begun.now)
-        case .conflictUnknown, .conflict:
-            KnownPreconditions(areHeeded: true, triedAt: begun.now)
-        case .refused(let refusal) where refusal.status == 412:
-            KnownPreconditions(areHeeded: true, triedAt: begun.now)
+        case .stored: areHeeded = false
+        case .conflictUnknown, .conflict: areHeeded = true
+        case .refused(let refusal) where refusal.status == 412: areHeeded = true
         // Any other refusal says nothing of preconditions.
-        default: nil
+        default: return nil
         }
+        return KnownPreconditions(areHeeded: areHeeded, triedAt: begun.now)
     }
 
     /// Whether an entity is read just before a write of it.

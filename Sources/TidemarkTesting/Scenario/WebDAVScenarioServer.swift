@@ -9,7 +9,7 @@ import TidemarkSync
 struct WebDAVSetup: Sendable {
     static let members = [
         "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
-        "movesChangeVersions", "takesTimes", "preconditions", "checksums", "weakVersions",
+        "movesChangeVersions", "takesTimes", "preconditions", "weakVersions",
         "uploadsInPlace", "ranges", "quota",
     ]
 
@@ -45,7 +45,6 @@ struct WebDAVSetup: Sendable {
         options.takesTimes = try server.flag("takesTimes") ?? false
         preconditions = try server.word("preconditions", Preconditions.self) ?? .known
         options.ignoresPreconditions = preconditions == .ignored
-        options.hasChecksums = try server.flag("checksums") ?? false
         options.hasWeakETags = try server.flag("weakVersions") ?? false
         options.uploadsInPlace = try server.flag("uploadsInPlace") ?? false
         options.hasRanges = try server.flag("ranges") ?? true

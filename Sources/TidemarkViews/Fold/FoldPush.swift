@@ -110,7 +110,7 @@ extension Fold {
         let key = try resolve(named)
         var row = try entity(key)
         let collection = try collection(key.collection)
-        let wasFolder = try row.isFolder(in: collection)
+        let endsFolder = try row.hasDeletion && row.isFolder(in: collection)
         for item in row.pending where item.position <= covers && item.isAction {
             try settle(item, of: key, .accepted, proof: position, revision: nil)
             try note(granted: item, of: key, collection, event, position)
@@ -170,7 +170,7 @@ extension Fold {
         }
         try refresh(&row, key)
         try put(row, key)
-        if wasFolder, covered.last?.kind == .delete, row.baseState == .deleted {
+        if endsFolder, covered.last?.kind == .delete, row.baseState == .deleted {
             try endBelow(key, position)
         }
     }

@@ -36,7 +36,8 @@ extension Fold {
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
-        let wasDeletedHere = try row.endsDeleted && row.isFolder(in: collection(key.collection))
+        let endsFolder =
+            try isDeletion && row.endsDeleted && row.isFolder(in: collection(key.collection))
         // The answer to our own write is not another side's change: what is pending stays on it,
         // unless nothing is to stay.
         if event.mutation == nil, !row.pending.isEmpty,
@@ -57,7 +58,7 @@ extension Fold {
         try refresh(&row, key)
         try put(row, at: place)
         for effect in effects { try effect() }
-        if wasDeletedHere, isDeletion, row.pending.isEmpty { try endBelow(key, position) }
+        if endsFolder, row.pending.isEmpty { try endBelow(key, position) }
     }
 
     /// The conflict that an event of the server would bring about, for a collection whose conflicts

@@ -91,9 +91,7 @@ extension RowReading {
     ) throws -> TransferPlan {
         var plan = TransferPlan(source: source, rule: rule)
         plan.progress = entry.fetch.progress
-        plan.key =
-            entry.entity.isEmpty
-            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
+        plan.key = try namer(of: source, entry)
         if let key = plan.key, try model()[key.collection]?.tree?.content == rule.field {
             plan.version = try version(of: source, key)?.description
         }
@@ -123,10 +121,9 @@ extension RowReading {
         guard let entry = try contentName(source), let collection = try model()[source.collection],
             let rule = entry.wantedField(in: collection), rule.field == collection.tree?.content
         else { return false }
-        let key =
-            entry.entity.isEmpty
-            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
-        return try key.map { try entity(at: .entity($0)).document == nil } ?? false
+        return try namer(of: source, entry).map {
+            try entity(at: .entity($0)).document == nil
+        } ?? false
     }
 
     /// Whether a source can be asked for: a file that is known by its path is seen, its version is
@@ -137,13 +134,18 @@ extension RowReading {
         guard let collection = try model()[source.collection],
             collection.tree?.content == rule.field
         else { return true }
-        let key =
-            entry.entity.isEmpty
-            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
-        return try key.map { key in
+        return try namer(of: source, entry).map { key in
             try version(of: source, key) != nil && entity(at: .entity(key)).document != nil
                 && !isBeingMoved(key, in: collection)
         } ?? false
+    }
+
+    /// The entity that came to name a source last, or any other one after that is gone.
+    private func namer(
+        of source: ContentSource, _ entry: ContentNamesRow.Entry
+    ) throws -> EntityKey? {
+        entry.entity.isEmpty
+            ? try anyEntity(naming: source, entry) : EntityKey(source.collection, entry.entity)
     }
 
     /// An entity that names a source, after the one is gone that came to name it last.

@@ -106,6 +106,9 @@ extension Fold {
 }
 
 extension EntityRow {
+    /// Whether anything that is pending deletes it.
+    var hasDeletion: Bool { pending.contains { $0.kind == .delete } }
+
     /// Whether the server has, or had, a folder of a tree here.
     func isFolder(in collection: CollectionModel) throws -> Bool {
         guard let tree = collection.tree, let document = try baseValue(in: collection).document

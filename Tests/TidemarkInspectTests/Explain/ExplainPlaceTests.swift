@@ -11,14 +11,6 @@ import TidemarkViews
 @testable import SyncSupport
 
 @Suite(.serialized) struct `explanations of what waits in a tree` {
-    private static let model = SyncModel(
-        name: "files",
-        collections: [
-            CollectionModel(
-                "files", references: [Reference("parent", to: "files")],
-                tree: .init(parent: "parent", name: "name", kind: "kind"))
-        ])
-
     /// What is said of each that was not sent yet.
     private static let usual = [
         "  never sent", "  next: with the next run, which may begin at once",
@@ -28,7 +20,7 @@ import TidemarkViews
     private func with(
         _ faults: [FaultRule] = [], _ body: (SyncDevice) async throws -> Void
     ) async throws {
-        let world = SyncWorld(model: Self.model, faults)
+        let world = SyncWorld(model: SyncWorld.treeModel, faults)
         world.rivalPuts("files/P", #"{"kind":"folder","name":"P"}"#)
         world.rivalPuts("files/a", #"{"kind":"file","name":"a","parent":"P"}"#)
         world.rivalPuts("files/other", #"{"kind":"file","name":"other"}"#)
