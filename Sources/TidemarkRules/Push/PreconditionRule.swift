@@ -1,7 +1,7 @@
 // PreconditionRule.swift — whether a server heeds the preconditions of writes, as it was found out,
 // and when that is found out again.
 //
-//   not known        a write that replaces or deletes goes after a read
+//   not known        a write of what the server has, or has there, goes after a read
 //   heeded           writes go with their preconditions
 //   ignored          every write with a precondition goes after a read
 //
@@ -38,9 +38,10 @@ package enum PreconditionRule {
 
     /// Whether a write with a precondition goes after a read.
     ///
-    /// - Parameter isCreation: whether it makes what must not be there. The list came just before,
-    ///   and nothing is known of the server only until its first upload.
-    package static func readsFirst(_ known: KnownPreconditions?, isCreation: Bool) -> Bool {
-        known.map { !$0.areHeeded } ?? !isCreation
+    /// - Parameter mayReplace: whether the server has something at its place, as far as is known.
+    ///   Where it has not, the list came just before, and nothing is known of the server only until
+    ///   its first upload.
+    package static func readsFirst(_ known: KnownPreconditions?, mayReplace: Bool) -> Bool {
+        known.map { !$0.areHeeded } ?? mayReplace
     }
 }

@@ -324,7 +324,7 @@ public struct ServerRefusal: Sendable, Hashable {
         status: 0,
         message: "the server names no version of it that a write could ask for (a strong ETag)")
 
-    /// What an entity of a tree would lie in was deleted on the server.
+    /// What an entity of a tree would lie in was deleted on the server, or given up here.
     static let nowhere = ServerRefusal(
         status: 0,
         message: "what it would lie in is not there any more: keep mine to have it where there "

@@ -35,12 +35,17 @@ package struct PendingWrite: Sendable, Hashable {
     package var files: [UnsentFile] = []
     /// Whether the write has a precondition, where the server may ignore it.
     package var isConditional = false
+    /// Whether it makes a file where the server has another one, as far as is known; counts only
+    /// while it is not known whether the server heeds preconditions.
+    package var isTaken = false
     /// Why it can't lie where it would, as the server has others there; nil where it can.
     package var clash: Clash?
     /// Of a folder that is to be deleted: when it was deleted here, and the path of what lies in it
     /// and was not seen here.
     package var deletedAt: Position?
     package var unseen: String?
+    /// The path of what lies in it and the server does not show whole; nil where it shows all.
+    package var unshown: String?
 
     /// A reference to an entity that the server never had and never gets.
     package struct Stranded: Sendable, Hashable {
@@ -239,6 +244,10 @@ extension ViewReader {
         }
         pending.leaveOut(collection, by: adapter, self)
         try pending.noteCondition(row, collection, traits)
+        if pending.isConditional, !pending.isLive, let end, try preconditions() == nil {
+            pending.isTaken = try reader?.isTaken(
+                by: key, through: end, collection, self) == true
+        }
         pending.needs = try missingReferences(of: key, row, model)
         return pending
     }
@@ -274,14 +283,20 @@ extension TreeReader {
         of key: EntityKey, through end: Position, _ collection: CollectionModel, _ views: ViewReader
     ) throws -> PendingWrite.Clash? {
         if try circle(of: key.id, through: end, views) != nil { return .circle }
-        guard !collection.isByPath, let spot = try newSpot(of: key.id, through: end, views) else {
-            return nil
-        }
+        guard !collection.isByPath else { return nil }
+        return try isTaken(by: key, through: end, collection, views) ? .name : nil
+    }
+
+    /// Whether the server has another entity where one would lie after the mutations up to a
+    /// position, which make, move or rename it.
+    fileprivate mutating func isTaken(
+        by key: EntityKey, through end: Position, _ collection: CollectionModel, _ views: ViewReader
+    ) throws -> Bool {
+        guard let spot = try newSpot(of: key.id, through: end, views) else { return false }
         let above = spot.parent.map { EntityKey(collection.name, $0) }
-        let isTaken = try views.children(of: above, named: spot.name, in: collection).contains {
+        return try views.children(of: above, named: spot.name, in: collection).contains {
             try $0 != key && base(of: $0.id, views) == spot
         }
-        return isTaken ? .name : nil
     }
 }
 

@@ -364,6 +364,10 @@ extension PendingWrite {
             return "\(unseen) lies in it, and was not seen here when it was deleted: discard the "
                 + "deletion, look, and delete it again"
         }
+        if let unshown {
+            return "the server does not list all that lies in \(unshown), which would go with it: "
+                + "see that it does and try again, or discard the deletion"
+        }
         return files.lazy.compactMap(\.refusal).first
     }
 }

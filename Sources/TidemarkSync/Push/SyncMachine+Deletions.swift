@@ -3,7 +3,8 @@
 //
 //   listed in this run, since it was deleted here    it is deleted
 //   else                                             it is listed first, and looked at once more
-//   some of it could not be listed                   the deletion waits for another run
+//   a list in it failed                              the deletion waits for another run
+//   the server does not show all of it               the deletion is refused
 //
 // The list is logged as any other. What it tells that is new is not deleted with the folder
 // (TreeUnseen.swift).
@@ -20,6 +21,8 @@ struct ListedDeletions: Sendable {
     private var folders: [EntityKey: Position] = [:]
     /// The deletion for which a folder was last listed, or was to be.
     private var tried: [EntityKey: Position] = [:]
+    /// Of folders that were listed the path of what the server does not show whole.
+    private var unshown: [EntityKey: String] = [:]
 
     /// Whether a folder was listed since it was deleted here.
     func tells(of folder: EntityKey, since deletion: Position) -> Bool {
@@ -31,6 +34,10 @@ struct ListedDeletions: Sendable {
     func mayList(_ folder: EntityKey, since deletion: Position) -> Bool {
         tried[folder].map { $0 < deletion } ?? true
     }
+
+    /// The path of what the server does not show whole, where that is why a folder is not known
+    /// to be listed.
+    func unshown(in folder: EntityKey) -> String? { unshown[folder] }
 
     mutating func begin(_ folder: EntityKey, since deletion: Position) {
         tried[folder] = deletion
@@ -47,6 +54,7 @@ struct ListedDeletions: Sendable {
         for id in walk.deleted {
             let key = EntityKey(name, id)
             tried[key] = max(tried[key] ?? .start, list.asOf)
+            unshown[key] = walk.unshown(in: id)
         }
     }
 }

@@ -61,7 +61,8 @@ extension SyncMachine {
     /// - Parameter wasRead: whether it was, just now.
     func readsFirst(_ pending: PendingWrite, wasRead: Bool) -> Bool {
         guard traits.triesPreconditions, pending.isConditional, !wasRead else { return false }
-        return PreconditionRule.readsFirst(trial.known, isCreation: !pending.isLive)
+        let mayReplace = pending.isLive || pending.isTaken
+        return PreconditionRule.readsFirst(trial.known, mayReplace: mayReplace)
     }
 
     /// The place to which a write moves an entity of a tree, where its version is no reason that it

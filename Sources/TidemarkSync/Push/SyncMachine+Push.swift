@@ -45,14 +45,18 @@ extension SyncMachine {
         let wasRead = trial.read == key
         trial.read = nil
         standing.isReadFirst = pending.map { readsFirst($0, wasRead: wasRead) } ?? false
-        if let pending, isUnlisted(pending) {
-            guard mayList(pending) else {
+        var pending = pending
+        if let deletion = pending, isUnlisted(deletion) {
+            if mayList(deletion) {
+                standing.isUnlisted = true
+            } else if let path = deletions.unshown(in: key) {
+                pending?.unshown = path
+            } else {
                 // What lies in it could not be told in this run.
                 failedNow.insert(key)
                 planner?.pass()
                 return nil
             }
-            standing.isUnlisted = true
         }
         guard let next = planner?.take(pending, standing) else { return nil }
         if case .list = next, mayCarryOut(next), let pending {

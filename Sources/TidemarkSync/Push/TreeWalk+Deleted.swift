@@ -32,6 +32,19 @@ extension TreeWalk {
         return deleted.filter { knownFolder($0) != nil && !open.contains(ExactString($0)) }
     }
 
+    /// The path of the first folder in one, itself included, of which the server does not show all;
+    /// nil where none is, or where a list in it failed.
+    func unshown(in id: String) -> String? {
+        let own: Set = [ExactString(id)]
+        let within = unheard.filter { folder, _ in
+            folder.map { own.contains(ExactString($0)) || lies($0, inOneOf: own) } ?? false
+        }
+        guard !within.values.contains(.failed) else { return nil }
+        return within.filter { $0.value == .unshown }.keys.compactMap { $0 }
+            .map { knownFolder($0)?.path ?? $0 }
+            .min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     private func lies(_ id: String, inOneOf folders: Set<ExactString>) -> Bool {
         var next = place(of: id)?.folder
         var seen: Set<String> = []

@@ -84,6 +84,7 @@ extension SyncDriver {
     ) async throws -> (ServerAnswer, ReadExchange) {
         let question = question(
             .readBack(key, call, attempt: nil), call, request, asOf: run.asOf, in: run)
+        let limits = limited(by: run.pace.time, sending: call.file).limits
         let reply = try host.ask(question, run.proof.credentials, limits)
         let (answer, record) = await reply.answer()
         run.machine.countRequest()

@@ -208,14 +208,15 @@ package struct TreeReader: Sendable {
         return steps.base == nil && steps.changes.isEmpty ? parent : nil
     }
 
-    /// Whether what an entity would lie in where a mutation leaves it was deleted on the server: a
-    /// person has to say what becomes of it.
+    /// Whether what an entity would lie in where a mutation leaves it was deleted on the server, or
+    /// was made here and given up: a person has to say what becomes of it.
     package mutating func isNowhere(
         _ key: EntityKey, through position: Position, _ rows: some RowReading
     ) throws -> Bool {
         guard let above = try missing(for: key.id, through: position, rows) else { return false }
-        return try rows.entity(at: .entity(EntityKey(collection.name, above))).baseState
-            == .deleted
+        // A server that knows paths can't bring what was made here and given up.
+        return try collection.isByPath
+            || rows.entity(at: .entity(EntityKey(collection.name, above))).baseState == .deleted
     }
 
     private mutating func above(

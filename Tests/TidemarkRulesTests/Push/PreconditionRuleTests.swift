@@ -23,13 +23,13 @@ import TidemarkRules
 
     @Test(
         arguments: [
-            (nil, false, true), (nil, true, false), (true, false, false), (true, true, false),
-            (false, false, true), (false, true, true),
+            (nil, true, true), (nil, false, false), (true, true, false), (true, false, false),
+            (false, true, true), (false, false, true),
         ] as [(Bool?, Bool, Bool)])
     func `say what is read first: what is not known to be safe`(
-        _ areHeeded: Bool?, _ isCreation: Bool, _ isRead: Bool
+        _ areHeeded: Bool?, _ mayReplace: Bool, _ isRead: Bool
     ) {
         let known = areHeeded.map { KnownPreconditions(areHeeded: $0, triedAt: tried) }
-        #expect(PreconditionRule.readsFirst(known, isCreation: isCreation) == isRead)
+        #expect(PreconditionRule.readsFirst(known, mayReplace: mayReplace) == isRead)
     }
 }
