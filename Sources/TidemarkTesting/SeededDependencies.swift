@@ -32,7 +32,7 @@ extension Dependencies {
 }
 
 /// Ids, and random numbers by SplitMix64 of Steele, Lea and Flood, for any number of threads.
-private final class SeededSource: Sendable {
+final class SeededSource: Sendable {
     private let prefix: String
     private let idsMade = Atomic<UInt64>(0)
     private let state: Atomic<UInt64>

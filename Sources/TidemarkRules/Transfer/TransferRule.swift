@@ -52,8 +52,7 @@ package struct FetchFacts: Sendable, Hashable {
         case 200, 206:
             // Whether an answer without a version is of it nobody can tell.
             tag.map { !EntityTag.isSame($0, version ?? "") } ?? false
-        case 404, 410, 412: true
-        default: false
+        default: TransferRule.isOtherVersion(status)
         }
     }
 }
@@ -62,6 +61,9 @@ package struct FetchFacts: Sendable, Hashable {
 package enum TransferRule {
     /// How long a file is not asked for that could not be had as it is.
     package static let refusedFor = TimeSpan.days(1)
+    /// How long a file is not asked for that is not there any more in the version that it must be
+    /// of: a list tells of the other one, which is asked for at once.
+    package static let listAwaitedFor = TimeSpan.seconds(120)
     /// From how many restarts on it is not begun anew at once.
     package static let restartsMax = 3
 
@@ -130,6 +132,14 @@ package enum TransferRule {
         case let status where isPassing(status): return (.failed, nil)
         case 300..<500: return (.refused, nil)
         default: return (.failed, nil)
+        }
+    }
+
+    /// Whether a status says that a file is not there in the version that was asked for.
+    fileprivate static func isOtherVersion(_ status: Int) -> Bool {
+        switch status {
+        case 404, 410, 412: true
+        default: false
         }
     }
 
@@ -205,10 +215,11 @@ package enum TransferRule {
     ///
     /// - Parameters:
     ///   - progress: after it.
+    ///   - status: that of the answer; nil where none came.
     ///   - retryAfter: for how many seconds the server asked not to be called.
     package static func pause(
-        _ result: ReceivedFile.Result, _ progress: FetchProgress, retryAfter: Int64?,
-        _ backoff: BackoffSpan
+        _ result: ReceivedFile.Result, _ progress: FetchProgress, status: Int? = nil,
+        retryAfter: Int64?, _ backoff: BackoffSpan
     ) -> TimeSpan {
         switch result {
         case .part, .whole, .sent: return .zero
@@ -220,6 +231,9 @@ package enum TransferRule {
             var seconds = max(backoff.min.seconds, 1)
             for _ in 1..<min(times, 40) where seconds < backoff.max.seconds { seconds *= 2 }
             seconds = min(seconds, max(backoff.max.seconds, 1))
+            if result == .failed, status.map(isOtherVersion) == true {
+                seconds = max(seconds, listAwaitedFor.seconds)
+            }
             return .seconds(max(seconds, Int(clamping: retryAfter ?? 0)))
         }
     }

@@ -245,8 +245,9 @@ extension ViewReader {
         pending.leaveOut(collection, by: adapter, self)
         try pending.noteCondition(row, collection, traits)
         if pending.isConditional, !pending.isLive, let end, try preconditions() == nil {
-            pending.isTaken = try reader?.isTaken(
-                by: key, through: end, collection, self) == true
+            pending.isTaken =
+                try reader?.isTaken(
+                    by: key, through: end, collection, self) == true
         }
         pending.needs = try missingReferences(of: key, row, model)
         return pending

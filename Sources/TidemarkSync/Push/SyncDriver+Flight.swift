@@ -51,6 +51,7 @@ extension SyncDriver {
     func receive(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws -> SyncAction {
+        dependencies.awaitAnswer()
         while let arrival = try await host.next(of: &group) {
             switch arrival {
             case .list(let answered): arrived(answered, &run)

@@ -20,6 +20,9 @@ public struct Dependencies: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Called at the moments around a push at which a process may die; for tests.
     package var reach: @Sendable (Checkpoint) -> Void
+    /// Called when a run sends nothing more before one of the writes on their way is answered; for
+    /// tests.
+    package var awaitAnswer: @Sendable () -> Void
     /// How much address space a store takes until it has to grow; nil for the usual.
     package var mapBytes: Int?
 
@@ -37,6 +40,7 @@ public struct Dependencies: Sendable {
         self.deviceID = deviceID
         self.sleep = sleep
         reach = { _ in }
+        awaitAnswer = {}
     }
 }
 

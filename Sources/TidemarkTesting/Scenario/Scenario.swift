@@ -29,7 +29,8 @@ public struct Scenario: Sendable {
     ]
 
     init(_ value: JSONValue, at path: String) throws(ScenarioError) {
-        let members = try ScenarioMembers(value, at: path, Self.members)
+        let members = try ScenarioMembers(
+            ScenarioText.expanded(value, at: path), at: path, Self.members)
         id = try members.neededText("id")
         title = try members.neededText("title")
         source = try members.text("source") ?? ""

@@ -134,7 +134,7 @@ struct ScenarioExpectation: Sendable {
             where text != .null && text.stringValue == nil {
                 throw ScenarioError(path, "what the file holds is needed, or null")
             }
-            files.append((key, value))
+            files.append((key, ScenarioText.shown(value)))
         }
         pools = try Self.pools(members, model)
         if let value = members["outcome"] {
@@ -192,7 +192,7 @@ extension ScenarioExpectation.List {
             switch self {
             case .log: try words.checkLog(text, at: path)
             case .activity: try words.checkActivity(text, at: path)
-            case .contents: break
+            case .contents: return ScenarioText.shown(value)
             default: try words.check(["$like": value], words.progress, at: path)
             }
             return value

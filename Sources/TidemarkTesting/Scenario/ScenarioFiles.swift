@@ -117,14 +117,8 @@ extension ReadContext {
             })
     }
 
-    /// The longest file that is shown as its text, in bytes.
-    private static let bytesShown = 1_000
-
     private static func text(ofFile path: String) throws -> String {
-        let data = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
-        guard data.count <= bytesShown, let text = String(data: data, encoding: .utf8) else {
-            return "(\(data.count) bytes)"
-        }
-        return text
+        ScenarioText.shown(
+            try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe))
     }
 }

@@ -39,9 +39,17 @@ public struct ScenarioMismatch: Sendable, Hashable {
 
     init(_ path: String, _ expected: String, _ actual: String) {
         self.path = path
-        self.expected = expected
-        self.actual = actual
+        (self.expected, self.actual) = (Self.shown(expected), Self.shown(actual))
     }
+
+    /// A value, without most of what is very long.
+    private static func shown(_ value: String) -> String {
+        value.utf8.count > valueMax
+            ? "\(value.prefix(valueMax / 10))… (\(value.count) characters)" : value
+    }
+
+    /// How many bytes of a value are shown.
+    private static let valueMax = 10_000
 
     static let columns = 80
     private static let indent = "    "

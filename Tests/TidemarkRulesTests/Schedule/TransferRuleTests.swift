@@ -180,6 +180,16 @@ private func result(
         #expect(pause == .seconds(300))
     }
 
+    @Test(
+        "waits two minutes for a list where it is there in another version, or not at all",
+        arguments: [(412, 120), (404, 120), (410, 120), (500, 5), (200, 5)])
+    func otherVersion(_ status: Int, _ seconds: Int) {
+        let failed = TransferRule.after(
+            .failed, FetchProgress(), from: 0, bytes: 0, total: nil, tag: nil)
+        let pause = TransferRule.pause(.failed, failed, status: status, retryAfter: nil, backoff)
+        #expect(pause.seconds == seconds)
+    }
+
     @Test("demands a strong version, and no weak one")
     func demanded() {
         #expect(progress(4, of: 10, tag: "\"a\"").demanded == "\"a\"")

@@ -103,87 +103,58 @@ private struct EditScript: CustomTestStringConvertible {
     }
 }
 
-/// Has the requests that are open at the same time go on in an order that is given.
-///
-/// The oldest of them looks until no other one comes any more, and then lets one go on.
+/// Has the writes that are open at the same time go on in an order that is given: one at a time,
+/// once the run sends nothing more before an answer comes, and all that it sent are open.
 private final class RequestOrder: Sendable {
     /// Which of those that were open went on.
     struct Choice {
         var index: Int
         var count: Int
     }
-    private enum Call {
-        /// It goes on.
-        case go
-        /// It is the oldest now.
-        case lead
-    }
     private struct State {
-        var open: [Int] = []
-        var began = 0
-        var waiting: [Int: CheckedContinuation<Call, Never>] = [:]
+        /// Those that came, by what they ask.
+        var open: [(name: String, go: CheckedContinuation<Void, Never>)] = []
+        /// How many were sent, and how many of them came.
+        var (sent, came) = (0, 0)
+        var isAwaited = false
         var taken: [Choice] = []
     }
     private let state = Mutex(State())
-    /// What to choose, each time as often as it is known; after that the first one.
+    /// What to choose, each time; after that the first one.
     private let plan: [Choice]
-
-    /// For how long no other request comes before one goes on, counted in yields: with a fifth of
-    /// it some orders are missed.
-    private static let quiet = 15_000
 
     init(_ plan: [Choice]) { self.plan = plan }
 
     var taken: [Choice] { state.withLock(\.taken) }
 
-    /// Waits until it is this request's turn.
-    func turn() async {
-        let (number, leads) = state.withLock { state in
-            state.began += 1
-            state.open.append(state.began)
-            return (state.began, state.open.count == 1)
-        }
-        if !leads, await call(number) == .go { return }
-        while true {
-            await settle()
-            let chosen = state.withLock { choose(&$0) }
-            if chosen == number { return }
-        }
+    /// Tells it what a run does.
+    func watch(_ dependencies: inout Dependencies) {
+        dependencies.reach = { [self] in if $0 == .beforeSend { state.withLock { $0.sent += 1 } } }
+        dependencies.awaitAnswer = { [self] in advance { $0.isAwaited = true } }
     }
 
-    private func call(_ number: Int) async -> Call {
+    /// Waits until it is this write's turn.
+    func turn(of request: HTTPRequest) async {
+        let name = "\(request.method) \(request.path ?? "")"
         await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting[number] = continuation }
-        }
-    }
-
-    /// Waits until as many are open as are known to come, or no other one comes.
-    private func settle() async {
-        var (calm, began) = (0, 0)
-        while calm < Self.quiet {
-            let (isThere, now) = state.withLock { state in
-                let known = plan.count > state.taken.count ? plan[state.taken.count].count : nil
-                let waits = state.open.dropFirst().allSatisfy { state.waiting[$0] != nil }
-                return (known.map { state.open.count >= $0 && waits } ?? false, state.began)
+            advance {
+                $0.open.append((name, continuation))
+                $0.came += 1
             }
-            if isThere { return }
-            calm = now == began ? calm + 1 : 0
-            began = now
-            await Task.yield()
         }
     }
 
-    private func choose(_ state: inout State) -> Int {
-        let place = state.taken.count
-        let index = place < plan.count ? plan[place].index : 0
-        state.taken.append(Choice(index: index, count: state.open.count))
-        let chosen = state.open.remove(at: min(index, state.open.count - 1))
-        if let waiting = state.waiting.removeValue(forKey: chosen) {
-            waiting.resume(returning: .go)
-        } else if let next = state.open.first {
-            state.waiting.removeValue(forKey: next)?.resume(returning: .lead)
-        }
-        return chosen
+    private func advance(_ change: (inout State) -> Void) {
+        state.withLock { state -> CheckedContinuation<Void, Never>? in
+            change(&state)
+            guard state.isAwaited, state.came == state.sent, !state.open.isEmpty else { return nil }
+            state.isAwaited = false
+            // In which order they came is chance.
+            state.open.sort { $0.name < $1.name }
+            let index = state.taken.count < plan.count ? plan[state.taken.count].index : 0
+            state.taken.append(Choice(index: index, count: state.open.count))
+            return state.open.remove(at: index).go
+        }?.resume()
     }
 
     /// The plan of the next order; nil after the last one.
@@ -239,8 +210,10 @@ private final class RequestOrder: Sendable {
             settings: SyncSettings(budgets: .init(actions: 10)))
         let remote = Remote.webdav(
             origin: "http://files.test", home: "/", heedsPreconditions: true)
+        var dependencies = Dependencies.seeded(1, clock: clock)
+        order.watch(&dependencies)
         let replica = try Replica.temporary(
-            model: model, remote: remote, dependencies: .seeded(1, clock: clock))
+            model: model, remote: remote, dependencies: dependencies)
         let wire = SyncWire(server)
         let engine = try SyncEngine(replica, remote: remote, transport: wire) {
             .basic(user: "me", password: "secret")
@@ -250,11 +223,11 @@ private final class RequestOrder: Sendable {
         wire.tap { request, _, pass in
             guard request.method.rawValue != "PROPFIND" else { return await pass() }
             guard areCarriedOutAtOnce else {
-                await order.turn()
+                await order.turn(of: request)
                 return await pass()
             }
             let answer = await pass()
-            await order.turn()
+            await order.turn(of: request)
             return answer
         }
 

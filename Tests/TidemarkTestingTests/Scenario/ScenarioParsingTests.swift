@@ -42,6 +42,10 @@ import TidemarkTesting
         (#""steps":[{"sweep":1}]"#, "steps[0].sweep: true is needed"),
         (#""expect":{"files":{"tasks/1":[1]}}"#, "expect.files.tasks/1[0]: what the file holds"),
         (
+            #""expect":{"files":{"tasks/1":[{"length":-1,"seed":1}]}}"#,
+            "expect.files.tasks/1[0].length: a whole number from 0 to "
+        ),
+        (
             #""steps":[{"server":{}}]"#,
             "steps[0].server: one of put, delete, forget, archive and move"
         ),

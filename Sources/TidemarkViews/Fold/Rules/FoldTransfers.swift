@@ -51,7 +51,7 @@ extension Fold {
             if result != .part && result != .failed { entry.fetch.first = nil }
             if result == .part { entry.fetch.told = nil }
             let pause = TransferRule.pause(
-                result, progress, retryAfter: answer.retryAfter, backoff)
+                result, progress, status: answer.status, retryAfter: answer.retryAfter, backoff)
             let isTold = TransferRule.isTold(result, progress, status: answer.status)
             return (pause, isTold ? answer.fetchProblem : nil)
         }
