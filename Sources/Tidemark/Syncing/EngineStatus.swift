@@ -19,6 +19,16 @@ public struct EngineStatus: Sendable, Hashable {
         case stopped(TidemarkError?)
     }
 
+    /// A file of the user's that is being sent.
+    public struct Sending: Sendable, Hashable {
+        /// Its SHA-256 in 64 hexadecimal digits, as the entity names it.
+        public let sha256: String
+        /// How many of its bytes were handed to the network; fewer again where it is sent anew.
+        public let sent: Int
+        /// Its length.
+        public let bytes: Int
+    }
+
     /// The engine's activity.
     public var activity: Activity
     /// The outcome of this engine's last run; nil before the first one.
@@ -32,6 +42,9 @@ public struct EngineStatus: Sendable, Hashable {
     /// Collections in which a whole list did not name more than half of the entities, and how many
     /// those are: they are kept until the user decides.
     public var held: [CollectionName: Int]
+    /// The files of 256 KiB and more that are being sent now, in the order in which they began; it
+    /// changes with each hundredth of one.
+    public package(set) var sending: [Sending] = []
 
     /// A status from its parts.
     public init(

@@ -52,6 +52,11 @@ final class StatusBroadcast: Sendable {
 }
 
 extension EngineStatus {
+    /// Adopts what is being sent.
+    mutating func set(_ files: [SendingFiles.File]) {
+        sending = files.map { Sending(sha256: $0.digest, sent: $0.sent, bytes: $0.bytes) }
+    }
+
     /// Adopts the outbox counts.
     mutating func set(_ counts: OutboxCounts) {
         pending = counts.pending

@@ -166,7 +166,7 @@ extension SyncEngine {
         let driver = SyncDriver(
             journal: journal, model: bound.model, remote: bound.remote ?? remote, adapter: adapter,
             transport: transport, limits: limits, credentials: credentials,
-            dependencies: replica.dependencies, rules: replica.rules,
+            dependencies: replica.dependencies, rules: replica.rules, sending: sending,
             tell: { activity in
                 guard case .progress(let progress) = activity else {
                     return activities.send(activity)

@@ -81,7 +81,7 @@ extension SyncEngine {
                         journal: replica.journal, adapter: adapter, transport: transport,
                         limits: limits, dependencies: replica.dependencies,
                         credentials: credentials, isFetching: isFetching,
-                        signal: signal,
+                        signal: signal, sending: sending,
                         hasSent: { bell.ringForEdit() }
                     ).run()
                 }

@@ -24,6 +24,7 @@ public actor SyncEngine {
     let credentials: @Sendable () async throws -> Credentials
     let broadcast = StatusBroadcast()
     let activityBroadcast = ActivityBroadcast()
+    let sending: SendingFiles
     let bell = EngineBell()
     /// The run in progress, and those queued behind it.
     var runs: [Run] = []
@@ -73,6 +74,7 @@ public actor SyncEngine {
         self.remote = remote
         self.adapter = adapter
         self.transport = transport
+        sending = SendingFiles { [broadcast] files in broadcast.send { $0.set(files) } }
         self.limits = limits
         self.credentials = credentials
         replica.engines.add(self)

@@ -12,6 +12,8 @@ package struct PartReader: Sendable {
     /// What comes before the part, and after it.
     private let before: [UInt8]
     private let after: [UInt8]
+    /// Is told how many bytes of the file were read.
+    package var onRead: (@Sendable (Int) -> Void)?
 
     /// Opens a regular file that has the whole part.
     ///
@@ -45,6 +47,7 @@ package struct PartReader: Sendable {
             bytes = Array(before[place...].prefix(most))
         } else if place < end {
             bytes = try read(from: place - before.count, min(most, end - place))
+            onRead?(place - before.count + bytes.count)
         } else {
             bytes = Array(after[(place - end)...].prefix(most))
         }

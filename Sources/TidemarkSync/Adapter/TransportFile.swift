@@ -19,6 +19,8 @@ public struct TransportFile: Sendable, Hashable {
     public var path: String
     /// How many bytes of it come before; it must have as many.
     public var offset: Int
+    /// Is told how much of it was read.
+    package var watch: SendingWatch?
 
     /// A place in a file; its beginning unless an offset is given.
     public init(_ path: String, offset: Int = 0) {
@@ -115,8 +117,10 @@ extension TransportFile {
         _ count: Int, before: [UInt8] = [], after: [UInt8] = []
     ) throws(TransportError) -> PartReader {
         do throws(StoreError) {
-            return try PartReader(
+            var reader = try PartReader(
                 path, offset: offset, count: count, before: before, after: after)
+            if let watch { reader.onRead = { watch.note($0) } }
+            return reader
         } catch { throw TransportError(error) }
     }
 }

@@ -15,6 +15,7 @@ struct LiveHost: SyncHost {
     var proof: @Sendable () async throws -> Credentials
     var dependencies: Dependencies
     var tell: @Sendable (RunActivity) -> Void
+    var sending: SendingFiles
 
     var countsAttempts: Bool { true }
 
@@ -85,8 +86,11 @@ struct LiveHost: SyncHost {
         guard let path = try path(ofFile: digest, count) else {
             throw TransportError(.invalidRequest, detail: "the file \(digest) is not here")
         }
+        var file = TransportFile(path)
+        file.watch = sending.begin(digest, bytes: count)
+        defer { sending.end(file.watch) }
         let answer = try await transport.transfer(
-            head, body: .file(TransportFile(path), count: count), into: nil, limits: limits)
+            head, body: .file(file, count: count), into: nil, limits: limits)
         return TransportResponse(response: answer.response, body: answer.body)
     }
 

@@ -27,12 +27,12 @@ package struct SyncDriver: Sendable {
         transport: any Transport, limits: TransportLimits = TransportLimits(),
         credentials: @escaping @Sendable () async throws -> Credentials,
         dependencies: Dependencies, rules: [ConflictRule] = [],
+        sending: SendingFiles = SendingFiles(),
         tell: @escaping @Sendable (RunActivity) -> Void = { _ in }
     ) {
         let host = LiveHost(
             journal: journal, remote: remote, adapter: adapter, transport: transport,
-            proof: credentials,
-            dependencies: dependencies, tell: tell)
+            proof: credentials, dependencies: dependencies, tell: tell, sending: sending)
         self.init(
             journal: journal, model: model, adapter: adapter, host: host, limits: limits,
             dependencies: dependencies, rules: rules, tell: tell)
@@ -294,11 +294,16 @@ package struct SyncDriver: Sendable {
 
     /// This driver, with each request limited to the time that the run has left.
     ///
-    /// - Parameter file: what the request sends; nil for no file.
-    func limited(by time: SyncTime, sending file: ContentName? = nil) -> SyncDriver {
+    /// - Parameters:
+    ///   - file: what the request sends; nil for no file.
+    ///   - moment: when it begins; nil for now.
+    func limited(
+        by time: SyncTime, sending file: ContentName? = nil, at moment: Moment? = nil
+    ) -> SyncDriver {
         var driver = self
         driver.limits = limits.sending(file)
-        if let left = time.left(at: dependencies.moment), left < driver.limits.deadline {
+        let left = time.left(at: moment ?? dependencies.moment)
+        if let left, left < driver.limits.deadline {
             driver.limits.deadline = max(left, .zero)
             driver.isLimited = true
         }

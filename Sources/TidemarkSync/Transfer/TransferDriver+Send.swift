@@ -64,9 +64,9 @@ extension SendRequest {
         return (head(proof, form), limits)
     }
 
-    /// The bytes that are sent: the file at a path, in its form.
-    func body(_ path: String, _ form: FileForm?) -> TransportBody {
-        let (file, count) = (TransportFile(path), Int(clamping: plan.bytes))
+    /// The bytes that are sent: a file, in its form.
+    func body(_ file: TransportFile, _ form: FileForm?) -> TransportBody {
+        let count = Int(clamping: plan.bytes)
         guard let form else { return .file(file, count: count) }
         return .framed(before: form.before, file, count: count, after: form.after)
     }
@@ -164,8 +164,12 @@ extension TransferDriver {
         do throws(TransportError) {
             let form = try request.form(path, by: adapter)
             let (head, limits) = request.exchange(proof, form, limits)
+            var file = TransportFile(path)
+            file.watch = sending.begin(
+                request.plan.digest, bytes: Int(clamping: request.plan.bytes))
+            defer { sending.end(file.watch) }
             let answer = try await transport.transfer(
-                head, body: request.body(path, form), into: nil, limits: limits)
+                head, body: request.body(file, form), into: nil, limits: limits)
             return FetchAnswer(answer, to: request.plan, form, proof.mask)
         } catch {
             return Self.failed(error, proof)

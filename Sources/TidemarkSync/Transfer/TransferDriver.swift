@@ -25,6 +25,8 @@ package struct TransferDriver: Sendable {
     private let ask: @Sendable () async throws -> Credentials
     /// Is told that the server has a file, which writes may have waited for.
     let hasSent: @Sendable () -> Void
+    /// Those that are on their way, for whoever shows them.
+    let sending: SendingFiles
     /// Whether files are fetched, too, and not only sent.
     private let isFetching: Bool
     /// Has it look for more to do, also by who waits for it.
@@ -37,6 +39,7 @@ package struct TransferDriver: Sendable {
         dependencies: Dependencies,
         credentials: @escaping @Sendable () async throws -> Credentials,
         isFetching: Bool = true, signal: TransferSignal = TransferSignal(isAwaited: true),
+        sending: SendingFiles = SendingFiles(),
         hasSent: @escaping @Sendable () -> Void = {}
     ) {
         self.journal = journal
@@ -45,7 +48,7 @@ package struct TransferDriver: Sendable {
         self.limits = limits
         self.dependencies = dependencies
         ask = credentials
-        (self.isFetching, self.signal) = (isFetching, signal)
+        (self.isFetching, self.signal, self.sending) = (isFetching, signal, sending)
         self.hasSent = hasSent
     }
 
