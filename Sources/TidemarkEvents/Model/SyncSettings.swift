@@ -143,7 +143,7 @@ extension SyncSettings {
         public var actions: Int
         /// The most files that are fetched at the same time; 0 for none.
         public var downloads: Int
-        /// The most files that are sent at the same time; 0 for none.
+        /// The most files that are sent at the same time; 0 for none, but one of a tree by paths.
         public var uploads: Int
         /// How many bytes one request asks for, where the server gives parts.
         public var partBytes: Int
@@ -270,7 +270,9 @@ extension TransferBudgets: ModelObject {
             "How many files may be fetched at the same time; 0 for none."),
         ModelMember(
             "uploads", \.uploads, .number(0...64),
-            "How many files may be sent at the same time; 0 for none."),
+            """
+            How many files may be sent at the same time; 0 for none, but one of a tree by paths.
+            """),
         ModelMember(
             "partBytes", \.partBytes, .number(1...(1 << 30)),
             "How many bytes of a file one request asks for, where the server gives parts."),

@@ -37,6 +37,9 @@
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             configuration.connectionPool.retryConnectionEstablishment = false
+            // A request that waited for a connection would use up its time meanwhile.
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+                TransportExchange.connectionsMax
             client = HTTPClient(
                 eventLoopGroupProvider: .singleton, configuration: configuration)
         }

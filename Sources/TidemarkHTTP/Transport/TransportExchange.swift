@@ -14,6 +14,9 @@ package final class TransportExchange: @unchecked Sendable {
     /// The answer, or why there is none.
     package typealias Outcome = Result<TransportTransfer, TransportError>
 
+    /// How many connections there may be to one server: more than the budgets of a model allow.
+    static let connectionsMax = 128
+
     private let lock = NSLock()
     private let method: HTTPRequest.Method
     private let limits: TransportLimits

@@ -49,6 +49,8 @@ public final class URLSessionTransport: Transport {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCredentialStorage = nil
+        // A request that waited for a connection would use up its time meanwhile.
+        configuration.httpMaximumConnectionsPerHost = TransportExchange.connectionsMax
         #if canImport(FoundationNetworking)
             let delegateQueue: OperationQueue? = BoundedQueue(callsMax: 64)
         #else

@@ -40,7 +40,7 @@ package enum PreconditionRule {
     ///
     /// - Parameter mayReplace: whether the server has something at its place, as far as is known.
     ///   Where it has not, the list came just before, and nothing is known of the server only until
-    ///   its first upload.
+    ///   its first upload that can be tried: a small one whose answer tells a version.
     package static func readsFirst(_ known: KnownPreconditions?, mayReplace: Bool) -> Bool {
         known.map { !$0.areHeeded } ?? mayReplace
     }

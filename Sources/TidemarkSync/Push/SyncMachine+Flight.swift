@@ -30,6 +30,9 @@ struct WritesInFlight: Sendable {
     /// Whether another one may go beside them now; the driver says so before each decision.
     var isOpen = true
 
+    /// Whether the one that landed last was lost.
+    private var hasLost = false
+
     /// How many candidates wait at most until they may be sent.
     private static let waitingMax = 1024
 
@@ -66,7 +69,17 @@ struct WritesInFlight: Sendable {
     }
 
     mutating func send(_ items: [PushItem], as sent: Position) {
+        if flights.isEmpty { hasLost = false }
         flights.append(Flight(sent: sent, items: items))
+    }
+
+    /// Notes whether a write that lands got no answer.
+    ///
+    /// - Returns: whether the one before it, which was on its way together with it, got none
+    ///   either: then the network is why, and not its entity.
+    mutating func note(isLost: Bool) -> Bool {
+        defer { hasLost = isLost }
+        return isLost && hasLost && !flights.isEmpty
     }
 
     /// The write that an answer belongs to.
@@ -90,6 +103,9 @@ extension SyncMachine {
 
     /// Says whether another write may be sent beside those that are on their way.
     package mutating func allowMore(_ isOpen: Bool) { flight.isOpen = isOpen }
+
+    /// Notes whether a write got no answer; whether the one before, beside it, got none either.
+    package mutating func isLostAgain(_ isLost: Bool) -> Bool { flight.note(isLost: isLost) }
 
     /// A write was sent whose answer is told later, by ``answered(_:)``.
     package mutating func sent(_ call: Position) -> SyncAction {
@@ -119,7 +135,14 @@ extension SyncMachine {
     /// What waited and may be sent by now.
     mutating func takeWaiting() -> PushCandidate? { flight.takeWaiting(uploadsMax: uploadsMax) }
 
-    private var uploadsMax: Int { max(1, model.settings.budgets.uploads) }
+    /// How many files may be sent at the same time.
+    ///
+    /// The first one goes alone where it may be asked after it whether the server heeds
+    /// preconditions.
+    private var uploadsMax: Int {
+        let isFirst = traits.triesPreconditions && trial.known == nil && !trial.hasUploaded
+        return isFirst ? 1 : max(1, model.settings.budgets.uploads)
+    }
 
     /// Whether a planned step may be carried out beside what is on its way.
     func mayCarryOut(_ next: PushPlanner.Next) -> Bool {

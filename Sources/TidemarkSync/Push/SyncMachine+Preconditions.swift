@@ -10,6 +10,8 @@ struct PreconditionTrial: Sendable {
     var known: KnownPreconditions?
     /// Whether this run tried already.
     var isOver = false
+    /// Whether a file of this run was answered for.
+    var hasUploaded = false
     /// The entity that was read last, to be written at once.
     var read: EntityKey?
     /// Whether its candidate is looked at next.

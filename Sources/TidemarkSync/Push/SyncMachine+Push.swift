@@ -82,7 +82,9 @@ extension SyncMachine {
         case .more: return look(.outbox(planner?.rest))
         case .send, .ask, .readFirst, .list:
             guard mayCarryOut(next) else {
-                flight.wait(isUpload: next.isUpload)
+                // Several in one request are planned once more when all is answered.
+                let isOfMany = if case .send(let items) = next { items.count > 1 } else { false }
+                if isOfMany { planAnew() } else { flight.wait(isUpload: next.isUpload) }
                 return self.next()
             }
         }
@@ -161,6 +163,7 @@ extension SyncMachine {
     /// Counts the outcome of one write.
     mutating func pushed(_ item: PushItem, _ answer: ServerAnswer) {
         remedies.retried.remove(item.key)
+        if item.call.file != nil { trial.hasUploaded = true }
         switch (item.call, answer) {
         // A part of a batch whose request was answered.
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure

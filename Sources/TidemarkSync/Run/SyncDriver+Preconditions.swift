@@ -56,7 +56,10 @@ extension SyncDriver {
             there.revision == revision,
             let request = try? adapter.request(for: item.call)
         else { return nil }
+        let begun = dependencies.moment
         let (answer, exchange) = try await ask(item.call, request, item.key, &run)
+        write.isCut = limited(by: run.pace.time, sending: item.call.file, at: begun).isCut(
+            answer, exchange.answer, since: begun)
         switch answer {
         case .stored(let id, let later, let issues):
             write.answer = .stored(id: id, later, issues: issues)

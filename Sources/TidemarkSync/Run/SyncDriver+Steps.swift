@@ -138,12 +138,16 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
+        let isLost = if case .failed = record.content { true } else { false }
+        let isLostAgain = run.machine.isLostAgain(isLost)
         if case .failure(let failure) = answer {
             // A batch that is refused as a whole, or cut off, proves nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
             // Of an upload that was sent twice the first answer stands in the log.
             let isOpen = tried.second != nil
-            if !failure.stopsRun, !isCut, !isRefused, !isOpen { record.concern = .entity }
+            if !failure.stopsRun, !isCut, !isRefused, !isOpen, !isLostAgain {
+                record.concern = .entity
+            }
         }
         let outcome = answer
         let hasAnswer = run.machine.hasAnswer

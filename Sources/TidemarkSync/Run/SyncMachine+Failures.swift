@@ -196,7 +196,8 @@ extension SyncMachine {
         let isEnd = streak.failed(
             call, call.collection?.name, known: known, isForeign: isForeign, isFirst: isFirst,
             of: count)
-        if isEnd { outcome.failure = failure }
+        // Of writes that are on their way together the first one says why the run ends.
+        if isEnd, outcome.failure == nil { outcome.failure = failure }
         if known == .list, streak.skips(.list) { skipFailingLists(failure) }
     }
 

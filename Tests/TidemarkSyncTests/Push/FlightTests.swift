@@ -24,6 +24,8 @@ import TidemarkTesting
         let engine: SyncEngine
         private let traffic = Mutex(OpenRequests())
         private let signIns = SyncCounter()
+        /// How many answers to writes were logged.
+        private let logged = SyncCounter()
 
         init(_ budgets: TransferBudgets, limits: [RequestLimit] = []) throws {
             var options = WebDAVOptions()
@@ -39,8 +41,11 @@ import TidemarkTesting
                 name: "files", collections: [files],
                 settings: SyncSettings(limits: limits, budgets: budgets))
             let remote = Remote.webdav(origin: "http://files.test", home: "/")
+            var dependencies = Dependencies.seeded(1, clock: clock)
+            let logged = logged
+            dependencies.reach = { if $0 == .afterAnswer { _ = logged.count() } }
             replica = try Replica.temporary(
-                model: model, remote: remote, dependencies: .seeded(1, clock: clock))
+                model: model, remote: remote, dependencies: dependencies)
             wire = SyncWire(server)
             let signIns = signIns
             engine = try SyncEngine(replica, remote: remote, transport: wire) {
@@ -51,19 +56,21 @@ import TidemarkTesting
         var signedIn: Int { signIns.value }
 
         /// Counts the writes that are open, and has some wait for each other; a write may be
-        /// answered otherwise, by its number from 1.
+        /// answered otherwise, by its number from 1, and those from one on after the first answer.
         func watch(
-            together: Range<Int> = 0..<0,
+            together: Range<Int> = 0..<0, late: Int = .max,
             _ answer: @escaping @Sendable (Int) -> SyncWire.Answer? = { _ in nil }
         ) {
             let open = OpenRequests(together: together)
             traffic.withLock { $0 = open }
+            let (logged, before) = (logged, logged.value)
             wire.tap { request, _, pass in
                 guard request.method == .put || request.method.rawValue == "MKCOL" else {
                     return await pass()
                 }
                 let number = await open.begin(request.path ?? "")
                 defer { open.end() }
+                while number >= late, logged.value == before { await Task.yield() }
                 if let other = answer(number) { return other }
                 return await pass()
             }
@@ -162,6 +169,41 @@ import TidemarkTesting
         #expect(outcome.isSynced && outcome.counts.pushed == 8)
         #expect(world.signedIn == before + 2)
         #expect(world.server.entries.count == 8)
+        try await world.end()
+    }
+
+    private static let lost = SyncWire.Answer.failure(TransportError(.connectionLost, detail: ""))
+
+    @Test func `ask for other credentials also where the others are lost after that`() async throws
+    {
+        let world = try World(.init(actions: 4))
+        try await world.make(8)
+        world.watch(together: 1..<5, late: 2) { number in
+            switch number {
+            case 1:
+                .success(
+                    TransportResponse(response: HTTPResponse(status: .unauthorized), body: []))
+            case 2...4: Self.lost
+            default: nil
+            }
+        }
+        let before = world.signedIn
+        _ = try await world.engine.sync()
+        #expect(world.signedIn == before + 2)
+        #expect(world.server.entries.count == 5)
+        try await world.end()
+    }
+
+    @Test func `are a failure of one entity where all of them are lost`() async throws {
+        let world = try World(.init(actions: 4))
+        try await world.make(4)
+        world.watch(together: 1..<5) { _ in Self.lost }
+        let outcome = try await world.engine.sync()
+        #expect(outcome.pending == 4 && outcome.unsettled == 1, "\(outcome)")
+        world.watch()
+        world.clock.advance(by: .seconds(7_200))
+        #expect(try await world.engine.sync().isSynced)
+        #expect(world.server.entries.count == 4)
         try await world.end()
     }
 
