@@ -142,7 +142,9 @@ extension WriteContext {
 
     /// Refuses to give up what took an entity out of one that was deleted since: it would be in it
     /// again, and go with it.
-    func checkDiscard(_ key: EntityKey) throws {
+    ///
+    /// - Parameter others: what is discarded in the same commit.
+    func checkDiscard(_ key: EntityKey, with others: Set<EntityKey> = []) throws {
         guard let collection = try draft.fold.known(key.collection)?.model,
             let reference = collection.treeReference, var reader = TreeReader(collection)
         else { return }
@@ -153,6 +155,7 @@ extension WriteContext {
         let parent = try draft.fold.resolve(EntityKey(collection.name, id)).id
         for id in try reader.above(parent, draft.fold) {
             let folder = EntityKey(collection.name, id)
+            guard !others.contains(folder) else { continue }
             let other = try draft.fold.entity(folder)
             guard other.baseState == .live, other.pending.last?.kind == .delete else { continue }
             throw TidemarkError(

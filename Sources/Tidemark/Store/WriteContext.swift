@@ -164,8 +164,9 @@ public final class WriteContext {
     public func discard(_ key: EntityKey, withBuiltOn: Bool = false) throws {
         let built = try draft.fold.builtOn(key)
         if !withBuiltOn, !built.isEmpty { throw Self.builtOn(key, built) }
-        for other in built.reversed() { try discardAlone(other) }
-        try discardAlone(key)
+        let all = Set(try (built + [key]).map { try draft.fold.resolve($0) })
+        for other in built.reversed() { try discardAlone(other, with: all) }
+        try discardAlone(key, with: all)
     }
 
     /// Discards what is pending on an entity, by the answer to an issue, and with it what lies in
@@ -192,13 +193,15 @@ public final class WriteContext {
     }
 
     /// Discards what is pending on an entity, whatever was built on it.
-    func discardAlone(_ key: EntityKey) throws {
+    ///
+    /// - Parameter others: what is discarded in the same commit.
+    func discardAlone(_ key: EntityKey, with others: Set<EntityKey> = []) throws {
         let known = try draft.fold.resolve(key)
         let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
         guard try !draft.fold.entity(key).pending.isEmpty else {
             throw TidemarkError(.notFound, "nothing is pending on \(key)")
         }
-        try checkDiscard(key)
+        try checkDiscard(key, with: others)
         try append(.localDiscarded, key, nil)
     }
 

@@ -260,7 +260,9 @@ package struct TreeWalk: Sendable, Hashable {
                         as: place.name.text)))
         }
         page.records = records
-        // What can't be read says nothing of the entity there, nor of what lies in it.
+        // What can't be read says nothing of the entity there, nor of what lies in it. It may be a
+        // folder that was listed before it was moved there: the next pass lists it.
+        if !page.unreadable.isEmpty { step.unheard.append(folder.id) }
         for record in page.unreadable {
             guard let path = record.id, let name = name(of: path),
                 let there = members[folder.id]?[ExactString(name)]
@@ -283,7 +285,6 @@ package struct TreeWalk: Sendable, Hashable {
             // What was moved there another walk tells; what is missing is not deleted with it.
             step.leavesOpen = !step.moved.isEmpty
             (step.missing, step.moved) = ([], [])
-            if !page.unreadable.isEmpty { step.unheard.append(folder.id) }
         }
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
         page.next = (step.folders.last ?? waiting.last)?.path

@@ -279,12 +279,15 @@ extension ViewReader {
 extension TreeReader {
     /// What the server has in the way of an entity after the mutations up to a position.
     ///
-    /// Whether a name is taken, a server that knows paths says by itself.
+    /// Whether a name is taken, a server that knows paths says by itself; where that is a folder in
+    /// which the entity lies there, it says only that it can't be.
     fileprivate mutating func clash(
         of key: EntityKey, through end: Position, _ collection: CollectionModel, _ views: ViewReader
     ) throws -> PendingWrite.Clash? {
         if try circle(of: key.id, through: end, views) != nil { return .circle }
-        guard !collection.isByPath else { return nil }
+        guard !collection.isByPath else {
+            return try isHeldByPlace(of: key.id, through: end, views) ? .name : nil
+        }
         return try isTaken(by: key, through: end, collection, views) ? .name : nil
     }
 

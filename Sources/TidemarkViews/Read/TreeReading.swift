@@ -180,6 +180,25 @@ package struct TreeReader: Sendable {
         return nil
     }
 
+    /// Whether an entity would lie after the mutations up to a position where the server has a
+    /// folder in which the entity lies there, near or far.
+    package mutating func isHeldByPlace(
+        of id: String, through position: Position, _ rows: some RowReading
+    ) throws -> Bool {
+        let own = try steps(of: id, rows)
+        guard let base = own.base, let spot = own.spot(through: position), spot != base else {
+            return false
+        }
+        var next = base.parent
+        var seen: Set<String> = []
+        while let current = next, seen.insert(current).inserted {
+            let there = try steps(of: current, rows).base
+            if there == spot { return true }
+            next = there?.parent
+        }
+        return false
+    }
+
     /// Where an entity would lie after the mutations up to a position, where these make, move or
     /// rename it.
     package mutating func newSpot(

@@ -306,6 +306,14 @@ final class PathWorld {
         }
         let held = Set(marks.values).union(asked)
         gone.removeAll { device.marks[$0].map { held.contains($0) } ?? false }
+        // So is one of them that waits to be deleted.
+        let waiting = try device.replica.read { try $0.views.outbox(all: false) }
+        gone.removeAll { id in
+            waiting.contains { entry in
+                let other = entry.mutation.key.id
+                return other != id && device.marks[other] == device.marks[id]
+            }
+        }
         guard gone.isEmpty else {
             _ = try device.replica.journal.dump(filter) { position, event in
                 let payload = String(decoding: event.payload.prefix(120), as: UTF8.self)
