@@ -155,7 +155,9 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
         "/// As Kinto does.", "let toggl = 1", "KintoAdapter()", "\"last_modified\"",
         "HTTPField.Name(\"Next-Page\")", "/buckets/b", "[\"workspaces\"]", "/// CalDAV's.",
         "static let a = \"Backoff\"", "/// The header field Alert.", "\"VEVENT\"", "timeEntries",
-        "Dhis2Adapter()", "/// As DHIS2 does.",
+        "Dhis2Adapter()", "/// As DHIS2 does.", "/// `override of trackedEntities/T1`.",
+        "/// `orgUnit=O1`.", "/dataValues/DE1", "\"E1007\"", "let dataSet = 1", "programStages",
+        "an enrollment", "tracked_entity_instance", "dataElements",
     ])
     func `are found in the core`(code: String) {
         #expect(serverWords(in: code, of: sync).count == 1)
@@ -164,6 +166,7 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
     @Test(arguments: [
         "toggle()", "settings.backoff", "BackoffRule", "gates[.backoff]", "outcome.alert",
         "/// Kind and subject.", "the next page", "a bucket of tokens",
+        "the program", "a unit", "the data of a set", "0xE1007", "SE1007",
     ])
     func `are not what only looks like them`(code: String) {
         #expect(serverWords(in: code, of: sync) == [])

@@ -83,7 +83,7 @@ extension ListParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension ListParameters: CustomStringConvertible {
-    /// `orgUnit=O1, program=P1`.
+    /// `list=home, status=open`.
     public var description: String {
         all.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
     }

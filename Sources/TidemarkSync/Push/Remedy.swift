@@ -34,7 +34,7 @@ package struct Remedy: Sendable, Hashable {
         self.refusals = refusals
     }
 
-    /// `override of trackedEntities/T1`.
+    /// `approve of orders/7`.
     package var name: String {
         guard case .perform(_, _, let action, _, _) = call else { return "\(key)" }
         return "\(action) of \(key)"

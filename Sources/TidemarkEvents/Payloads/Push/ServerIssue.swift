@@ -18,7 +18,7 @@ public struct ServerIssue: Sendable, Hashable {
     /// The server's words.
     public var message = ""
     /// Which part of the entity it is about: a field, or an element of one of
-    /// ``CollectionModel/keyed`` by its name, `/dataValues/DE1`; nil for the entity as a whole.
+    /// ``CollectionModel/keyed`` by its name, `/lines/3`; nil for the entity as a whole.
     public var path: String?
     /// The value that it is about, as a text.
     public var value: String?
@@ -47,7 +47,7 @@ extension ServerIssue: MemberPayload {
         PayloadMember("value", \.value, .text, .text),
     ]
 
-    /// `E1007 at /dataValues/DE1: it is no number ("x")`.
+    /// `W12 at /lines/3: it is no number ("x")`.
     package var words: String {
         var head = [severity == .warning ? "warning" : nil, code].compactMap(\.self)
         if let path { head.append("at " + path) }
