@@ -18,6 +18,14 @@ extension Listing {
         return NumberedPage(after: passed, needed: limit - count, usual: numberedPages)
     }
 
+    /// What is wrong where a page is the one before it again.
+    var samePage: String {
+        let part = target.parameters.isEmpty ? "" : " (\(target.parameters))"
+        return "page \(number) of \(collection.name)\(part) names just what the page before it "
+            + "names: the server turns no pages; set pageSize to more entities than the list has, "
+            + "or list it in smaller parts"
+    }
+
     /// Whether it has as many entities as it asks for, those of a page included.
     func isFull(with page: ListPage) -> Bool {
         guard let limit, isWhole else { return false }

@@ -103,6 +103,8 @@ package struct Listing: Sendable, Hashable {
 
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     var seen: Set<ExactString> = []
+    /// What the last page named: a server that turns no pages answers with the same one for ever.
+    private var namedLast: Set<ExactString> = []
     package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
@@ -273,10 +275,17 @@ package struct Listing: Sendable, Hashable {
         unreadable.formUnion(page.unreadable.map { ExactString($0.name) })
         next = page.next
         isPaging = page.next != nil
-        guard let next = page.next else { return endSpan(page) }
+        guard let next = page.next else {
+            namedLast = []
+            return endSpan(page)
+        }
         guard seen.insert(ExactString(next)).inserted else {
             return .malformed("the list goes in a circle")
         }
+        guard walk != nil || news.named.isEmpty || news.named != namedLast else {
+            return .malformed(samePage)
+        }
+        namedLast = news.named
         guard walk != nil || pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
@@ -382,7 +391,7 @@ package struct Listing: Sendable, Hashable {
         after = cursor
         number = 0
         next = nil
-        seen = []
+        (seen, namedLast) = ([], [])
         isPaging = true
         isPassEmpty = true
         return true

@@ -72,6 +72,31 @@ import TidemarkViews
         #expect(second == .malformed("the list has more than 2 pages (pagesMax)"))
     }
 
+    @Test func `ends where a page names just what the one before it named`() {
+        var list = Self.list()
+        list.target = PullTarget("tasks", ["list": "home"])
+        #expect(list.took(Self.page(next: "2"), Self.named("a", "b")) == nil)
+        #expect(list.took(Self.page(next: "3"), Self.named("c", "b")) == nil)
+        let again = list.took(Self.page(next: "4"), Self.named("b", "c"))
+        #expect(
+            again
+                == .malformed(
+                    "page 3 of tasks (list=home) names just what the page before it names: the "
+                        + "server turns no pages; set pageSize to more entities than the list "
+                        + "has, or list it in smaller parts"))
+
+        // The last page may be any.
+        list = Self.list()
+        #expect(list.took(Self.page(next: "2"), Self.named("a")) == nil)
+        #expect(list.took(Self.page(cursor: "5"), Self.named("a")) == nil)
+        // Changes after everything may be what the last page named.
+        list = Self.list(known: ["a", "b"])
+        _ = list.took(Self.page(next: "2", cursor: "5"), Self.named("c"))
+        _ = list.took(Self.page(), Self.named("a"))
+        let hasBegun = list.beginNextPass()
+        #expect(hasBegun && list.took(Self.page(next: "2"), Self.named("a")) == nil)
+    }
+
     @Test func `has what it only names fetched, then one by one where that fails`() {
         var list = Self.list()
         _ = list.took(Self.page(), Self.named(wanted: ["a", "b", "c"]))
