@@ -3,7 +3,8 @@
 /// The parameters of a list: of which entities of a collection it is.
 ///
 /// What a name means the server's adapter says. Where an entity has a field of that name, an equal
-/// value says that the entity is of the list.
+/// value says that the entity is of the list. Several values of one parameter stand behind each
+/// other with commas or semicolons between; in which order says nothing.
 public struct ListParameters: Sendable, Hashable {
     /// One parameter of a list.
     public struct Parameter: Sendable, Hashable {
@@ -38,8 +39,39 @@ public struct ListParameters: Sendable, Hashable {
     }
 
     /// The name of the part in the log and in rows: the object's bytes; empty without parameters.
+    ///
+    /// Of several values each stands there once, in the order of their bytes, so that the same ones
+    /// are the same part.
     package var scope: String {
-        isEmpty ? "" : String(decoding: JSONValue.object(json).encoded(), as: UTF8.self)
+        guard !isEmpty else { return "" }
+        let sets = all.reduce(into: JSONObject()) { $0[$1.name] = .string(Self.set($1.value)) }
+        return String(decoding: JSONValue.object(sets).encoded(), as: UTF8.self)
+    }
+
+    /// A value's parts, each once, in the order of their bytes, with commas between.
+    private static func set(_ value: String) -> String {
+        guard value.utf8.contains(where: isMark) else { return value }
+        let parts = Set(
+            value.unicodeScalars.split { $0 == "," || $0 == ";" }.map { ExactString(String($0)) })
+        guard !parts.isEmpty else { return value }
+        return parts.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            .joined(separator: ",")
+    }
+
+    private static func isMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";")
+    }
+
+    /// Whether a field's text says the same as a parameter's value.
+    private static func isSame(_ text: String?, _ value: String) -> Bool {
+        text == value || text.map { set($0) == set(value) } ?? false
+    }
+
+    /// The same with another value of a parameter, or without it.
+    func setting(_ name: String, _ value: String?) -> ListParameters {
+        var values = Dictionary(all.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        values[name] = value
+        return ListParameters(values)
     }
 
     /// Reads what ``json`` gave; nil for anything else.
@@ -63,14 +95,14 @@ public struct ListParameters: Sendable, Hashable {
 
     /// Whether an entity is of the list: each parameter is a field of it, with that value.
     package func hold(_ document: JSONDocument) -> Bool {
-        all.allSatisfy { document.value($0.name)?.idText == $0.value }
+        all.allSatisfy { Self.isSame(document.value($0.name)?.idText, $0.value) }
     }
 
     /// Whether nothing in an entity says that it is of another list: fields that it has not say
     /// nothing.
     package func mayHold(_ document: JSONDocument) -> Bool {
         all.allSatisfy { parameter in
-            document.value(parameter.name).map { $0.idText == parameter.value } ?? true
+            document.value(parameter.name).map { Self.isSame($0.idText, parameter.value) } ?? true
         }
     }
 }

@@ -83,6 +83,10 @@ import Testing
             "lists[1].parameters", "lists[0] has the same; leave one of them out"
         ),
         (
+            #"[{"parameters":{"p":"b;a"}},{"parameters":{"p":"a,b"},"limit":3}]"#,
+            "lists[1].parameters", "lists[0] has the same; leave one of them out"
+        ),
+        (
             #"[{"parameters":{"p":"\#(String(repeating: "x", count: 320))"}}]"#,
             "lists[0].parameters", "they are 328 bytes as JSON, and 320 are the most"
         ),
@@ -124,6 +128,26 @@ import Testing
         #expect(!parameters.hold(untold) && parameters.mayHold(untold))
         #expect(ListParameters(scope: parameters.scope) == parameters)
         #expect(ListParameters(scope: "back") == nil && ListParameters(scope: "{") == nil)
+    }
+
+    @Test func `has several values of a parameter in any order, each once`() throws {
+        func target(_ value: String) -> PullTarget {
+            PullTarget("visits", ["unit": value, "state": "new"])
+        }
+        for same in ["b;a", "a,b", "b,a,b", ",b;;a"] {
+            #expect(target(same) == target("a,b"), "\(same)")
+            #expect(target(same).scope == #"{"state":"new","unit":"a,b"}"#)
+            #expect(target(same).parameters["unit"] == same)
+        }
+        for (one, other) in [("a", "a,b"), ("a b", "b a")] {
+            #expect(target(one) != target(other))
+        }
+        #expect(target(",").scope == #"{"state":"new","unit":","}"#)
+
+        let document = try JSONDocument(parsing: Array(#"{"unit":"tea, milk"}"#.utf8))
+        let list: ListParameters = ["unit": "tea, milk"]
+        #expect(list.hold(document) && ListParameters(scope: list.scope)?.hold(document) == true)
+        #expect(!(["unit": "tea"] as ListParameters).hold(document))
     }
 
     @Test func `is listed by a run of a scope that says so, in a shape of its own`() {

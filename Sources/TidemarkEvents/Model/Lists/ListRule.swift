@@ -163,7 +163,7 @@ extension CollectionModel {
         let lists = lists ?? []
         for (index, rule) in lists.enumerated() {
             let same = lists[..<index].firstIndex {
-                $0.parameters == rule.parameters && $0.from == rule.from
+                $0.parameters.scope == rule.parameters.scope && $0.from == rule.from
             }
             if let same {
                 return ModelProblem(
