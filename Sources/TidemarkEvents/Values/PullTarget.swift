@@ -134,5 +134,5 @@ extension CollectionModel {
     }
 
     /// Whether it is not listed as a whole.
-    var isListedInParts: Bool { lists.map { $0 != [ListRule([:])] } ?? false }
+    package var isListedInParts: Bool { lists.map { $0 != [ListRule([:])] } ?? false }
 }

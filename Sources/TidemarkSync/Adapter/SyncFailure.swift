@@ -143,6 +143,15 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the server refused the call, whoever makes it, or this user.
+    var isRefusal: Bool {
+        switch self {
+        case .forbidden: true
+        case .client(let status, _): status >= 400
+        default: false
+        }
+    }
+
     /// Whether the server refused the request as a whole, without doing any of it.
     var isOfRequest: Bool {
         guard case .client(let status, _) = self else { return false }

@@ -175,7 +175,10 @@ extension SyncMachine {
             state = .listing(list)
             return nil
         }
-        if let failure = list.failure { outcome.paused[list.collection.name] = failure }
+        if let failure = list.failure {
+            outcome.paused[list.collection.name] = failure
+            refusedParts.remove(list.collection.name)
+        }
         state = .listed(list.collection)
         return perform(.complete(list))
     }
@@ -258,7 +261,14 @@ extension SyncMachine {
     mutating func pauseList(_ failure: SyncFailure) {
         guard let list else { trap("leaves a list that it does not make") }
         leaveWalk()
-        outcome.paused[list.target.collection] = failure
+        let name = list.target.collection
+        let isOnly = outcome.paused[name] == nil || refusedParts.contains(name)
+        if isOnly, failure.isRefusal, !list.target.parameters.isEmpty {
+            refusedParts.insert(name)
+        } else {
+            refusedParts.remove(name)
+        }
+        outcome.paused[name] = failure
         pausedParts.insert(list.target)
         state = .listed(list.collection)
     }

@@ -23,7 +23,9 @@ extension SyncMachine {
         for call in left.failing where call.isList {
             let collection = call.key.collection
             guard unpulled.contains(where: { $0.collection == collection }) else { continue }
-            let wait = isFull ? 0 : wait(call.row)
+            // What is refused of one part must not keep the others waiting.
+            let isOfPart = call.row.isRefusal && model[collection]?.isListedInParts == true
+            let wait = isFull || isOfPart ? 0 : wait(call.row)
             if wait == 0 {
                 late += unpulled.filter { $0.collection == collection }
             } else {
@@ -90,10 +92,13 @@ extension SyncMachine {
     /// Whether writes to a collection are blocked: a rule did not answer, or the list failed and
     /// there are no versions, so that a write could undo changes of others.
     ///
-    /// A list that only waits for its group of requests is like one that is not due.
+    /// A list that only waits for its group of requests is like one that is not due. A part whose
+    /// list the server refuses is not there, or not for this user: others change nothing in it that
+    /// a write could undo.
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
-        guard outcome.paused[name] != nil, !heldBack.contains(name) else { return false }
+        guard outcome.paused[name] != nil, !heldBack.contains(name), !refusedParts.contains(name)
+        else { return false }
         // What is known by its path is written with its own version.
         return model[name].map { !traits.isVersioned($0) && !$0.isByPath } ?? true
     }

@@ -20,6 +20,9 @@ package struct FailingRow: Sendable, Hashable {
     /// Whether a list of everything did not name the entity.
     package var isAbsent = false
 
+    /// Whether the server refused the call.
+    package var isRefusal: Bool { (400..<500).contains(status) && status != 408 && status != 429 }
+
     /// The number of failures from which on it is an issue for the user.
     package static let failuresTold = 3
 
