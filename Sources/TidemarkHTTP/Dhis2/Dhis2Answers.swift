@@ -28,6 +28,7 @@ extension Dhis2Adapter {
             if case .listPart(let collection, let parameters, _, _) = call,
                 parameters[Self.one] != nil, status == 200 || status == 404
             {
+                if status == 404, dialect.deniesAsMissing { return .failure(.forbidden) }
                 return .page(try self.page(ofOne: collection, status == 200 ? body : nil))
             }
             guard status == 200 else {
@@ -91,12 +92,21 @@ extension Dhis2Adapter {
         [401, 403, 409].contains(status) && denials.contains(where: message.contains)
     }
 
+    /// Whether an answer that there is no tracked entity denies what lies in one.
+    private func isDenial(of collection: CollectionModel, _ message: String) -> Bool {
+        let kind = Dhis2Kind(collection.name)
+        return dialect.deniesAsMissing && (kind == .enrollments || kind == .events)
+            && message.hasPrefix("TrackedEntity ")
+    }
+
     private func refused(
         _ call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) -> ServerAnswer {
         let message = JSON.value("message", of: body)?.stringValue ?? ""
         if Self.isDenial(status, message) { return .failure(.forbidden) }
-        if case .read = call, status == 404 { return .absent }
+        if case .read(let collection, _) = call, status == 404 {
+            return isDenial(of: collection, message) ? .failure(.forbidden) : .absent
+        }
         if case .refetch = call, status == 404 { return .records([]) }
         let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return .failure(

@@ -77,6 +77,10 @@ struct Dhis2Dialect: Sendable, Hashable {
 
     var generation: Generation { minor < 40 ? .old : .new }
 
+    /// Whether a tracked entity that the user may not see in a program is answered for as if there
+    /// was none.
+    var deniesAsMissing: Bool { minor > 41 }
+
     /// Whether data values are sent set by set, with the data set's id.
     var namesDataSets: Bool { minor >= 39 }
 
