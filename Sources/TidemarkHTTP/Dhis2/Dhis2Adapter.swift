@@ -55,6 +55,9 @@ public struct Dhis2Adapter: ServerAdapter {
         traits.readBacksPerFetchMax = 100
         traits.sentInPart = ["events"]
         traits.refetchesPerRequestMax = 100
+        // Servers refuse addresses of more than 8 kB; beside an id may stand some parameters.
+        traits.idBytesPerRequestMax = 3000
+        traits.idSeparators = Self.idSeparators
         traits.numberedPages = Self.usualPageSize
         if !isNew {
             traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]
@@ -79,7 +82,7 @@ public struct Dhis2Adapter: ServerAdapter {
             if kind == .dataValues { return get(try place(ofValues: [id], in: collection)) }
             if kind == .user { return get(Self.placeOfUser) }
             let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
-            return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
+            return get(try place(of: id, kind) + fields)
         case .reserve(let pool, let key, _, let count):
             return get(try Self.place(ofValues: key, pool, count: count))
         case .create, .update, .delete: return try importing([call])
@@ -158,7 +161,7 @@ public struct Dhis2Adapter: ServerAdapter {
             )
         }
         return get(
-            dialect.place(of: .trackedEntities) + "/" + URLPath.escape(id.utf8)
+            try place(of: id, .trackedEntities)
                 + "?program=\(URLPath.escape(program.utf8))&fields=\(Self.trackerFields)")
     }
 
@@ -213,6 +216,7 @@ public struct Dhis2Adapter: ServerAdapter {
         let kind = try known(collection)
         if kind == .dataValues { return get(try place(ofValues: ids, in: collection)) }
         if kind == .user { return get(Self.placeOfUser) }
+        if let id = try alone(ids) { return get(try place(of: id, kind) + "?fields=\(fields)") }
         let mark = dialect.minor < 41 ? ";" : ","
         let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
         guard let name = dialect.idsParameter(of: kind) else {
@@ -233,9 +237,38 @@ public struct Dhis2Adapter: ServerAdapter {
             let held = dialect.children(of: kind).map { ",!\(dialect.listName(of: $0))" }
             return try fetch(collection, ids, fields: Self.trackerFields + held.joined())
         }
+        if let id = try alone(ids) { return get(try place(of: id, kind) + "?fields=:owner") }
         let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: ",")
         return get(
             "\(dialect.place(of: kind))?filter=id:in:%5B\(list)%5D&fields=:owner&paging=false")
+    }
+
+    /// What the server takes for the end of an id where one parameter holds several.
+    private static let idSeparators = ",;:[]"
+
+    /// The only one of some ids, where it can't stand in a parameter that holds several.
+    ///
+    /// - Throws: ``SyncFailure`` where others are beside it.
+    func alone(_ ids: [String]) throws(SyncFailure) -> String? {
+        let odd = ids.first { $0.utf8.contains { Self.idSeparators.utf8.contains($0) } }
+        guard let odd, ids.count > 1 else { return odd }
+        throw .client(
+            status: 0,
+            "\"\(odd)\" has one of \(Self.idSeparators), by which DHIS2 parts ids; it is asked for "
+                + "alone")
+    }
+
+    /// Where an object lies, below `api`.
+    ///
+    /// - Throws: ``SyncFailure`` for an id that would be another place.
+    private func place(of id: String, _ kind: Dhis2Kind) throws(SyncFailure) -> String {
+        guard id != ".", id != ".." else {
+            throw .client(
+                status: 0,
+                "\"\(id)\" can't be asked for as an id: in an address it is another place; correct "
+                    + "what names it")
+        }
+        return dialect.place(of: kind) + "/" + URLPath.escape(id.utf8)
     }
 
     func pageSize(of collection: CollectionModel) -> Int {

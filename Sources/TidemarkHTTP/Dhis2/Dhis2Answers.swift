@@ -160,6 +160,10 @@ extension Dhis2Adapter {
     ) throws(SyncFailure) -> [ServerRecord] {
         let kind = try known(collection)
         if kind == .dataValues { return try values(ids, body) }
+        if let id = try alone(ids), kind != .user {
+            let record = try record(kind, body)
+            return ExactString(record.id) == ExactString(id) ? [record] : []
+        }
         let asked = Set(ids.map { ExactString($0) })
         if kind == .user {
             return [try record(kind, body)].filter { asked.contains(ExactString($0.id)) }

@@ -57,7 +57,8 @@ extension Dhis2Adapter {
 
     /// The place at which values are asked for by their ids, below `api`.
     ///
-    /// DHIS2 lists by data set. Where the model names none it is asked by data element, which
+    /// DHIS2 lists by data set. Where the model names none, or very many, it is asked by data
+    /// element, which
     /// later versions understand.
     func place(
         ofValues ids: [String], in collection: CollectionModel
@@ -67,8 +68,11 @@ extension Dhis2Adapter {
         let sets = (collection.lists ?? []).flatMap { list in
             list.parameters["dataSet"]?.split(separator: ",").map(String.init) ?? []
         }
+        // More of them would not fit into an address.
+        let isLong = sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 } > 3000
         let first =
-            sets.isEmpty ? Self.each("dataElement", of: keys) : Self.each("dataSet", in: sets)
+            sets.isEmpty || isLong
+            ? Self.each("dataElement", of: keys) : Self.each("dataSet", in: sets)
         return Self.place(
             first + Self.each("orgUnit", of: keys) + Self.each("period", of: keys)
                 + [("includeDeleted", "true")])

@@ -5,7 +5,7 @@
 //   a number  so many before the one of today
 //
 // A data set says by which periods it is, and how many ahead it takes. Of one that is not here, or
-// that goes by other periods, everything of some years is asked for.
+// that goes by other periods, everything of some years is asked for; so it is where they are many.
 
 public import TidemarkEvents
 import TidemarkSync
@@ -13,6 +13,30 @@ import TidemarkSync
 extension Dhis2Adapter {
     /// The parameter of a list of data values that is of the periods of its data sets.
     static let periods = "periods"
+
+    /// What a list of data values depends on: by which periods its data sets are, how many ahead,
+    /// and which elements they have.
+    public func basis(
+        of parameters: ListParameters, in collection: CollectionModel,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> String? {
+        guard Dhis2Kind(collection.name) == .dataValues else { return nil }
+        let sets = (parameters["dataSet"] ?? "").split(separator: ",").compactMap { id in
+            document(EntityKey("dataSets", String(id)))
+        }
+        guard !sets.isEmpty else { return nil }
+        let told = sets.map { set -> String in
+            let items = set.value("dataSetElements")?.array ?? []
+            let elements = items.compactMap { $0["dataElement"]?["id"]?.stringValue }
+            let ahead = set.value("openFuturePeriods")?.int64Value ?? 0
+            let type = set.value("periodType")?.stringValue ?? ""
+            return ([type, "\(ahead)"] + elements.sorted()).joined(separator: " ")
+        }
+        return Self.id(from: told.joined(separator: "\n"))
+    }
+
+    /// The most periods that a request names.
+    private static let periodsMax = 400
 
     /// With the periods of the data sets in the place of `periods`.
     public func asked(
@@ -43,6 +67,8 @@ extension Dhis2Adapter {
                 ahead: Int(min(max(0, ahead), Int64(Dhis2PeriodType.countMax))))
             found += ids.filter { !found.contains($0) }
         }
+        // So many would not fit into an address.
+        if found.count > Self.periodsMax { found = [] }
         if found.isEmpty {
             values["startDate"] = today.moved(years: -5).text
             values["endDate"] = today.moved(years: 1).text

@@ -30,6 +30,9 @@ extension Dhis2Adapter {
                 status: 0,
                 "a key of \(pool) is the id of an attribute, or that and the code of a unit")
         }
+        guard attribute != ".", attribute != ".." else {
+            throw .client(status: 0, "\"\(attribute)\" is no id of an attribute")
+        }
         var place = "trackedEntityAttributes/\(URLPath.escape(attribute.utf8))/generateAndReserve"
         place += "?numberToReserve=\(count)"
         if key.count == 2 { place += "&ORG_UNIT_CODE=\(URLPath.escape(key[1].utf8))" }

@@ -19,6 +19,11 @@ public struct ServerTraits: Sendable, Hashable {
     public var readBacksPerFetchMax = 1
     /// How many placeholders are asked for in one request: ``ServerCall/refetch(_:ids:together:)``.
     public var refetchesPerRequestMax = Int.max
+    /// How many bytes the ids of one request are at most, percent-encoded; a single one may be
+    /// longer.
+    public var idBytesPerRequestMax = Int.max
+    /// Characters that part the ids of a request: an id with one of them has a request of its own.
+    public var idSeparators = ""
     /// How many entities a page of a list usually has, where pages have numbers; nil where they
     /// have none.
     ///

@@ -51,6 +51,7 @@ extension SyncMachine {
                 guard !refetched.contains(facts.key) else { continue }
                 if let last = result.last, last.collection.name == collection.name,
                     last.ids.count < traits.refetchesPerRequestMax,
+                    traits.joins(facts.key.id, last.ids),
                     last.together.map(ExactString.init) == facts.together.map(ExactString.init)
                 {
                     result[result.count - 1].ids.append(facts.key.id)

@@ -37,11 +37,12 @@ extension SyncMachine {
         with key: EntityKey, _ keys: inout [EntityKey], _ isMeant: (EntityKey) -> Bool
     ) -> [EntityKey] {
         guard traits.readBacksPerFetchMax > 1, model[key.collection]?.ids == .client,
-            !readAlone.contains(key)
+            !readAlone.contains(key), !traits.isAlone(key.id)
         else { return [] }
         var more: [EntityKey] = []
         while more.count + 1 < traits.readBacksPerFetchMax, let next = keys.last,
-            next.collection == key.collection, isMeant(next), !readAlone.contains(next)
+            next.collection == key.collection, isMeant(next), !readAlone.contains(next),
+            traits.joins(next.id, ([key] + more).map(\.id))
         {
             more.append(next)
             keys.removeLast()
