@@ -61,6 +61,7 @@ public struct Dhis2Adapter: ServerAdapter {
         traits.numberedPages = Self.usualPageSize
         if !isNew {
             traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]
+            traits.presenceFields = ["events": "enrollment"]
             traits.treesPerRequestMax = 20
         }
         if dialect.namesDataSets {

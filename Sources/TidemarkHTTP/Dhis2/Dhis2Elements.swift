@@ -1,17 +1,57 @@
-// Dhis2Elements.swift — values of data elements that the program stage of an event does not have:
-// with one of them DHIS2 refuses the whole event, so that they are not sent.
+// Dhis2Elements.swift — what of an event is not sent.
+//
+//   values of data elements that the program stage does not have: with one of them DHIS2 refuses
+//   the whole event
+//   the enrollment of an event in a program without registration: some versions tell one that
+//   stands for all of them, and nobody makes it
 
 public import TidemarkEvents
 public import TidemarkSync
 
 extension Dhis2Adapter {
-    /// An event without the values of elements that its program stage does not have, where the
-    /// stage is here with its elements.
+    /// An event without the values of elements that its program stage does not have, and without
+    /// an enrollment where its program has none, as far as stage and program are here.
     public func part(
         of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart? {
-        guard let collection = call.collection, Dhis2Kind(collection.name) == .events,
-            let body = call.write?.body,
+        guard let collection = call.collection, Dhis2Kind(collection.name) == .events else {
+            return nil
+        }
+        let unenrolled = Self.unenrolled(call, collection, document)
+        guard let part = part(of: unenrolled ?? call, collection, document) else {
+            return unenrolled.map { SentPart($0, leftOut: []) }
+        }
+        return part
+    }
+
+    /// An event in a program without registration, without an enrollment; nil for any other.
+    private static func unenrolled(
+        _ call: ServerCall, _ collection: CollectionModel, _ document: (EntityKey) -> JSONDocument?
+    ) -> ServerCall? {
+        let field = "enrollment"
+        guard let body = call.write?.body, JSON.value(field, of: body) != .none,
+            let program = JSON.value("program", of: body)?.stringValue,
+            document(EntityKey("programs", program))?.value("programType")?.stringValue
+                == "WITHOUT_REGISTRATION"
+        else { return nil }
+        func without(_ bytes: [UInt8]) -> [UInt8] {
+            (try? JSONDocument(parsing: bytes))?.applying(set: [], unset: [field]) ?? bytes
+        }
+        switch call {
+        case .create(_, let id, _): return .create(collection, id: id, body: without(body))
+        case .update(_, let id, _, let changes, let revision):
+            return .update(
+                collection, id: id, body: without(body), changes: without(changes),
+                revision: revision)
+        default: return nil
+        }
+    }
+
+    private func part(
+        of call: ServerCall, _ collection: CollectionModel,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> SentPart? {
+        guard let body = call.write?.body,
             (try? JSON.arrayElements(of: body, at: Self.values))?.isEmpty == false,
             let stage = JSON.value("programStage", of: body)?.stringValue,
             let definition = document(EntityKey("programStages", stage)),

@@ -1,7 +1,8 @@
 // Dhis2Writing.swift — what is sent to DHIS2: a bundle of entities that name each other, or a list
 // of one kind where the server has the old importers, each with what is written in it.
 //
-//   up to 2.39     POST api/events?strategy=SYNC                            trees of one kind
+//   up to 2.39     POST api/enrollments?strategy=SYNC                       trees of one kind
+//                  POST api/events?strategy=CREATE_AND_UPDATE               without registration
 //                  POST api/events?strategy=DELETE
 //   from 2.40 on   POST api/tracker?importStrategy=CREATE_AND_UPDATE&…      all kinds together
 //                  POST api/tracker?importStrategy=DELETE&…
@@ -79,8 +80,11 @@ extension Dhis2Adapter {
             guard lists.count == 1 else {
                 throw .client(status: 0, "up to 2.39 DHIS2 takes trees of one kind a request")
             }
-            // Before 2.29 there is no SYNC.
-            let usual = dialect.minor < 30 ? "CREATE_AND_UPDATE" : "SYNC"
+            // Up to 2.29 there is no SYNC.
+            let isSimple =
+                dialect.minor < 30
+                || lists[0].kind == .events && lists[0].elements.allSatisfy(Self.isUnregistered)
+            let usual = isSimple ? "CREATE_AND_UPDATE" : "SYNC"
             place =
                 dialect.place(of: lists[0].kind) + "?strategy=" + (isDeletion ? "DELETE" : usual)
         case .new:
@@ -90,6 +94,12 @@ extension Dhis2Adapter {
                 + (isDeletion ? "DELETE" : "CREATE_AND_UPDATE")
         }
         return post(place, body)
+    }
+
+    /// Whether an event lies in no enrollment.
+    private static func isUnregistered(_ event: [UInt8]) -> Bool {
+        let enrollment = JSON.value("enrollment", of: event)
+        return enrollment == .none || enrollment == .some(.null)
     }
 
     func post(_ place: String, _ body: [UInt8]) -> ServerRequest {

@@ -52,6 +52,9 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// Deletions, which hold no fields, have requests of their own as always.
     public var partitionFields: [CollectionName: String] = [:]
+    /// The fields by whose presence writes of a collection are parted: in one request all have the
+    /// field, or none.
+    public var presenceFields: [CollectionName: String] = [:]
     /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:_:)``.
     public var sentInPart: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.

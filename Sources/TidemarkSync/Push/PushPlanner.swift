@@ -408,11 +408,15 @@ extension PushItem {
 }
 
 extension PushItem {
-    /// Whether only the value of a field keeps both from sharing a request.
+    /// Whether only a field keeps both from sharing a request: its value, or that one has it.
     fileprivate func isOfAnotherPart(than other: PushItem, _ traits: ServerTraits) -> Bool {
-        guard let field = traits.partitionFields[key.collection], mayShare(other, traits) else {
-            return false
+        guard key.collection == other.key.collection, mayShare(other, traits) else { return false }
+        if let field = traits.presenceFields[key.collection],
+            (call.value(field) == nil) != (other.call.value(field) == nil)
+        {
+            return true
         }
+        guard let field = traits.partitionFields[key.collection] else { return false }
         return call.value(field) != other.call.value(field)
     }
 }
