@@ -63,7 +63,7 @@ extension Dhis2Adapter {
         guard found.isImported || isThere(call, found) else {
             return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
         }
-        let warnings = found.warnings.filter { $0.code != "E4015" }.map {
+        let warnings = found.warnings.filter { !$0.isOfPresent }.map {
             issue($0, .warning, call, collection)
         }
         return BatchedAnswer(
@@ -207,6 +207,8 @@ struct Dhis2Report {
         var isOfDeleted: Bool {
             ["E1114", "E1113", "E1082", "E4017"].contains(code ?? "")
         }
+        /// Whether a relationship, or a note, is there already: neither is ever changed.
+        var isOfPresent: Bool { ["E4015", "E1119"].contains(code ?? "") }
         /// Whether it is about another object, which this one belongs to.
         var isOfAnother: Bool { code == "E5000" || code == "E5001" }
     }
@@ -218,6 +220,11 @@ struct Dhis2Report {
         var isImported = false
         /// Whether the importer says that there is no such object.
         var isUnknown = false
+
+        /// Adds what is not there yet: an importer may name an object twice.
+        mutating func add(errors more: [Problem]) {
+            errors += more.filter { !errors.contains($0) }
+        }
     }
 
     private struct Name: Hashable {
@@ -264,7 +271,7 @@ struct Dhis2Report {
                     code: code?.stringValue, message: item["message"]?.stringValue ?? "")
                 change(type, id) { entry in
                     if isError {
-                        if !entry.errors.contains(problem) { entry.errors.append(problem) }
+                        entry.add(errors: [problem])
                     } else if !entry.warnings.contains(problem) {
                         entry.warnings.append(problem)
                     }
@@ -280,7 +287,7 @@ struct Dhis2Report {
                     let problem = Problem(
                         code: part["errorCode"]?.stringValue,
                         message: part["message"]?.stringValue ?? "")
-                    change(type, id) { $0.errors.append(problem) }
+                    change(type, id) { $0.add(errors: [problem]) }
                 }
             }
         }
@@ -323,15 +330,15 @@ struct Dhis2Report {
                 case "SUCCESS", "OK", "WARNING":
                     // Of what was left out for a problem nothing is on the server.
                     if isLeftOut, !problems.isEmpty {
-                        entry.errors += problems
+                        entry.add(errors: problems)
                     } else {
                         entry.isImported = true
-                        entry.warnings += problems
+                        entry.warnings += problems.filter { !entry.warnings.contains($0) }
                     }
                 default:
                     // An error without a word is one all the same.
-                    entry.errors +=
-                        problems.isEmpty ? [Problem(message: "no reason")] : problems
+                    entry.add(
+                        errors: problems.isEmpty ? [Problem(message: "no reason")] : problems)
                 }
             }
         } else if let sentence {
