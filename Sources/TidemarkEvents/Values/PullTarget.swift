@@ -18,7 +18,7 @@ package struct PullTarget: Sendable {
     package init(_ collection: CollectionName, scope: String = "") {
         self.collection = collection
         self.scope = scope
-        parameters = ListParameters(scope: scope) ?? [:]
+        parameters = ListParameters(scope: scope)?.setting(Self.basis, nil) ?? [:]
         limit = nil
         isShared = false
     }
@@ -33,6 +33,25 @@ package struct PullTarget: Sendable {
         scope = parameters.scope
         self.parameters = parameters
         self.limit = limit
+    }
+
+    /// The member of a scope that says what its list depends on beside the parameters.
+    private static let basis = "~"
+
+    /// The same list, on another basis: a part with a watermark of its own.
+    ///
+    /// - Parameter basis: what it depends on beside its parameters; nil for nothing.
+    package func on(_ basis: String?) -> PullTarget {
+        guard let basis, !parameters.isEmpty else { return self }
+        return PullTarget(self, scope: parameters.setting(Self.basis, basis).scope)
+    }
+
+    private init(_ target: PullTarget, scope: String) {
+        collection = target.collection
+        self.scope = scope
+        parameters = target.parameters
+        limit = target.limit
+        isShared = target.isShared
     }
 
     /// The lists of a collection whose parameters are still to be read from documents.

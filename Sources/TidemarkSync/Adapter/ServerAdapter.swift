@@ -220,6 +220,18 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> ListParameters
 
+    /// What a list whose parameters come from documents depends on beside them, as far as what is
+    /// here tells: a short text, or nil for nothing, as by default.
+    ///
+    /// Where it is another one the list has another watermark: it is made anew, as what it lists
+    /// now may be older than the last one.
+    ///
+    /// - Parameter document: the document of any entity that is here, by its collection and id.
+    func basis(
+        of parameters: ListParameters, in collection: CollectionModel,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> String?
+
     /// By what the server makes values of a pool now, as far as what is here tells; nil where it
     /// tells nothing, as by default.
     ///
@@ -331,6 +343,12 @@ extension ServerAdapter {
         _ parameters: ListParameters, of collection: CollectionModel, at now: Timestamp,
         _ document: (EntityKey) -> JSONDocument?
     ) -> ListParameters { parameters }
+
+    /// Lists depend on their parameters alone.
+    public func basis(
+        of parameters: ListParameters, in collection: CollectionModel,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> String? { nil }
 
     /// Nothing tells of patterns.
     public func pattern(

@@ -19,7 +19,7 @@ extension ViewReader {
         case .tickets: .tickets(try openTickets(model, adapter))
         case .entity(let key): .entity(try facts(of: key))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
-        case .parts(let name): .parts(try model[name].map(listTargets) ?? [])
+        case .parts(let name): .parts(try model[name].map { try parts(of: $0, adapter) } ?? [])
         case .standing(let target):
             .standing(
                 try model[target.collection].map { try standing(of: target, $0) }
@@ -50,6 +50,20 @@ extension ViewReader {
         var queue = rest
         let next = try queue.next(upTo: PushPlanner.candidatesAtOnce, self)
         return .outbox(next, rest: queue.isOver ? nil : queue)
+    }
+
+    /// What the lists of a collection are of, by the documents that are here.
+    private func parts(
+        of collection: CollectionModel, _ adapter: any ServerAdapter
+    ) throws -> [PullTarget] {
+        let named = Set(collection.listTargets)
+        return try listTargets(of: collection).map { target in
+            guard !named.contains(target) else { return target }
+            return target.on(
+                adapter.basis(of: target.parameters, in: collection) { key in
+                    (try? document(key)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
+                })
+        }
     }
 
     private func earlierRuns(
