@@ -1,6 +1,5 @@
 // Dhis2ReportTests.swift — what is sent to DHIS2, and what its importers say of each write.
 
-import Foundation
 import HTTPTypes
 import Testing
 import TidemarkEvents
@@ -103,6 +102,23 @@ import TidemarkSync
         #expect(try adapter("2.41").traits.nestedIn.isEmpty)
     }
 
+    @Test func `up to 2.39 events without an enrollment have a strategy of their own`() throws {
+        func path(_ version: String, _ bodies: String...) throws -> String {
+            let calls = bodies.enumerated().map { index, body in
+                ServerCall.create(Self.events, id: "V\(index)", body: Array(body.utf8))
+            }
+            return try adapter(version).request(for: .batch(calls)).path
+        }
+        let (own, other) = (#"{"event":"V0","enrollment":null}"#, #"{"event":"V1"}"#)
+        let inside = #"{"event":"V2","enrollment":"E1"}"#
+        let simple = "/api/events?strategy=CREATE_AND_UPDATE"
+        #expect(try path("2.37", own, other) == simple)
+        #expect(try path("2.37", inside) == "/api/events?strategy=SYNC")
+        #expect(try path("2.29", inside) == simple && path("2.30", own) == simple)
+        #expect(try adapter("2.39").traits.presenceFields == ["events": "enrollment"])
+        #expect(try adapter("2.40").traits.presenceFields.isEmpty)
+    }
+
     @Test func `of values only those are sent that changed`() throws {
         let call = ServerCall.update(
             Self.events, id: "V1",
@@ -116,7 +132,7 @@ import TidemarkSync
             new.map { String(decoding: $0, as: UTF8.self) }
                 == #"{"events":[{"event":"V1","dataValues":[{"dataElement":"B"}]}]}"#)
         let old = try adapter("2.37").request(for: call)
-        #expect(old.body?.count ?? 0 > 80 && old.path == "/api/events?strategy=SYNC")
+        #expect(old.body?.count ?? 0 > 80 && old.path == "/api/events?strategy=CREATE_AND_UPDATE")
     }
 
     @Test func `more than a few writes are a job`() throws {
@@ -159,6 +175,43 @@ import TidemarkSync
             #"{"status":"ERROR","validationReport":{"errorReports":["#
                 + [error, other, error].joined(separator: ",") + "]}}", status: 409)
         #expect(found.map(words) == ["refused E1029: a; E1302: b", "ignored "])
+    }
+
+    @Test func `who is named twice has one answer, with each thing that is said once`() throws {
+        let kept = #"{"status":"SUCCESS","reference":"V1","importCount":{"updated":1}}"#
+        let refused =
+            #"{"status":"ERROR","reference":"V1","description":"no access","#
+            + #""importCount":{"ignored":1}}"#
+        func found(_ summaries: String...) throws -> [String] {
+            try answers(
+                "2.37", [update("V1"), update("V2")],
+                #"{"response":{"responseType":"ImportSummaries","importSummaries":["#
+                    + summaries.joined(separator: ",") + "]}}", status: 409
+            ).map(words)
+        }
+        #expect(try found(refused, refused) == ["refused no access", "ignored "])
+        #expect(try found(kept, refused) == ["refused no access", "ignored "])
+        #expect(try found(kept, kept) == ["stored V1 ", "ignored "])
+
+        let imported = #""bundleReport":{"typeReportMap":{"EVENT":{"objectReports":["#
+        let error = #"{"uid":"V1","trackerType":"EVENT","errorCode":"E1007","message":"a"}"#
+        let twice = try answers(
+            "2.41", [update("V1")],
+            #"{"status":"ERROR","validationReport":{"errorReports":[\#(error)]},"#
+                + imported + #"{"uid":"V1"},{"uid":"V1","errorReports":[\#(error)]}]}}}}"#)
+        #expect(twice.map(words) == ["refused E1007: a"])
+    }
+
+    @Test func `a note that is there already is nothing to warn of`() throws {
+        let warning = #"{"uid":"V1","trackerType":"EVENT","warningCode":"E1119","message":"a"}"#
+        let found = try answers(
+            "2.41", [update("V1")],
+            #"{"status":"WARNING","validationReport":{"errorReports":[],"warningReports":["#
+                + warning
+                + #"]},"bundleReport":{"typeReportMap":{"EVENT":{"objectReports":["#
+                + #"{"uid":"V1"}]}}}}"#
+        )
+        #expect(found.map(words) == ["stored V1 "])
     }
 
     @Test func `a report about nobody, or of another type, says nothing of what was sent`() throws {
@@ -281,54 +334,5 @@ import TidemarkSync
         #expect(
             try answers("2.41", [update("V1"), update("V2")], promise).map(words)
                 == [isOne ? "later jobs/no" : "failed malformed"])
-    }
-
-    // MARK: Recorded answers
-
-    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
-
-    @Test(
-        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
-        arguments: [
-            (
-                "web_response_with_event_import_conflicts2_new", "2.41", 409,
-                ["event1Id", "event2Id"], ["stored event1Id ", "refused E1029: Event Organisation"]
-            ),
-            (
-                "web_response_with_event_import_conflicts2", "2.37", 409,
-                ["event1Id", "event2Id"], ["stored event1Id ", "refused User has no write access"]
-            ),
-            (
-                "import_summary_with_event_conflicts", "2.37", 200, ["xqpUvfxT4PZ", "DB2DLIEi2sX"],
-                ["stored xqpUvfxT4PZ ", "refused value_not_bool"]
-            ),
-            (
-                "tracker-importer/event-conflict-old", "2.37", 409, ["STPIK5YTi4f", "other"],
-                ["refused Program is not assigned", "ignored "]
-            ),
-            (
-                "tracker-importer/event-conflict-new", "2.40", 409, ["STPIK5YTi4f"],
-                ["refused E1029: Event Organisation"]
-            ),
-            (
-                "tracker-importer/event-ok-old", "2.37", 200, ["n62vX8eLI6R"],
-                ["stored n62vX8eLI6R "]
-            ),
-            (
-                "tracker-importer/job_response", "2.40", 200, ["a", "b"], ["later jobs/LkXBUdIgbe3"]
-            ),
-            ("web_response_with_import_conflicts_3", "2.37", 409, ["event2Id"], ["refused "]),
-        ])
-    func `real servers' answers are read`(
-        _ file: String, _ version: String, _ status: Int, _ ids: [String], _ expected: [String]
-    ) throws {
-        let folder = try #require(Self.recorded)
-        let body = try Data(contentsOf: URL(filePath: "\(folder)/imports/\(file).json"))
-        let found = try answers(
-            version, ids.map { update($0) }, String(decoding: body, as: UTF8.self), status: status)
-        #expect(found.count == expected.count)
-        for (answer, word) in zip(found, expected) {
-            #expect(words(answer).hasPrefix(word), "\(words(answer))")
-        }
     }
 }

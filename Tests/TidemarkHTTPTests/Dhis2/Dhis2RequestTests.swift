@@ -1,6 +1,5 @@
 // Dhis2RequestTests.swift — what is asked of DHIS2, by its version, and what is refused.
 
-import Foundation
 import HTTPTypes
 import Testing
 import TidemarkEvents
@@ -184,37 +183,6 @@ import TidemarkSync
             Issue.record("\(answer)")
             return
         }
-    }
-
-    /// Recorded answers of real servers.
-    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
-
-    @Test(
-        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
-        arguments: [
-            ("2.41", "new_tracker_importer_tracked_entities_greater_equal_v41", 2),
-            ("2.40", "new_tracker_importer_tracked_entities_lower_v41", 2),
-            ("2.40", "new_tracker_importer_tracked_entities_empty", 0),
-            ("2.37", "tracked_entity_instances", 2),
-        ])
-    func `what real servers answered is read`(
-        _ version: String, _ file: String, _ count: Int
-    ) throws {
-        let folder = try #require(Self.recorded)
-        let body = [UInt8](
-            try Data(contentsOf: URL(filePath: "\(folder)/trackedentity/\(file).json")))
-        let id = version == "2.37" ? "trackedEntityInstance" : "trackedEntity"
-        let answer = try adapter(version).answer(
-            to: .listPart(entities(id), part, after: nil, page: nil), HTTPResponse(status: .ok),
-            body: body)
-        guard case .page(let page) = answer else {
-            Issue.record("\(answer)")
-            return
-        }
-        #expect(page.records.count == count && page.unreadable.isEmpty && page.next == nil)
-        guard version == "2.37", let first = page.records.first?.children.first else { return }
-        #expect(first.member == "enrollments" && first.records.map(\.id) == ["enroll1"])
-        #expect(first.records[0].children.first?.records.count == 1)
     }
 
     @Test(

@@ -1,6 +1,5 @@
 // Dhis2ValueSummaryTests.swift — which of several data values an answer of DHIS2 is about.
 
-import Foundation
 import HTTPTypes
 import Testing
 import TidemarkEvents
@@ -148,51 +147,5 @@ import TidemarkSync
         #expect(
             try answers([create("D1"), create("D2")], body, status: 200)
                 == ["failed malformed unknown"])
-    }
-
-    // MARK: Recorded answers
-
-    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
-
-    @Test(.enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"))
-    func `real servers' answers are read`() throws {
-        let folder = try #require(Self.recorded)
-        func body(_ file: String) throws -> String {
-            String(
-                decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(file).json")),
-                as: UTF8.self)
-        }
-        let calls = [create("D1"), create("vANAXwtLwcT"), create("D3")]
-        for file in [
-            "datavalueset/data_value_set_success", "imports/data_value_import_summary_web_response",
-        ] {
-            #expect(
-                try answers(calls, body(file), status: 200)
-                    == Array(repeating: "stored [] done", count: 3))
-        }
-        let found = try answers(calls, body("datavalueset/data_value_set_warning"))
-        #expect(found.map { $0.prefix(7) } == ["stored ", "refused", "stored "])
-        let unnamed = try answers(
-            [create("D1"), create("D2")], body("datavalueset/data_value_set_warning"))
-        #expect(unnamed.map { $0.prefix(7) } == ["ignored", "ignored"])
-    }
-
-    @Test(
-        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
-        arguments: [
-            ("data_values_BfMAe6Itzgt", true), ("data_values_TaMAefItzgt", true),
-            ("data_values_weekly", true), ("data_values_monthly", true),
-            ("data_values_empty", false), ("data_values_only_common_fields", false),
-        ])
-    func `real servers' sets are read`(_ file: String, _ hasValues: Bool) throws {
-        let folder = try #require(Self.recorded)
-        let body = try Data(contentsOf: URL(filePath: "\(folder)/datavalue/\(file).json"))
-        let adapter = try #require(Dhis2Adapter(version: "2.41"))
-        let answer = adapter.answer(
-            to: .list(Self.values, after: nil, page: nil), HTTPResponse(status: .ok),
-            body: Array(body))
-        guard case .page(let page) = answer else { return #expect(Bool(false)) }
-        #expect(page.unreadable.isEmpty && page.records.isEmpty != hasValues)
-        #expect((page.cursor != nil) == hasValues)
     }
 }

@@ -1,16 +1,16 @@
 // DhisAnswerShape.swift — recorded answers, and how a made one is compared with them.
 
 import Foundation
+import TestSupport
 import TidemarkEvents
 import TidemarkTesting
 
-/// Recorded answers of real servers, where the environment names their folder.
+/// Recorded answers of real servers, where there are any.
 enum DhisRecorded {
-    static var folder: String? { ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"] }
-
     static func value(_ file: String) throws -> JSONValue {
-        let path = "\(folder ?? "")/\(file).json"
-        return try JSONValue(parsing: Array(try Data(contentsOf: URL(filePath: path))))
+        let folder = RecordedAnswers.dhis2 ?? Checkout.root
+        let path = folder.appending(path: "\(file).json")
+        return try JSONValue(parsing: Array(try Data(contentsOf: path)))
     }
 }
 
