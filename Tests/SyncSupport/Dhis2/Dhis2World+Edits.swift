@@ -12,7 +12,7 @@ extension Dhis2World {
         let events = try device.keys("events")
         let links = try device.keys("relationships")
         do {
-            switch random.below(entities.isEmpty ? 1 : 15) {
+            switch random.below(entities.isEmpty ? 1 : 18) {
             case 0...1: try register(device)
             case 2...5 where !enrollments.isEmpty:
                 for _ in 0...random.below(4) { try visit(device, random.pick(enrollments)) }
@@ -20,7 +20,7 @@ extension Dhis2World {
             case 8 where !enrollments.isEmpty:
                 try device.patch(
                     "enrollments/\(random.pick(enrollments))",
-                    "{\"followUp\":\(random.chance(50))}")
+                    "{\"\(words.followUp)\":\(random.chance(50))}")
             case 9:
                 try device.patch(
                     "trackedEntities/\(random.pick(entities))",
@@ -33,6 +33,11 @@ extension Dhis2World {
             case 12...13: try link(device, [entities, enrollments, events])
             case 14 where !links.isEmpty:
                 try device.delete("relationships/\(random.pick(links))")
+            case 15: try count(device, random.pick(Self.values))
+            case 16 where !events.isEmpty:
+                try relay(device, device.key("events/\(random.pick(events))"))
+            case 17:
+                try relay(device, device.key("trackedEntities/\(random.pick(entities))"))
             default: break
             }
         } catch let error as TidemarkError where error.code == .notFound {
@@ -59,8 +64,8 @@ extension Dhis2World {
         try device.create(
             "enrollments/\(enrollment)",
             """
-            {"trackedEntity":"\(entity)","program":"P1","orgUnit":"O1","status":"ACTIVE",
-             "enrolledAt":"2026-01-01T00:00:00.000"}
+            {"\(words.trackedEntity)":"\(entity)","program":"P1","orgUnit":"O1","status":"ACTIVE",
+             "\(words.enrolledAt)":"2026-01-01T00:00:00.000"}
             """)
         for _ in 0..<random.below(5) { try visit(device, enrollment) }
     }
@@ -70,7 +75,7 @@ extension Dhis2World {
             "events/\(newID("V"))",
             """
             {"enrollment":"\(enrollment)","program":"P1","programStage":"S1","orgUnit":"O1",
-             "status":"ACTIVE","occurredAt":"2026-01-02T00:00:00.000",
+             "status":"ACTIVE","\(words.occurredAt)":"2026-01-02T00:00:00.000",
              "dataValues":[{"dataElement":"D1","value":"\(random.below(90))"}]}
             """)
     }
@@ -89,9 +94,32 @@ extension Dhis2World {
         }
     }
 
+    /// Enters an aggregate value, changes it, or takes it back.
+    private func count(_ device: Dhis2Device, _ id: String) throws {
+        let key = "dataValues/\(id)"
+        let value = #""value":"\#(random.below(90))""#
+        if try !device.keys("dataValues").contains(id) {
+            try device.create(key, #"{"dataSet":"\#(Self.dataSet)",\#(value)}"#)
+        } else if random.chance(25) {
+            try device.delete(key)
+        } else {
+            try device.patch(key, "{\(value)}")
+        }
+    }
+
+    /// Tells that what is pending was sent another way, and perhaps that it arrived, which is not
+    /// always true.
+    private func relay(_ device: Dhis2Device, _ key: EntityKey) throws {
+        let hasArrived = random.chance(30)
+        try device.replica.write { tx in
+            try tx.relayed(key, via: "sms")
+            if hasArrived { try tx.confirmed(key, via: "sms") }
+        }
+    }
+
     /// Links two entities that are here, of any kinds; now and then one with itself.
     private func link(_ device: Dhis2Device, _ ids: [[String]]) throws {
-        let all = zip(Self.kinds, ids).flatMap { kind, ids in ids.map { (kind.id, $0) } }
+        let all = zip(words.kinds, ids).flatMap { kind, ids in ids.map { (kind.id, $0) } }
         let ends = [random.pick(all), random.pick(all)].map { kind, id in
             #"{"\#(kind)":{"\#(kind)":"\#(id)"}}"#
         }

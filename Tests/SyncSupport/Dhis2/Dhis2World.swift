@@ -1,6 +1,8 @@
-// Dhis2World.swift — a server that behaves like DHIS2 and two tablets, by chance from a seed: trees
-// and links between them are made, changed, deleted and wiped, answers and jobs are lost, processes
-// die. What users do: Dhis2World+Edits.swift.
+// Dhis2World.swift — a server that behaves like DHIS2 and two tablets, by chance from a seed.
+//
+// Trees, links between them and aggregate values are made, changed, deleted, relayed and wiped,
+// answers and jobs are lost, processes die. What users do: Dhis2World+Edits.swift; what is synced:
+// Dhis2World+Model.swift.
 
 import Testing
 import Tidemark
@@ -33,95 +35,23 @@ final class Dhis2World: Sendable {
     let clock = ManualClock()
     let server: Dhis2Server
     let devices: [Dhis2Device]
-    private let model: SyncModel
+    let model: SyncModel
+    /// What things are called by the server's version.
+    let words: Dhis2WorldWords
     let made = SyncCounter()
-
-    /// The model, with what its list is of named in it.
-    static let model = clinic([], lists[0])
-
-    /// Trees of the program `P1`, elements told by their keys, links between all of them; all below
-    /// goes along, and so do links.
-    private static func clinic(_ sources: [CollectionModel], _ list: ListRule) -> SyncModel {
-        SyncModel(
-            name: "clinic",
-            collections: sources + [
-                CollectionModel(
-                    "trackedEntities", idField: "trackedEntity", lists: [list],
-                    embeds: [
-                        EmbedRule("enrollments", "enrollments"),
-                        EmbedRule("relationships", "relationships"),
-                    ], placeholder: asked, keyed: [.init("attributes", by: "attribute")]),
-                CollectionModel(
-                    "enrollments", idField: "enrollment",
-                    references: [
-                        Reference(
-                            "trackedEntity", to: "trackedEntities", placeholder: .always,
-                            rollUp: .always, onDelete: .cascade)
-                    ], lists: [],
-                    embeds: [
-                        EmbedRule("events", "events"), EmbedRule("relationships", "relationships"),
-                    ], placeholder: asked),
-                CollectionModel(
-                    "events", idField: "event",
-                    references: [
-                        Reference(
-                            "enrollment", to: "enrollments", placeholder: .always, rollUp: .always,
-                            onDelete: .cascade)
-                    ], lists: [], embeds: [EmbedRule("relationships", "relationships")],
-                    placeholder: asked, keyed: [.init("dataValues", by: "dataElement")]),
-                CollectionModel(
-                    "relationships", idField: "relationship", references: ends, lists: []),
-                CollectionModel("trackedEntityAttributes", pushes: [], lists: []),
-            ], pools: [SyncModel.Pool(numbers, keys: [[number]], fill: 8)],
-            settings: SyncSettings(fullPullEvery: .zero, batchSize: 200))
-    }
-
-    /// What the list of tracked entities is of: named by the model, or what the server says.
-    private static let lists = [
-        ListRule(["program": "P1", "orgUnit": "O1"]),
-        ListRule(
-            [:],
-            from: [
-                ListSource("program", in: "programs", each: true),
-                ListSource("orgUnit", in: "me", field: "/organisationUnits/*/id"),
-            ]),
-    ]
-
-    /// The server is asked for what a link leads to and no list brings.
-    private static let asked = PlaceholderRule(refetch: .init(every: .hours(1)))
-
-    /// What links lead to.
-    static let kinds: [(id: String, collection: CollectionName)] = [
-        ("trackedEntity", "trackedEntities"), ("enrollment", "enrollments"), ("event", "events"),
-    ]
-
-    /// The references of a link, one for each end and kind.
-    private static let ends: [Reference] = ["from", "to"].flatMap { end in
-        kinds.map { kind in
-            Reference(
-                "/\(end)/\(kind.id)/\(kind.id)", to: kind.collection, placeholder: .always,
-                rollUp: end == "from" ? .always : .whereTrue("bidirectional"),
-                onDelete: .cascade, missing: .hides)
-        }
-    }
-
-    /// The pool, and the attribute of which it holds values.
-    static let (numbers, number) = ("numbers", "A1")
 
     init(seed: UInt64) throws {
         self.seed = seed
         random = SyncRandom(seed: seed)
         var its = Dhis2ServerModel(
-            random.pick([.v40, .v41, .v42]),
+            random.pick([.v37, .v40, .v41, .v42]),
             users: [Dhis2User(captureUnits: ["O1"], isSuperuser: true)],
             hoursAheadOfUTC: random.below(4))
         its.acceptsAnyID = true
         its.jobPolls = random.below(3)
         let server = Dhis2Server(its, clock: clock)
-        let sources = [
-            CollectionModel("me", pushes: []), CollectionModel("programs", pushes: []),
-        ]
-        let model = seed % 2 == 0 ? Self.model : Self.clinic(sources, Self.lists[1])
+        words = its.version == .v37 ? .old : .new
+        let model = Self.model(listsByDocuments: seed % 2 == 1, words)
         self.model = model
         self.server = server
         server.put("organisationUnits/O1", #"{"name":"Clinic"}"#)
@@ -140,6 +70,12 @@ final class Dhis2World: Sendable {
         for element in ["D1", "D2"] {
             server.put("dataElements/\(element)", #"{"valueType":"INTEGER"}"#)
         }
+        server.put(
+            "dataSets/\(Self.dataSet)",
+            """
+            {"periodType":"Monthly","organisationUnits":[{"id":"O1"}],
+             "dataSetElements":[{"dataElement":{"id":"D1"}},{"dataElement":{"id":"D2"}}]}
+            """)
         let clock = clock
         devices = try (1...2).map { number in
             try Dhis2Device(
@@ -183,7 +119,9 @@ final class Dhis2World: Sendable {
             _ = try await device.run(dyingAfter: random.below(6))
             try device.restart()
         } else {
-            _ = try await device.sync(random.pick([.all, .all, .push]))
+            let overwrites = random.chance(4)
+            _ = try await device.engine.sync(
+                .userRequested, scope: random.pick([.all, .all, .push]), overwriting: overwrites)
         }
         if random.chance(10) { server.loseJobs() }
         server.faults = FaultPlan()
@@ -231,7 +169,7 @@ final class Dhis2World: Sendable {
     /// What a device has is what the server has, and its store is whole.
     private func check(_ device: Dhis2Device) throws {
         for collection in model.collections where !collection.pushes.isEmpty {
-            let there = server.records(in: collection.name)
+            let there = records(in: collection.name)
             let here = try device.documents(collection.name)
             for id in Set(there.keys).union(here.keys).sorted() {
                 let (one, other) = (try Self.gist(there[id]), try Self.gist(here[id]))
@@ -243,7 +181,7 @@ final class Dhis2World: Sendable {
                 }
                 let text = here[id] ?? there[id] ?? ""
                 let above = try JSONValue(parsing: Array(text.utf8)).object
-                let parents = ["enrollment", "trackedEntity"].compactMap {
+                let parents = ["enrollment", words.trackedEntity].compactMap {
                     above?[$0]?.stringValue
                 }
                 let ids = [id] + parents
@@ -273,7 +211,7 @@ final class Dhis2World: Sendable {
         case "relationships":
             guard let text = server.records(in: "relationships")[id] else { return true }
             let link = try JSONDocument(parsing: Array(text.utf8))
-            let ends = Self.ends.flatMap { reference in
+            let ends = Self.ends(.new).flatMap { reference in
                 link.ids(in: reference.field).map { (reference.collection, $0) }
             }
             return try ends.contains { collection, id in
@@ -293,10 +231,11 @@ final class Dhis2World: Sendable {
             else { return nil }
             return "\(element)=\(value)"
         }
-        let fields = ["status", "followUp", "inactive"].compactMap { name -> String? in
+        let fields = ["status", "followUp", "followup", "inactive", "value"].compactMap {
+            name -> String? in
             // What is false may be left out.
             guard let value = object[name], value != .bool(false) else { return nil }
-            return "\(name)=\(value)"
+            return "\(name.lowercased())=\(value)"
         }
         return (fields + values.sorted()).joined(separator: " ")
     }
