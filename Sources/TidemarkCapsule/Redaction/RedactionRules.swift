@@ -138,6 +138,12 @@ struct RedactionRules {
         // By these names the fold finds what a document refers to, and indexes what they are of.
         let places = collection.references.map(\.field) + indexed.map(\.name)
         for name in places.flatMap({ FieldPath($0).steps }) { words.insert(Array(name.utf8)) }
+        // A scope has several values in an order of its own.
+        for rule in collection.lists ?? [] {
+            for parameter in ListParameters(scope: rule.parameters.scope)?.all ?? [] {
+                words.insert(Array(parameter.value.utf8))
+            }
+        }
         // By these, the values of lists' parameters are found.
         for field in (collection.lists ?? []).flatMap(\.from).compactMap(\.field) {
             for name in FieldPath(field).steps { words.insert(Array(name.utf8)) }
