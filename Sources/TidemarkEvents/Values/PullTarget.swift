@@ -17,8 +17,10 @@ package struct PullTarget: Sendable {
     /// A part of that name: of a feed, or one with parameters.
     package init(_ collection: CollectionName, scope: String = "") {
         self.collection = collection
-        self.scope = scope
-        parameters = ListParameters(scope: scope)?.setting(Self.basis, nil) ?? [:]
+        let all = ListParameters(scope: scope)
+        // Logs of before name the values of a parameter in any order.
+        self.scope = all?.scope ?? scope
+        parameters = all?.setting(Self.basis, nil) ?? [:]
         limit = nil
         isShared = false
     }

@@ -143,11 +143,11 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the server refused the call, whoever makes it, or this user.
+    /// Whether the server says that what was asked for is not there, or not for this user.
     var isRefusal: Bool {
         switch self {
         case .forbidden: true
-        case .client(let status, _): status >= 400
+        case .client(let status, _): status == 404 || status == 409 || status == 410
         default: false
         }
     }

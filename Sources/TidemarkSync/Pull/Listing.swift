@@ -105,6 +105,12 @@ package struct Listing: Sendable, Hashable {
     var seen: Set<ExactString> = []
     /// What the last page named: a server that turns no pages answers with the same one for ever.
     private var namedLast: Set<ExactString> = []
+    /// How often it named the same ones again in a row.
+    private var samePages = 0
+    /// How often it may: entities may have changed places between two pages.
+    private static let samePagesMax = 1
+    /// Whether any page was told.
+    var hasPages: Bool { number > 0 }
     package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
@@ -282,9 +288,9 @@ package struct Listing: Sendable, Hashable {
         guard seen.insert(ExactString(next)).inserted else {
             return .malformed("the list goes in a circle")
         }
-        guard walk != nil || news.named.isEmpty || news.named != namedLast else {
-            return .malformed(samePage)
-        }
+        let isSame = walk == nil && !news.named.isEmpty && news.named == namedLast
+        samePages = isSame ? samePages + 1 : 0
+        guard samePages <= Self.samePagesMax else { return .malformed(samePage) }
         namedLast = news.named
         guard walk != nil || pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")

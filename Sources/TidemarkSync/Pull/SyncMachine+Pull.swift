@@ -263,7 +263,8 @@ extension SyncMachine {
         leaveWalk()
         let name = list.target.collection
         let isOnly = outcome.paused[name] == nil || refusedParts.contains(name)
-        if isOnly, failure.isRefusal, !list.target.parameters.isEmpty {
+        // One that was told in part may be changed by others.
+        if isOnly, failure.isRefusal, !list.target.parameters.isEmpty, !list.hasPages {
             refusedParts.insert(name)
         } else {
             refusedParts.remove(name)

@@ -20,8 +20,8 @@ package struct FailingRow: Sendable, Hashable {
     /// Whether a list of everything did not name the entity.
     package var isAbsent = false
 
-    /// Whether the server refused the call.
-    package var isRefusal: Bool { (400..<500).contains(status) && status != 408 && status != 429 }
+    /// Whether the server said that what was asked for is not there, or not for this user.
+    package var isRefusal: Bool { [403, 404, 409, 410].contains(status) }
 
     /// The number of failures from which on it is an issue for the user.
     package static let failuresTold = 3

@@ -74,8 +74,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 9
         case .entities: 8
         case .schedule: 7
-        case .decisions: 6
-        case .contents, .watermarks: 5
+        case .decisions, .watermarks: 6
+        case .contents: 5
         case .bindings, .issues, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
