@@ -38,6 +38,7 @@ extension TreeWalk {
     /// Whether a folder was listed at a version; without an id the root.
     func isKnown(_ id: String?, at version: Revision) -> Bool {
         let id = id ?? ""
+        guard !twins.contains(ExactString(id)) else { return false }
         return (pass > 1 ? heard[id] ?? versions[id] : versions[id]) == version
     }
 

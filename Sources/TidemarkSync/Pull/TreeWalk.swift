@@ -83,6 +83,9 @@ package struct TreeWalk: Sendable, Hashable {
     private(set) var members: [String?: [ExactString: Member]] = [:]
     private(set) var places: [ExactString: Place] = [:]
     private var marked: [ExactString: String] = [:]
+    /// Entities that turned out to be the same on the server: one of them stays, with what lies in
+    /// any of them.
+    private(set) var twins: Set<ExactString> = []
     /// Entities that it does not have any more, as far as is known.
     private var gone: [ExactString: String] = [:]
     /// The server's ids that the lists of this walk told so far.
@@ -173,7 +176,10 @@ package struct TreeWalk: Sendable, Hashable {
             members[old.folder]?[old.name] = nil
         }
         members[place.folder, default: [:]][place.name] = member
-        if let mark = member.mark { marked[mark] = member.id }
+        guard let mark = member.mark else { return }
+        if let other = marked.updateValue(member.id, forKey: mark), other != member.id {
+            twins.formUnion([ExactString(other), ExactString(member.id)])
+        }
     }
 
     /// Has a single folder listed; with an empty id the root.

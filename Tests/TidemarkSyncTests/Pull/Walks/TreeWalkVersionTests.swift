@@ -55,6 +55,25 @@ import TidemarkViews
         #expect(try list(&walk, at: "2", [("m/d", "1")]).next == nil)
     }
 
+    @Test func `lists one that turned out to be the same as another whatever its version`() throws {
+        var walk = TreeWalk(
+            TreeRule(
+                parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
+        let folder = #"{"kind":"folder","fileId":"7"}"#
+        for id in ["made", "theirs"] {
+            walk.know(
+                id, TreeSpot(parent: nil, name: "d"),
+                try JSONDocument(parsing: Array(folder.utf8)))
+        }
+        walk.use = .skipping
+        walk.versions = ["made": Revision("1"), "theirs": Revision("1")]
+        let record = ServerRecord(
+            id: "d", revision: Revision("1"), parsed: try JSONDocument(parsing: Array(folder.utf8)))
+        var page = ListPage(records: [record], next: nil, cursor: Revision("9"))
+        walk.place(&page, asOf: Position(5))
+        #expect(page.next == "d")
+    }
+
     @Test func `takes the version of a folder once all that lies below was listed`() throws {
         var walk = try walk(.noted)
         let members = [("a", "1"), ("m", "2"), ("z", "3")]
