@@ -55,8 +55,7 @@ public struct Dhis2Adapter: ServerAdapter {
         traits.readBacksPerFetchMax = 100
         traits.sentInPart = ["events"]
         traits.refetchesPerRequestMax = 100
-        // Servers refuse addresses of more than 8 kB; beside an id may stand some parameters.
-        traits.idBytesPerRequestMax = 3000
+        traits.idBytesPerRequestMax = Self.idBytesMax
         traits.idSeparators = Self.idSeparators
         traits.numberedPages = Self.usualPageSize
         if !isNew {
@@ -244,6 +243,10 @@ public struct Dhis2Adapter: ServerAdapter {
             "\(dialect.place(of: kind))?filter=id:in:%5B\(list)%5D&fields=:owner&paging=false")
     }
 
+    /// How many bytes of ids an address has at most: servers refuse one of more than 8 kB, and some
+    /// parameters may stand beside an id.
+    static let idBytesMax = 3000
+
     /// What the server takes for the end of an id where one parameter holds several.
     private static let idSeparators = ",;:[]"
 
@@ -251,7 +254,7 @@ public struct Dhis2Adapter: ServerAdapter {
     ///
     /// - Throws: ``SyncFailure`` where others are beside it.
     func alone(_ ids: [String]) throws(SyncFailure) -> String? {
-        let odd = ids.first { $0.utf8.contains { Self.idSeparators.utf8.contains($0) } }
+        let odd = ids.first(where: traits.isAlone)
         guard let odd, ids.count > 1 else { return odd }
         throw .client(
             status: 0,
@@ -263,7 +266,7 @@ public struct Dhis2Adapter: ServerAdapter {
     ///
     /// - Throws: ``SyncFailure`` for an id that would be another place.
     private func place(of id: String, _ kind: Dhis2Kind) throws(SyncFailure) -> String {
-        guard id != ".", id != ".." else {
+        guard !URLPath.isPlace(id) else {
             throw .client(
                 status: 0,
                 "\"\(id)\" can't be asked for as an id: in an address it is another place; correct "

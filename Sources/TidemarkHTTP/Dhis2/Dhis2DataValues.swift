@@ -58,8 +58,7 @@ extension Dhis2Adapter {
     /// The place at which values are asked for by their ids, below `api`.
     ///
     /// DHIS2 lists by data set. Where the model names none, or very many, it is asked by data
-    /// element, which
-    /// later versions understand.
+    /// element, which later versions understand.
     func place(
         ofValues ids: [String], in collection: CollectionModel
     ) throws(SyncFailure) -> String {
@@ -69,7 +68,8 @@ extension Dhis2Adapter {
             list.parameters["dataSet"]?.split(separator: ",").map(String.init) ?? []
         }
         // More of them would not fit into an address.
-        let isLong = sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 } > 3000
+        let isLong =
+            sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 } > Self.idBytesMax
         let first =
             sets.isEmpty || isLong
             ? Self.each("dataElement", of: keys) : Self.each("dataSet", in: sets)

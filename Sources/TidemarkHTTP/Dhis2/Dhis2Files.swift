@@ -45,7 +45,7 @@ extension Dhis2Adapter {
         let list = kind == .events ? "dataValues" : "attributes"
         guard kind == .events || kind == .trackedEntities, steps.count == 4, steps[0].isEmpty,
             steps[1] == list, steps[2] != "*", steps[3] == "value",
-            ![entity.id, steps[2]].contains(where: { $0 == "." || $0 == ".." })
+            ![entity.id, steps[2]].contains(where: URLPath.isPlace)
         else { return nil }
         let (id, element) = (URLPath.escape(entity.id.utf8), URLPath.escape(steps[2].utf8))
         if dialect.minor > 41 {

@@ -30,7 +30,7 @@ extension Dhis2Adapter {
                 status: 0,
                 "a key of \(pool) is the id of an attribute, or that and the code of a unit")
         }
-        guard attribute != ".", attribute != ".." else {
+        guard !URLPath.isPlace(attribute) else {
             throw .client(status: 0, "\"\(attribute)\" is no id of an attribute")
         }
         var place = "trackedEntityAttributes/\(URLPath.escape(attribute.utf8))/generateAndReserve"

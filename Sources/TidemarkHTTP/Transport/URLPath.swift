@@ -19,6 +19,9 @@ package enum URLPath {
         return escaped
     }
 
+    /// Whether a part of a path would be another place, however it is escaped: `.` and `..`.
+    package static func isPlace(_ text: String) -> Bool { text == "." || text == ".." }
+
     /// The bytes of a percent-encoded text; a `%` without two hexadecimal digits stays.
     package static func unescape(_ text: some StringProtocol) -> [UInt8] {
         let encoded = Array(text.utf8)

@@ -10,19 +10,15 @@ extension ServerTraits {
 
     /// How many bytes an id has, percent-encoded.
     private static func bytes(_ id: String) -> Int {
-        id.unicodeScalars.reduce(0) { count, scalar in
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.isPlainMark)
-            return count + (isPlain ? 1 : 3 * UTF8.width(scalar))
-        }
+        id.utf8.reduce(0) { $0 + (plain.contains($1) ? 1 : 3) }
     }
+
+    /// What RFC 3986 calls unreserved.
+    private static let plain = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
     /// Whether an id has a request of its own.
-    func isAlone(_ id: String) -> Bool {
+    package func isAlone(_ id: String) -> Bool {
         !idSeparators.isEmpty && id.utf8.contains { idSeparators.utf8.contains($0) }
     }
-}
-
-extension Unicode.Scalar {
-    /// Whether it is a digit, or a mark, that is not percent-encoded.
-    fileprivate var isPlainMark: Bool { "0123456789-._~".unicodeScalars.contains(self) }
 }

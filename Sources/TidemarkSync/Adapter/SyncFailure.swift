@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 import TidemarkRules
+import TidemarkViews
 
 /// Why a call, or a whole sync run, failed.
 public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -147,7 +148,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     var isRefusal: Bool {
         switch self {
         case .forbidden: true
-        case .client(let status, _): status == 404 || status == 409 || status == 410
+        case .client(let status, _): FailingRow.isRefusal(status)
         default: false
         }
     }

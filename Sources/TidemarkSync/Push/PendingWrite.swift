@@ -93,10 +93,7 @@ extension PendingWrite {
     ) {
         guard adapter.traits.sentInPart.contains(collection.name), let write,
             let part = adapter.part(
-                of: write.call(in: collection, id: id),
-                { key in
-                    (try? views.document(key)).flatMap { try? JSONDocument(parsing: $0) }
-                })
+                of: write.call(in: collection, id: id), views.readableDocument)
         else { return }
         switch part.call {
         case .create(_, _, let body): self.write = .create(body: body)
@@ -245,9 +242,7 @@ extension ViewReader {
         pending.leaveOut(collection, by: adapter, self)
         try pending.noteCondition(row, collection, traits)
         if pending.isConditional, !pending.isLive, let end, try preconditions() == nil {
-            pending.isTaken =
-                try reader?.isTaken(
-                    by: key, through: end, collection, self) == true
+            pending.isTaken = try reader?.isTaken(by: key, through: end, collection, self) == true
         }
         pending.needs = try missingReferences(of: key, row, model)
         return pending

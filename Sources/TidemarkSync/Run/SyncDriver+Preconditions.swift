@@ -56,10 +56,8 @@ extension SyncDriver {
             there.revision == revision,
             let request = try? adapter.request(for: item.call)
         else { return nil }
-        let begun = dependencies.moment
-        let (answer, exchange) = try await ask(item.call, request, item.key, &run)
-        write.isCut = limited(by: run.pace.time, sending: item.call.file, at: begun).isCut(
-            answer, exchange.answer, since: begun)
+        let (answer, exchange, isCut) = try await ask(item.call, request, item.key, &run)
+        write.isCut = isCut
         switch answer {
         case .stored(let id, let later, let issues):
             write.answer = .stored(id: id, later, issues: issues)
@@ -77,22 +75,25 @@ extension SyncDriver {
     ) async throws -> ServerAnswer? {
         let call = ServerCall.read(collection, id: id)
         guard let request = try? adapter.request(for: call) else { return nil }
-        let (answer, exchange) = try await ask(call, request, key, &run)
+        let (answer, exchange, _) = try await ask(call, request, key, &run)
         run.recorder.note(exchange)
         return answer
     }
 
     private func ask(
         _ call: ServerCall, _ request: ServerRequest, _ key: EntityKey, _ run: inout SyncRun
-    ) async throws -> (ServerAnswer, ReadExchange) {
+    ) async throws -> (ServerAnswer, ReadExchange, isCut: Bool) {
         let question = question(
             .readBack(key, call, attempt: nil), call, request, asOf: run.asOf, in: run)
-        let limits = limited(by: run.pace.time, sending: call.file).limits
-        let reply = try host.ask(question, run.proof.credentials, limits)
+        let (driver, begun) = (
+            limited(by: run.pace.time, sending: call.file), dependencies.moment
+        )
+        let reply = try host.ask(question, run.proof.credentials, driver.limits)
         let (answer, record) = await reply.answer()
         run.machine.countRequest()
         run.hold(record)
-        return (answer, ReadExchange(question, reply, record))
+        let isCut = driver.isCut(answer, record, since: begun)
+        return (answer, ReadExchange(question, reply, record), isCut)
     }
 }
 

@@ -294,16 +294,11 @@ package struct SyncDriver: Sendable {
 
     /// This driver, with each request limited to the time that the run has left.
     ///
-    /// - Parameters:
-    ///   - file: what the request sends; nil for no file.
-    ///   - moment: when it begins; nil for now.
-    func limited(
-        by time: SyncTime, sending file: ContentName? = nil, at moment: Moment? = nil
-    ) -> SyncDriver {
+    /// - Parameter file: what the request sends; nil for no file.
+    func limited(by time: SyncTime, sending file: ContentName? = nil) -> SyncDriver {
         var driver = self
         driver.limits = limits.sending(file)
-        let left = time.left(at: moment ?? dependencies.moment)
-        if let left, left < driver.limits.deadline {
+        if let left = time.left(at: dependencies.moment), left < driver.limits.deadline {
             driver.limits.deadline = max(left, .zero)
             driver.isLimited = true
         }

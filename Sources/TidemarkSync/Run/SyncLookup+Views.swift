@@ -60,10 +60,13 @@ extension ViewReader {
         return try listTargets(of: collection).map { target in
             guard !named.contains(target) else { return target }
             return target.on(
-                adapter.basis(of: target.parameters, in: collection) { key in
-                    (try? document(key)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
-                })
+                adapter.basis(of: target.parameters, in: collection, readableDocument))
         }
+    }
+
+    /// The document of an entity; nil where it is not here, or can't be read.
+    func readableDocument(_ key: EntityKey) -> JSONDocument? {
+        (try? document(key)).flatMap { try? JSONDocument(parsing: $0) }
     }
 
     private func earlierRuns(
@@ -100,9 +103,7 @@ extension ViewReader {
             all += try poolKeys().filter { !named.contains($0) && model.pool($0.pool) != nil }
         }
         return try all.map { key in
-            let pattern = adapter.pattern(of: key.texts, in: key.pool) { key in
-                (try? document(key)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
-            }
+            let pattern = adapter.pattern(of: key.texts, in: key.pool, readableDocument)
             let left = try countValues(of: key, at: now, pattern: pattern)
             return PoolFacts(key, left: left, try pool(key), pattern: pattern)
         }

@@ -21,7 +21,10 @@ package struct FailingRow: Sendable, Hashable {
     package var isAbsent = false
 
     /// Whether the server said that what was asked for is not there, or not for this user.
-    package var isRefusal: Bool { [403, 404, 409, 410].contains(status) }
+    package var isRefusal: Bool { Self.isRefusal(Int(status)) }
+
+    /// Whether a status says so.
+    package static func isRefusal(_ status: Int) -> Bool { [403, 404, 409, 410].contains(status) }
 
     /// The number of failures from which on it is an issue for the user.
     package static let failuresTold = 3

@@ -31,15 +31,8 @@ import TidemarkTesting
             var options = WebDAVOptions()
             options.hasFileIDs = true
             server = WebDAVServer(WebDAVServerModel(options), clock: clock)
-            var files = CollectionModel(
-                "files", references: [Reference("parent", to: "files")],
-                tree: .init(
-                    parent: "parent", name: "name", kind: "kind", isByPath: true,
-                    serverID: "fileId", content: "content"))
-            files.contents = [.init("content", when: .all)]
-            let model = SyncModel(
-                name: "files", collections: [files],
-                settings: SyncSettings(limits: limits, budgets: budgets))
+            let model = SyncModel.files(
+                .init("content", when: .all), SyncSettings(limits: limits, budgets: budgets))
             let remote = Remote.webdav(origin: "http://files.test", home: "/")
             var dependencies = Dependencies.seeded(1, clock: clock)
             let logged = logged

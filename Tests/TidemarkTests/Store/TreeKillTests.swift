@@ -22,15 +22,7 @@ struct `a tree with contents in a process that is killed` {
     /// `TIDEMARK_TREE_KILLS=1-300` for more.
     private static let rounds = TestSeeds.named("TIDEMARK_TREE_KILLS", else: 1...12)
 
-    private static let model: SyncModel = {
-        var files = CollectionModel(
-            "files", references: [Reference("parent", to: "files")],
-            tree: .init(
-                parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId",
-                content: "content"))
-        files.contents = [.init("content", grace: .zero)]
-        return SyncModel(name: "files", collections: [files])
-    }()
+    private static let model = SyncModel.files(.init("content", grace: .zero))
 
     /// The content of a file.
     private struct Content {

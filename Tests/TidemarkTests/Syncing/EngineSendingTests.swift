@@ -6,17 +6,9 @@ import Tidemark
 import TidemarkHTTP
 import TidemarkTesting
 
-@Suite struct `the files that an engine sends` {
-    private static let model: SyncModel = {
-        var files = CollectionModel(
-            "files", references: [Reference("parent", to: "files")],
-            tree: .init(
-                parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId",
-                content: "content"))
-        files.contents = [.init("content", when: .all)]
-        return SyncModel(name: "files", collections: [files])
-    }()
+@testable import SyncSupport
 
+@Suite struct `the files that an engine sends` {
     /// What statuses say of a file of some bytes, from before it is sent until the run is over.
     private func told(ofFileWith bytes: Int) async throws -> [[EngineStatus.Sending]] {
         var options = WebDAVOptions()
@@ -26,7 +18,8 @@ import TidemarkTesting
             WebDAVServer(WebDAVServerModel(options), clock: clock))
         let remote = Remote.webdav(origin: server.origin, home: "/", heedsPreconditions: true)
         let replica = try Replica.temporary(
-            model: Self.model, remote: remote, dependencies: .seeded(1, clock: clock))
+            model: .files(.init("content", when: .all)), remote: remote,
+            dependencies: .seeded(1, clock: clock))
         let engine = try SyncEngine(replica, remote: remote, transport: URLSessionTransport()) {
             .basic(user: "me", password: "secret")
         }
