@@ -336,6 +336,12 @@ public struct ServerRefusal: Sendable, Hashable {
         message: "what it would lie in was moved into it on the server: keep mine to have that out "
             + "of it first, or discard the move")
 
+    /// What an entity of a tree would lie in is to be made later than the entity.
+    static let itself = ServerRefusal(
+        status: 0,
+        message: "what it would lie in can't be made before it: keep mine to have it where there "
+            + "is a place, or discard it")
+
     /// Another entity of a tree lies where this one was to be made or moved to.
     ///
     /// - Parameter status: that of the answer; 0 where none says so by itself.
@@ -350,7 +356,7 @@ public struct ServerRefusal: Sendable, Hashable {
     package static var ownMessages: [String] {
         [
             page(0).message, unexplained.message, unversioned.message, taken().message,
-            nowhere.message, circle.message,
+            nowhere.message, circle.message, itself.message,
         ]
     }
 }

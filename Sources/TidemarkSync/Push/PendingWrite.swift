@@ -64,6 +64,8 @@ package struct PendingWrite: Sendable, Hashable {
         case circle
         /// Another one has its name.
         case name
+        /// What it would lie in is to be made later.
+        case itself
     }
 
     package init(
@@ -155,15 +157,12 @@ extension ViewReader {
     /// and wait for the user, the last write has no answer yet, the entity is hidden, or it ends
     /// with a folder that is to be deleted.
     ///
-    /// - Parameters:
-    ///   - last: the last mutation that the write carries, where others wait for something else;
-    ///     nil for all.
-    ///   - isRetried: whether it is sent also where it was refused.
+    /// - Parameter isRetried: whether it is sent also where it was refused.
     package func pendingWrite(
-        _ key: EntityKey, through last: Position? = nil, _ model: SyncModel,
-        _ adapter: any ServerAdapter, isRetried: Bool = false
+        _ candidate: PushCandidate, _ model: SyncModel, _ adapter: any ServerAdapter,
+        isRetried: Bool
     ) throws -> PendingWrite? {
-        let traits = adapter.traits
+        let (key, last, traits) = (candidate.key, candidate.through, adapter.traits)
         guard var row = try entity(key), let collection = model[key.collection],
             row.attempt == nil, !row.isPlaceholder, !row.isHidden,
             isRetried || collection.retriesRefused || row.status != .error
@@ -229,7 +228,7 @@ extension ViewReader {
         }
         if write.operation != .delete {
             pending.clash = try end.flatMap {
-                try reader?.clash(of: key, through: $0, collection, self)
+                try reader?.clash(of: candidate, through: $0, collection, self)
             }
             pending.stranded = try strandedReference(of: row, in: collection, model).map {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)
@@ -277,13 +276,36 @@ extension TreeReader {
     /// Whether a name is taken, a server that knows paths says by itself; where that is a folder in
     /// which the entity lies there, it says only that it can't be.
     fileprivate mutating func clash(
-        of key: EntityKey, through end: Position, _ collection: CollectionModel, _ views: ViewReader
+        of candidate: PushCandidate, through end: Position, _ collection: CollectionModel,
+        _ views: ViewReader
     ) throws -> PendingWrite.Clash? {
+        let key = candidate.key
+        if candidate.waitsForItself {
+            return try clashOfFirst(key, through: end, views)
+        }
+        if try liesInItsCopy(key.id, through: end, views) { return .itself }
         if try circle(of: key.id, through: end, views) != nil { return .circle }
         guard !collection.isByPath else {
             return try isHeldByPlace(of: key.id, through: end, views) ? .name : nil
         }
         return try isTaken(by: key, through: end, collection, views) ? .name : nil
+    }
+
+    /// The same for one that is made before what waits for it: here another one that the server has
+    /// in its place may have left that.
+    fileprivate mutating func clashOfFirst(
+        _ key: EntityKey, through end: Position, _ views: ViewReader
+    ) throws -> PendingWrite.Clash? {
+        guard let spot = try newSpot(of: key.id, through: end, views) else { return nil }
+        if let parent = spot.parent, try base(of: parent, views) == nil { return .itself }
+        var isFound = false
+        try views.forEachMutation(openOnly: true) { _, mutation in
+            let other = mutation.key
+            guard other.collection == key.collection, other != key else { return true }
+            isFound = try base(of: other.id, views) == spot
+            return !isFound
+        }
+        return isFound ? .name : nil
     }
 
     /// Whether the server has another entity where one would lie after the mutations up to a

@@ -377,6 +377,7 @@ extension PendingWrite.Clash {
         switch self {
         case .circle: .circle
         case .name: .taken()
+        case .itself: .itself
         }
     }
 }

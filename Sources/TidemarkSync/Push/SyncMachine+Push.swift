@@ -77,8 +77,7 @@ extension SyncMachine {
         case .look(let candidate):
             flight.looked = candidate
             let isRetried = remedies.retried.contains(candidate.key)
-            return look(
-                .pending(candidate.key, through: candidate.through, isRetried: isRetried))
+            return look(.pending(candidate, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
         case .send, .ask, .readFirst, .list:
             guard mayCarryOut(next) else {

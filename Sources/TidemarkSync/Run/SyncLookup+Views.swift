@@ -34,9 +34,8 @@ extension ViewReader {
             try outbox(
                 queue
                     ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
-        case .pending(let key, let last, let isRetried):
-            .pending(
-                try pendingWrite(key, through: last, model, adapter, isRetried: isRetried))
+        case .pending(let candidate, let isRetried):
+            .pending(try pendingWrite(candidate, model, adapter, isRetried: isRetried))
         case .foldersAround(let keys): .parts(try foldersAround(keys, model))
         case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))

@@ -38,9 +38,9 @@ package enum SyncLookup: Sendable {
     /// The part of the outbox that is sent next, of a queue or, without one, from the beginning.
     /// Answered by ``SyncFact/outbox(_:rest:)``.
     case outbox(PushQueue?)
-    /// The pending write of an entity, up to a mutation or of all of them, also where the server
-    /// refused it and it is sent again. Answered by ``SyncFact/pending(_:)``.
-    case pending(EntityKey, through: Position?, isRetried: Bool)
+    /// The pending write of an entity, also where the server refused it and it is sent again.
+    /// Answered by ``SyncFact/pending(_:)``.
+    case pending(PushCandidate, isRetried: Bool)
     /// What is to be done about writes that the server did not take. Answered by
     /// ``SyncFact/remedies(_:)``.
     case remedies([UntakenWrite])

@@ -297,7 +297,8 @@ package struct SyncMachine: Sendable {
         case (.tickets, .tickets(let open)):
             if !take(open) { state = .refilling }
             return next()
-        case (.pending(let key, _, _), .pending(let write)): return take(write, key) ?? next()
+        case (.pending(let candidate, _), .pending(let write)):
+            return take(write, candidate.key) ?? next()
         case (.remedies, .remedies(let found)):
             take(found)
             return next()

@@ -68,7 +68,8 @@ extension Fold {
     }
 
     /// What is done anew of what is pending on an entity that would lie in what is not there any
-    /// more; nil where nothing is, or where ``otherPlace(for:in:at:)`` is edited behind it.
+    /// more, in what waits for it, or in what is deleted here and lies in it there; nil where
+    /// nothing is, or where ``otherPlace(for:in:at:)`` is edited behind it.
     ///
     /// It stays where the server has it, if that has a place. If not, an edit can't help what is
     /// sent before it, by an action that comes between: then it is all done anew.
@@ -76,8 +77,10 @@ extension Fold {
         _ key: EntityKey, in collection: CollectionModel, at date: Timestamp
     ) throws -> [ChangeAnew]? {
         let row = try entity(key)
+        let waits =
+            try waitsForItself(key, in: collection) || isAboveDeleted(key, row, in: collection)
         let stranded = try row.pending.map {
-            try isNowhere(key, through: $0.position, in: collection)
+            try waits || isNowhere(key, through: $0.position, in: collection)
         }
         guard let tree = collection.tree, let first = stranded.firstIndex(of: true) else {
             return nil
@@ -88,7 +91,7 @@ extension Fold {
                 try item.anew(on: base, without: stranded[index] ? [tree.parent] : [])
             }
         }
-        guard row.pending[first...].contains(where: \.isSentAlone),
+        guard waits || row.pending[first...].contains(where: \.isSentAlone),
             let document = row.treeDocument(in: collection)
         else { return nil }
         guard stranded.last == true else { return try row.anew(as: document, in: collection, tree) }
@@ -105,10 +108,21 @@ extension Fold {
         let row = try entity(key)
         guard let tree = collection.tree, let document = row.treeDocument(in: collection),
             let refused = row.pending.firstIndex(where: \.isRefused),
-            row.pending[refused...].contains(where: \.isSentAlone)
+            try row.pending[refused...].contains(where: \.isSentAlone)
+                || waitsForItself(key, in: collection)
         else { return nil }
         let named = try JSONDocument(parsing: name.applied(to: document, collection.keyed))
         return try row.anew(as: named, in: collection, tree)
+    }
+
+    /// Whether an entity would lie in what is deleted here and was moved into it on the server.
+    private func isAboveDeleted(
+        _ key: EntityKey, _ row: EntityRow, in collection: CollectionModel
+    ) throws -> Bool {
+        guard let last = row.pending.last, var reader = TreeReader(collection),
+            let inner = try reader.circle(of: key.id, through: last.position, self)
+        else { return false }
+        return try entity(EntityKey(collection.name, inner)).endsDeleted
     }
 
     /// Whether what a document says that its entity lies in is there.
@@ -130,6 +144,7 @@ extension Fold {
         _ document: JSONDocument, _ tree: TreeRule, _ collection: CollectionModel,
         at date: Timestamp
     ) throws -> Patch {
+        guard !document.ids(in: tree.parent).isEmpty else { return Patch() }
         var patch = Patch(unset: [tree.parent])
         guard let name = document.value(tree.name)?.stringValue,
             try child(of: nil, named: name, in: collection) != nil

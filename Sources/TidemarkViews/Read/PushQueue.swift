@@ -25,6 +25,8 @@ package struct PushCandidate: Sendable, Hashable {
     /// The last mutation that is sent with the first one, where others wait for one of another
     /// entity; nil for all.
     package var through: Position?
+    /// Whether it is to be made in a tree and waits only for others that wait for it.
+    package var waitsForItself = false
 }
 
 /// The entities with open mutations, in the order in which they are pushed.

@@ -20,6 +20,8 @@ struct TreeQueue: Sendable {
     private var reader: TreeReader
     private var lanes = Lanes()
     private var courses: [String: Course] = [:]
+    /// What is to be made later than what needs it.
+    private var awaited: Set<String> = []
 
     /// Nil for a collection that is no tree.
     init?(_ collection: CollectionModel) {
@@ -29,19 +31,32 @@ struct TreeQueue: Sendable {
 
     /// Takes the mutations that come next, each as a candidate of its own.
     ///
-    /// - Returns: those of their entities that may be sent, by their first mutations.
+    /// - Returns: those of their entities that may be sent, by their first mutations; then those
+    ///   that wait only for what waits for them.
     mutating func take(
         _ mutations: [PushCandidate], _ rows: some RowReading
     ) throws -> [PushCandidate] {
         var found: [PushCandidate] = []
+        var circular: [PushCandidate] = []
         for mutation in mutations {
             let id = mutation.key.id
             guard try reader.ending(of: id, rows) == nil else { continue }
             let tags = try reader.tags(of: id, mutation.first, rows)
             let waits = lanes.hold(tags)
             lanes.add(tags)
+            for need in try reader.needs(of: id, mutation.first, rows) where courses[need] == nil {
+                awaited.insert(need)
+            }
             switch courses[id] {
-            case nil where waits: courses[id] = .closed
+            case nil where waits:
+                courses[id] = .closed
+                if awaited.contains(id), try rows.entity(at: .entity(mutation.key)).refusal == nil,
+                    try rows.waitsForItself(mutation.key, in: reader.collection)
+                {
+                    circular.append(mutation)
+                    circular[circular.count - 1].through = mutation.first
+                    circular[circular.count - 1].waitsForItself = true
+                }
             case nil:
                 courses[id] = .sent(found.count)
                 found.append(mutation)
@@ -57,6 +72,6 @@ struct TreeQueue: Sendable {
             let last = candidate.through ?? candidate.first
             return try reader.missing(for: candidate.key.id, through: last, rows) == nil
                 || reader.isNowhere(candidate.key, through: last, rows)
-        }
+        } + circular
     }
 }

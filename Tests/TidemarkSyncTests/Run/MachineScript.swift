@@ -123,8 +123,8 @@ struct MachineScript {
         case .outbox:
             .outbox(
                 pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
-        case .pending(let key, _, let isRetried):
-            .pending(pending.first { $0.key == key && (isRetried || !$0.wasRefused) })
+        case .pending(let candidate, let isRetried):
+            .pending(pending.first { $0.key == candidate.key && (isRetried || !$0.wasRefused) })
         case .remedies(let writes): .remedies(remedies(writes))
         case .pools(let keys, _):
             .pools(pools.filter { keys?.contains($0.key) ?? true })
