@@ -49,6 +49,7 @@ public struct WebDAVAdapter: ServerAdapter {
     public var traits: ServerTraits {
         var traits = ServerTraits(sendsChanges: true)
         traits.hasPaths = true
+        traits.keptByMoves = ["size"]
         traits.triesPreconditions = !heedsPreconditions
         return traits
     }

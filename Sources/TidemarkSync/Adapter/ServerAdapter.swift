@@ -86,6 +86,10 @@ public struct ServerTraits: Sendable, Hashable {
     /// Every collection of the model has to say so then: ``CollectionModel/TreeRule/isByPath``. A
     /// model that says so is refused where it does not.
     public var hasPaths = false
+    /// The fields of a file that stay as they are where it is moved on a server that tells no ids
+    /// of its own, as its size: one that came with another value is another file, also where it has
+    /// the version of one that is missing.
+    public var keptByMoves: [String] = []
     /// Whether it has to be found out if the server heeds the preconditions of writes.
     ///
     /// The first small upload of something new that the server takes is sent once more then: a

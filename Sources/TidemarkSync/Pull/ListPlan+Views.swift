@@ -42,7 +42,7 @@ extension ViewReader {
     ) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
-        contents.walk = TreeWalk(plan.collection)
+        contents.walk = TreeWalk(plan.collection, adapter.traits)
         contents.walk?.tellsMissing = plan.comparesKnown
         contents.walk?.use = plan.versions
         let marks = plan.versions == .none ? [:] : try folderMarks(of: name)

@@ -1,5 +1,5 @@
 // TreeWalk+Moves.swift — files that were moved on a server that tells no ids of its own: known by a
-// version that no other file has.
+// version that no other file has, and by what a move keeps beside it.
 //
 //   pass 1   a file came whose version one had that is known   it is left out, and counted
 //   pass 2   one is missing, and one came, with the version    that one was moved
@@ -16,29 +16,47 @@ extension TreeWalk {
             var folder: String?
         }
 
+        /// A file that had a version, and what a move would have kept.
+        private struct Known: Sendable, Hashable {
+            var id: String
+            var kept: [JSONValue?]
+        }
+
+        /// The fields that a move keeps.
+        let fields: [String]
         /// The file that had a version; nil where several had.
-        private var known: [Revision: String?] = [:]
+        private var known: [Revision: Known?] = [:]
         /// What came, as far as folders were listed.
         var arrived: [Arrival] = []
         /// The files that are missing after all were, by their versions, where one came instead.
         private var missing: [Revision: String] = [:]
 
-        mutating func know(_ id: String, at revision: Revision) {
-            known[revision] = .some(known[revision] == nil ? id : nil)
+        init(keeping fields: [String] = []) { self.fields = fields }
+
+        mutating func know(_ id: String, at revision: Revision, _ document: JSONDocument) {
+            let one = Known(id: id, kept: fields.map { document.value($0) })
+            known[revision] = .some(known[revision] == nil ? one : nil)
         }
 
         /// Whether something that came is still to be placed.
         var isOpen: Bool { !arrived.isEmpty || !missing.isEmpty }
 
-        /// Whether one file had a version.
-        func has(_ revision: Revision) -> Bool { known[revision] != nil }
+        /// Whether a file had a version, and nothing that a move keeps is known to be another.
+        func has(_ revision: Revision, _ document: JSONDocument) -> Bool {
+            guard let known = known[revision] else { return false }
+            guard let known else { return true }
+            return zip(fields, known.kept).allSatisfy { field, value in
+                guard let value, let new = document.value(field) else { return true }
+                return value == new
+            }
+        }
 
         /// Takes in what is missing after the first pass.
         mutating func end(missing ids: Set<ExactString>) {
             var counts: [Revision: Int] = [:]
             for arrival in arrived { counts[arrival.revision, default: 0] += 1 }
             for (revision, count) in counts where count == 1 {
-                guard let id = known[revision] ?? nil, ids.contains(ExactString(id)) else {
+                guard let id = (known[revision] ?? nil)?.id, ids.contains(ExactString(id)) else {
                     continue
                 }
                 missing[revision] = id
@@ -54,9 +72,11 @@ extension TreeWalk {
     }
 
     /// The version by which a file may be one that was moved; nil where it can't be.
-    func movedVersion(of record: ServerRecord, isFolder: Bool) -> Revision? {
+    func movedVersion(
+        of record: ServerRecord, _ document: JSONDocument, isFolder: Bool
+    ) -> Revision? {
         guard tree.serverID == nil, looksForMissing, !isFolder,
-            record.isKnownByVersion, let revision = record.revision, moves.has(revision)
+            record.isKnownByVersion, let revision = record.revision, moves.has(revision, document)
         else { return nil }
         return revision
     }

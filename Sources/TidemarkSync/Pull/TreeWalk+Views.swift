@@ -78,7 +78,7 @@ extension TreeWalk {
     func whole(of collection: CollectionModel, _ views: ViewReader) throws -> TreeWalk {
         var walk = withoutEntities
         walk.tellsMissing = tellsMissing
-        walk.moves = Moves()
+        walk.moves = Moves(keeping: moves.fields)
         try views.forEachEntity(in: collection.name) { key, row in
             try walk.note(key, row, in: collection, views)
             return true

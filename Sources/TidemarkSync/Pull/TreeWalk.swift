@@ -103,7 +103,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// Whether anything follows from what a list does not name.
     var tellsMissing = true
     /// What may have been moved, where the server tells no ids.
-    var moves = Moves()
+    var moves: Moves
     /// How the versions of folders are used.
     var use = VersionUse.none
     /// The versions at which folders were listed with all that lies below, the root's without id.
@@ -130,12 +130,16 @@ package struct TreeWalk: Sendable, Hashable {
     /// Whether only some folders are listed.
     var isOfFolders: Bool { isOfOneFolder || !deleted.isEmpty }
 
-    package init(_ tree: TreeRule) { self.tree = tree }
+    /// - Parameter fields: those that stay as they are where a file is moved.
+    package init(_ tree: TreeRule, keptByMoves fields: [String] = []) {
+        self.tree = tree
+        moves = Moves(keeping: fields)
+    }
 
     /// Nil where the server does not know the collection by paths.
-    init?(_ collection: CollectionModel) {
+    init?(_ collection: CollectionModel, _ traits: ServerTraits) {
         guard let tree = collection.tree, tree.isByPath else { return nil }
-        self.init(tree)
+        self.init(tree, keptByMoves: traits.keptByMoves)
     }
 
     // MARK: What is known before
@@ -147,7 +151,7 @@ package struct TreeWalk: Sendable, Hashable {
         _ id: String, _ spot: TreeSpot, _ document: JSONDocument, _ revision: Revision? = nil
     ) {
         if tree.serverID == nil, let revision, !tree.isFolder(document) {
-            moves.know(id, at: revision)
+            moves.know(id, at: revision, document)
         }
         note(
             Member(id: id, isFolder: tree.isFolder(document), mark: tree.serverID(in: document)),
@@ -240,7 +244,8 @@ package struct TreeWalk: Sendable, Hashable {
                 continue
             }
             var known = id(at: place, isFolder: isFolder, mark)
-            if known == nil, let revision = movedVersion(of: record, isFolder: isFolder) {
+            if known == nil, let revision = movedVersion(of: record, document, isFolder: isFolder)
+            {
                 // What it is the second pass says, once all folders were listed.
                 guard pass > 1 else {
                     step.moved.append(Moves.Arrival(revision: revision, folder: folder.id))

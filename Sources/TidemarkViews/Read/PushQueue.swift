@@ -42,6 +42,9 @@ package struct PushQueue: Sendable {
     /// One who was sent in vain so often goes after everything else: an entity that the server
     /// chokes on must not keep other collections waiting for ever.
     static let attemptsMax: UInt64 = 2
+    /// How many mutations of a tree are looked at before the first that may be sent goes: more are
+    /// found while it is on its way.
+    private static let firstOfTree = 16
 
     /// The open mutations of one collection, either those of entities that are deleted or the
     /// others.
@@ -68,6 +71,8 @@ package struct PushQueue: Sendable {
     private let failing: [EntityKey: Position]
     private let places: [CollectionName: Int]
     private let hasDerived: Bool
+    /// Whether no mutation was looked at.
+    private var isNew = true
 
     /// The queue of everything that is open now.
     ///
@@ -117,12 +122,17 @@ package struct PushQueue: Sendable {
         stages.reduce(last.count + unread) { $0 + $1.delayed.count }
     }
 
-    /// Finds those that come next: so many, or some more, or all that are left.
+    /// Finds those that come next: so many, or some more, or all that are left. The first time it
+    /// may be fewer, but none only where none is left.
     package mutating func next(upTo count: Int, _ views: ViewReader) throws -> [PushCandidate] {
         var found: [PushCandidate] = []
-        while found.count < count, !stages.isEmpty {
-            found += try read(max(1, count - found.count), views)
+        while found.count < count, let stage = stages.first {
+            let isFirst = isNew && stage.tree != nil
+            let most = max(1, count - found.count)
+            found += try read(isFirst ? min(most, Self.firstOfTree) : most, views)
+            if isFirst, !found.isEmpty { break }
         }
+        isNew = isNew && found.isEmpty
         if stages.isEmpty, found.count < count {
             unread = 0
             found += sortedLast()

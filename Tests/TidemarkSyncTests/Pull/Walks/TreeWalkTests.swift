@@ -108,6 +108,26 @@ import TidemarkViews
         #expect(below.records.map(\.id) == ["P"])
     }
 
+    @Test(arguments: [(#""size":2"#, true), (#""size":3"#, false), (#""type":"a""#, true)])
+    func `leaves a file that may have been moved for later, but not one of another size`(
+        _ member: String, isLeft: Bool
+    ) throws {
+        var rule = Self.tree
+        rule.serverID = nil
+        var walk = TreeWalk(rule, keptByMoves: ["size"])
+        let version = Revision("\"1\"")
+        walk.know(
+            "P", TreeSpot(parent: nil, name: "a"), try document(#"{"kind":"file","size":2}"#),
+            version)
+        var came = ServerRecord(
+            id: "b", revision: version, parsed: try document("{\"kind\":\"file\",\(member)}"))
+        came.isKnownByVersion = true
+        var page = ListPage(records: [came], next: nil, cursor: nil)
+        walk.place(&page, asOf: Self.began)
+        #expect(page.records.map(\.id) == (isLeft ? [] : ["@812.1"]))
+        #expect(page.step?.missing == ["P"])
+    }
+
     @Test func `leaves the old place to who comes there after a move`() throws {
         var walk = try walk([
             ("A", nil, "a", #"{"kind":"folder"}"#), ("Z", nil, "z", #"{"kind":"folder"}"#),
