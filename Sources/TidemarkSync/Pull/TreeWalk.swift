@@ -244,8 +244,7 @@ package struct TreeWalk: Sendable, Hashable {
                 continue
             }
             var known = id(at: place, isFolder: isFolder, mark)
-            if known == nil, let revision = movedVersion(of: record, document, isFolder: isFolder)
-            {
+            if known == nil, let revision = movedVersion(of: record, document, isFolder: isFolder) {
                 // What it is the second pass says, once all folders were listed.
                 guard pass > 1 else {
                     step.moved.append(Moves.Arrival(revision: revision, folder: folder.id))

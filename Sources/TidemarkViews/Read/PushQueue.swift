@@ -122,8 +122,9 @@ package struct PushQueue: Sendable {
         stages.reduce(last.count + unread) { $0 + $1.delayed.count }
     }
 
-    /// Finds those that come next: so many, or some more, or all that are left. The first time it
-    /// may be fewer, but none only where none is left.
+    /// Finds those that come next: so many, or some more, or all that are left.
+    ///
+    /// The first time it may be fewer, but none only where none is left.
     package mutating func next(upTo count: Int, _ views: ViewReader) throws -> [PushCandidate] {
         var found: [PushCandidate] = []
         while found.count < count, let stage = stages.first {
