@@ -13,6 +13,8 @@ struct IssueSides: Sendable {
     var completed: Event?
     /// When the server answered what raised it, by the server's clock.
     var serverTime: Timestamp?
+    /// Whether a folder is not deleted as something lies in it that was not seen here.
+    var hasUnseen = false
 
     init(_ issue: IssueRow, _ views: ViewReader) throws {
         if try issue.keepsBoth || views.isInTree(issue) {
@@ -24,7 +26,8 @@ struct IssueSides: Sendable {
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
         case .absent: completed = try views.event(at: issue.position)
-        case .rejected, .warned, .unreadable, .unsettled, .dangling, .unfetched: break
+        case .rejected: hasUnseen = try issue.key.map(views.isHeldByUnseen) ?? false
+        case .warned, .unreadable, .unsettled, .dangling, .unfetched: break
         }
     }
 }
@@ -46,6 +49,7 @@ extension WriteContext {
             guard let key = issue.key else { return }
             switch answer {
             case .retry: try retry(key)
+            case .keepMine where sides.hasUnseen: try deleteAnew(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
             case .discard, .keepTheirs: try discardInside(key)
             case .keepBoth: break
@@ -131,8 +135,8 @@ extension WriteContext {
         if let (inner, place, changes) = try draft.fold.outOfCircle(
             known, in: collection, at: date)
         {
-            try discardAlone(known)
             try patch(inner, place)
+            try append(.localDiscarded, known, nil)
             for change in changes { try make(change, of: known) }
             return
         }
@@ -140,6 +144,13 @@ extension WriteContext {
         try retry(key)
         // It is not seen, and so can't be edited by anybody.
         if let place { try append(.localUpdated, known, place.encoded) }
+    }
+
+    /// Has a folder deleted with what lies in it by now, as far as is known.
+    private func deleteAnew(_ key: EntityKey) throws {
+        let known = try draft.fold.resolve(key)
+        try append(.localDiscarded, known, nil)
+        try append(.localDeleted, known, nil)
     }
 
     /// Makes a change again that was given up.

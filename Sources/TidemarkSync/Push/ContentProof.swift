@@ -48,8 +48,10 @@ package struct ContentProof: Sendable, Hashable {
         return TransportResponse(response: head, body: body.encoded())
     }
 
-    /// What an answer means: a record with the comparison; absent where the file is not there any
-    /// more in the version that the server told.
+    /// What an answer means: a record with the comparison.
+    ///
+    /// That the file is not there any more in the version that the server told is a failure, so
+    /// that it is not asked for in every run.
     func answer(to head: HTTPResponse, _ body: [UInt8]) -> ServerAnswer {
         let status = head.status.code
         switch status {
@@ -57,10 +59,11 @@ package struct ContentProof: Sendable, Hashable {
             guard Self.finding(body) != nil else {
                 return .failure(.malformed("a file that could not be compared"))
             }
-            if let tag = head.headerFields[.eTag], !isOfVersion(tag) { return .absent }
+            if let tag = head.headerFields[.eTag], !isOfVersion(tag) {
+                return .failure(.malformed("a file of another version than the one that it tells"))
+            }
             let id = if case .read(_, let id) = call { id } else { key.id }
             return .record(ServerRecord(id: id, revision: nil, document: body))
-        case 404, 410, 412: return .absent
         default: return .failure(SyncFailure(status: status, headerFields: head.headerFields))
         }
     }
@@ -189,14 +192,18 @@ extension ViewReader {
         by attempt: EntityRow.Attempt, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> (digest: String, bytes: Int)? {
         guard let field = collection.tree?.content else { return nil }
-        let made = try row.made(through: attempt.covers, in: collection)
-        guard !made.isEmpty else { return nil }
-        switch JSON.value(field, of: made).flatMap({ ContentName($0) }) {
-        case .file(let digest, let bytes)?: return (digest, bytes)
-        case .source?: return nil
-        // What is made without a content is an empty file.
-        case nil: return row.baseState == .live ? nil : (ContentFile.emptyDigest, 0)
+        let body = try event(at: attempt.call)?.read(RequestSent.self)?.body.bytes ?? []
+        guard body.isEmpty else {
+            let name = (try? JSONValue(parsing: body)).flatMap { ContentName($0) }
+            guard case .file(let digest, let bytes)? = name else { return nil }
+            return (digest, bytes)
         }
+        // What is made without a content is an empty file.
+        let made = try row.made(through: attempt.covers, in: collection)
+        guard row.baseState != .live, !made.isEmpty, JSON.value(field, of: made) == nil else {
+            return nil
+        }
+        return (ContentFile.emptyDigest, 0)
     }
 }
 

@@ -154,11 +154,13 @@ package struct PushPlanner: Sendable {
             return nil
         }
         let isUnknown = pending.isLive && pending.revision == nil
-        if pending.action == nil,
-            pending.isNowhere || isUnknown && traits.isVersioned(collection)
-                || pending.isBlind(in: collection, standing) || standing.isUnlisted
-        {
-            if pending.isNowhere, pending.wasRefused {
+        // An action that makes nothing goes by itself to a server that knows ids.
+        let isNowhere = pending.isNowhere && (pending.action == nil || collection.isByPath)
+        let isAskedFirst =
+            isUnknown && traits.isVersioned(collection) || pending.isBlind(in: collection, standing)
+            || standing.isUnlisted
+        if isNowhere || pending.action == nil && isAskedFirst {
+            if isNowhere, pending.wasRefused {
                 waiting.removeFirst()
                 return nil
             }
@@ -169,7 +171,7 @@ package struct PushPlanner: Sendable {
             waiting.removeFirst()
             hasPlanned = true
             // A person has to say what becomes of it, whether or not there is a version.
-            if pending.isNowhere { return refused(pending, collection, .nowhere) }
+            if isNowhere { return refused(pending, collection, .nowhere) }
             if standing.isUnlisted { return .list(pending.key) }
             // Without a version there is no precondition: the entity is read first.
             return ask(pending, collection, standing)

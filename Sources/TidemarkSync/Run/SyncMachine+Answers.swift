@@ -110,8 +110,6 @@ extension SyncMachine {
         case (.readBack, _) where result.page.proof != nil:
             if let proof = result.page.proof { proofs.append(proof) }
         case (.readBack(let key, _, _), _) where result.page.isPutOff: failedNow.insert(key)
-        // Not there any more as it was: the next run asks again.
-        case (.compare(let proof), .absent): failedNow.insert(proof.key)
         case (.readBack, _), (.compare, _):
             outcome.counts.readBack += 1
             // The answer may have released pending writes.

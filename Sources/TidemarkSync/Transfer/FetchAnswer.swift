@@ -89,9 +89,10 @@ package enum FetchAnswer: Sendable {
         switch self {
         case .answered(let answered):
             let (status, seconds) = (answered.status, answered.retryAfter)
-            guard status >= 400, seconds != nil || status == 429 || status == 503 else {
-                return nil
-            }
+            // That a file has another version, or is not there, is about no other one.
+            guard status >= 400, ![404, 410, 412].contains(status),
+                seconds != nil || status == 429 || status == 503
+            else { return nil }
             return status >= 500
                 ? .server(status: status, retryAfterSeconds: seconds)
                 : .tooManyRequests(retryAfterSeconds: seconds)

@@ -80,7 +80,7 @@ extension RowReading {
             return false
         }
         let row = try entity(at: .entity(key))
-        return row.content != nil
+        return row.document != nil
             && !row.pending.contains { $0.isRefused && ($0.isAction || !$0.request.isEmpty) }
     }
 }

@@ -33,7 +33,8 @@ extension Fold {
     }
 
     /// What is done anew, in order, where what an entity would lie in was moved into the entity on
-    /// the server: that gets out of it first, to where the entity was; nil where it was not.
+    /// the server: that gets out of it first, to where the entity was, or to the root; nil where it
+    /// was not.
     ///
     /// - Parameter date: the server's time.
     package func outOfCircle(
@@ -49,6 +50,13 @@ extension Fold {
         guard let document = try entity(first).treeDocument(in: collection),
             let name = document.value(tree.name)?.stringValue
         else { return nil }
+        let items = try row.changesOfUse.compactMap { try $0.element.anew(on: base, without: []) }
+        guard try hasPlace(base, in: collection, tree) else {
+            // Where the entity was it is not seen.
+            return (
+                first, try atRoot(document, tree, collection, at: date), items.map(\.unseen)
+            )
+        }
         let above = try treeSpot(base, in: collection.name, tree).parent
         let folder = above.map { EntityKey(collection.name, $0) }
         var place = Patch()
@@ -63,8 +71,7 @@ extension Fold {
             }
             place.set.append(Patch.Field(tree.name, JSONValue.string(free).encoded()))
         }
-        let then = try row.changesOfUse.compactMap { try $0.element.anew(on: base, without: []) }
-        return (first, place, then)
+        return (first, place, items)
     }
 
     /// What is done anew of what is pending on an entity that would lie in what is not there any
@@ -122,7 +129,8 @@ extension Fold {
         guard let last = row.pending.last, var reader = TreeReader(collection),
             let inner = try reader.circle(of: key.id, through: last.position, self)
         else { return false }
-        return try entity(EntityKey(collection.name, inner)).endsDeleted
+        let other = try entity(EntityKey(collection.name, inner))
+        return other.endsDeleted || other.isOrphan
     }
 
     /// Whether what a document says that its entity lies in is there.
@@ -188,6 +196,11 @@ package enum ChangeAnew: Sendable, Hashable {
     case place(Patch)
     case edit(Patch)
     case request(LocalRequested)
+
+    /// The same of an entity that is not seen.
+    fileprivate var unseen: ChangeAnew {
+        if case .edit(let patch) = self { .place(patch) } else { self }
+    }
 }
 
 extension EntityRow {

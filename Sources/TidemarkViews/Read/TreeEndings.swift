@@ -9,6 +9,7 @@
 //   moved or renamed                    is sent first: it may make room for what else was moved
 //   copied to another place             is sent first, as the copy is made of it, and so are the
 //                                       folders in which it lies
+//   a way of what goes elsewhere        is sent first, as that is made there, or moved through it
 
 import TidemarkEvents
 import TidemarkRules
@@ -53,24 +54,31 @@ extension TreeReader {
             let row = try rows.entity(at: .entity(EntityKey(collection.name, id)))
             return row.baseState == .live && row.endsDeleted
         }
-        guard let folder, try !copied(rows).contains(id) else { return nil }
+        guard let folder, try !needed(rows).contains(id) else { return nil }
         return folder
     }
 
-    /// The entities of which others are to be made, and those in which they lie.
-    private mutating func copied(_ rows: some RowReading) throws -> Set<String> {
-        if let copiedIDs { return copiedIDs }
+    /// What others need that are sent: of what they are made, and where they are moved through,
+    /// each with all in which it lies.
+    private mutating func needed(_ rows: some RowReading) throws -> Set<String> {
+        if let neededIDs { return neededIDs }
         var found: Set<String> = []
-        if collection.actions.contains(where: { $0.source != nil }) {
-            try rows.forEachMutation(openOnly: true) { position, mutation in
-                guard mutation.kind == .localRequested, mutation.key.collection == collection.name
-                else { return true }
-                let sources = try steps(of: mutation.key.id, rows).sources
-                if let source = sources[position] { found.formUnion(try above(source, rows)) }
-                return true
+        try rows.forEachMutation(openOnly: true) { position, mutation in
+            let key = mutation.key
+            guard key.collection == collection.name else { return true }
+            if let source = try steps(of: key.id, rows).sources[position] {
+                found.formUnion(try above(source, rows))
             }
+            let needs = try needs(of: key.id, position, rows)
+            guard !needs.isEmpty else { return true }
+            let row = try rows.entity(at: .entity(key))
+            let ends = try row.isOrphan && row.canEnd(in: collection)
+            let isAlone = row.pending.contains { $0.position == position && $0.isSentAlone }
+            guard try !ends && (isAlone || !row.canEnd(in: collection)) else { return true }
+            for need in needs { found.formUnion(try above(need, rows)) }
+            return true
         }
-        copiedIDs = found
+        neededIDs = found
         return found
     }
 }

@@ -61,9 +61,9 @@ package struct TreeReader: Sendable {
     let collection: CollectionModel
     private let tree: TreeRule
     private var known: [String: TreeSteps] = [:]
-    /// What ends with which folder (TreeEndings.swift), and what others are to be made of.
+    /// What ends with which folder (TreeEndings.swift), and what others need.
     var endings: [String: String?] = [:]
-    var copiedIDs: Set<String>?
+    var neededIDs: Set<String>?
 
     /// Nil for a collection that is no tree.
     package init?(_ collection: CollectionModel) {

@@ -35,6 +35,14 @@ extension ViewReader {
         return nil
     }
 
+    /// Whether a folder that was deleted here was kept as something lies in it that was not seen.
+    package func isHeldByUnseen(_ key: EntityKey) throws -> Bool {
+        guard let collection = try model()[key.collection], let row = try entity(key),
+            row.refusal?.status == 0, let deletion = try folderDeletion(of: row, in: collection)
+        else { return false }
+        return try unseen(in: resolve(key), since: deletion, collection) != nil
+    }
+
     /// When a folder was deleted here that the server has; nil for what is no folder, or is not
     /// deleted.
     package func folderDeletion(
