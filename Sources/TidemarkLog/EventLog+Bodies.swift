@@ -14,12 +14,20 @@ extension EventLog {
     /// The longest record of a body, in bytes.
     package static let bodyRecordBytesMax = 3_900
 
-    /// Stores a body unless it is there already.
+    /// Stores a body unless it is there already, and whole: a damaged one is stored anew.
     func store(
         _ body: [UInt8], as reference: BodyReference, _ transaction: borrowing WriteTransaction
     ) throws {
         let first = Self.recordKey(reference, 0)
-        guard try transaction.withValue(bodies, first, { _ in true }) == nil else { return }
+        if try transaction.withValue(bodies, first, { _ in true }) != nil {
+            do {
+                _ = try self.body(reference, at: .start, transaction)
+                return
+            } catch let error as LogError {
+                guard error.code == .corruptBody || error.code == .missingBody else { return }
+                _ = try removeBody(reference.hash, transaction)
+            }
+        }
         let bytes = StoredBody.encode(body)
         var number: UInt32 = 0
         for start in stride(from: 0, to: bytes.count, by: Self.bodyRecordBytesMax) {

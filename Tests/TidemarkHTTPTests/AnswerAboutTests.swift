@@ -44,6 +44,26 @@ import TidemarkSync
         }
     }
 
+    @Test func `has versions that an event can name, or is malformed`() {
+        let long = Revision(rawValue: [UInt8](repeating: 0x61, count: 70_000))
+        let record = ServerRecord(id: "t1", revision: long, document: [0x7B, 0x7D])
+        let page = ServerAnswer.page(
+            ListPage(records: [record, Self.other], next: nil, cursor: nil))
+        guard case .page(let known) = page.about(.list(Self.tasks, after: nil, page: nil)) else {
+            Issue.record("no page")
+            return
+        }
+        #expect(known.records == [Self.other])
+        #expect(known.unreadable.map(\.id) == ["t1"])
+        for call in Self.calls {
+            for answer in Self.answers(record, to: call) {
+                #expect(
+                    answer.about(call)
+                        == .failure(.malformed("a version of more than 16384 bytes")))
+            }
+        }
+    }
+
     /// Each call, and the kinds of answers that it can have besides a failure.
     private static let pairs: [(call: ServerCall, answers: Set<String>)] = [
         (.describe([tasks]), ["description"]),

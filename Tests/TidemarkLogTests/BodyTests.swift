@@ -155,6 +155,24 @@ import TidemarkStore
                 + "is not in the store")
     }
 
+    @Test func `a damaged body is stored anew with the next event that has it`() throws {
+        var random = SplitMix64(seed: 0x5EED_0504)
+        let scratch = try ScratchLog()
+        let payload = random.bytes(9_000)
+        try scratch.append([event(payload)])
+        let second = try records(scratch)[1]
+        var changed = second.value
+        changed[100] ^= 4
+        try scratch.environment.write { [changed] transaction in
+            try transaction.put(scratch.log.bodies, second.key, changed)
+        }
+        #expect(throws: LogError.self) { try read(scratch, 1) }
+
+        try scratch.append([event(payload, 2)])
+        #expect(try read(scratch, 1)?.payload == payload)
+        #expect(try read(scratch, 2)?.payload == payload)
+    }
+
     @Test func `an answer's body that is only named is missed too, and checked`() throws {
         let scratch = try ScratchLog()
         let body = text(2_500)

@@ -25,6 +25,8 @@ final class ScratchLog {
         try? FileManager.default.removeItem(at: directory)
     }
 
+    var file: URL { directory.appendingPathComponent("data.mdb") }
+
     @discardableResult
     func append(_ events: [Event], views: [ViewDigest] = []) throws -> CommitRecord {
         try environment.write { transaction in

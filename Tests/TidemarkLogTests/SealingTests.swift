@@ -255,4 +255,28 @@ import TidemarkStore
         let last = try scratch.environment.read { try scratch.log.sealed.last($0) }
         #expect(last == Position(256))
     }
+
+    @Test(arguments: [31, 40, 61] as [UInt64])
+    func `a block whose key is another one is damaged, however far it seems to reach`(
+        _ bit: UInt64
+    ) throws {
+        let scratch = try makeLog(events: 600)
+        while try scratch.environment.write({ try scratch.log.seal(through: Position(600), $0) })
+            != nil
+        {}
+        let table = scratch.environment.table("sealed")
+        let key = try scratch.environment.read { transaction in
+            try #require(try transaction.last(table)?.key)
+        }
+        let value = try scratch.value(table, key)
+        let last = try #require(Position(bigEndianBytes: key.prefix(8)))
+        try scratch.environment.write { transaction in
+            try transaction.delete(table, key)
+            let other = Position(last.rawValue | 1 << bit)
+            try transaction.put(table, other.bigEndianBytes + key.dropFirst(8), value)
+        }
+        #expect(throws: LogError.self) {
+            try scratch.environment.read { try scratch.log.forEach($0) { _, _ in true } }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 // TruncationTests.swift — a log whose first events were dropped: what is left reads as before, and
 // is proven by the edge of what is gone.
 
+import Foundation
 import TestSupport
 import Testing
 import TidemarkEvents
@@ -45,13 +46,14 @@ import TidemarkStore
 
     @discardableResult
     private func truncate(
-        _ scratch: ScratchLog, at last: UInt64, named: Set<Position> = []
+        _ scratch: ScratchLog, at last: UInt64, named: Set<Position> = [],
+        views: [UInt8] = Self.views
     ) throws -> Truncation {
         let plan = try scratch.log.planTruncation(at: Position(last), in: scratch.environment)
         return try scratch.environment.write { transaction in
             var edge = try scratch.log.edge(transaction)
             return try scratch.log.truncate(
-                plan, views: Self.views, named: named, edge: &edge, transaction)
+                plan, views: views, named: named, edge: &edge, transaction)
         }
     }
 
@@ -216,6 +218,25 @@ import TidemarkStore
         })
         #expect(bare.first?.code == .missingEvent)
         #expect(bare.first?.position == Position(1))
+    }
+
+    @Test(arguments: [3, 5_000], [false, true])
+    func `is not salvaged, however long the base is, and without a meta page`(
+        _ viewBytes: Int, hasLostMeta: Bool
+    ) throws {
+        let (scratch, ends, _) = try makeLog(events: 600, sealed: 500)
+        try truncate(scratch, at: ends[60], views: [UInt8](repeating: 7, count: viewBytes))
+        try scratch.append([sampleEvent(600)])
+        try scratch.environment.close()
+        if hasLostMeta {
+            var bytes = Array(try Data(contentsOf: scratch.file))
+            bytes.replaceSubrange(0..<256, with: [UInt8](repeating: 0, count: 256))
+            try Data(bytes).write(to: scratch.file)
+        }
+        let error = #expect(throws: LogError.self) {
+            _ = try SalvagedLog(in: scratch.file.deletingLastPathComponent().path)
+        }
+        #expect(error?.code == .dropped)
     }
 
     @Test func `a damaged event keeps what is before it from being dropped`() throws {

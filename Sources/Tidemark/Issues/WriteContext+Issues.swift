@@ -171,8 +171,15 @@ extension WriteContext {
         guard let lost = sides.mutation else { return }
         let collection = try draft.fold.knownCollection(key.collection)
         let lists = collection?.keyed ?? []
+        // The fields as they were called then, and as they are called now.
+        let fields =
+            issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? [])
         func limited(_ patch: Patch) -> Patch {
-            (collection?.read(patch) ?? patch).limited(to: issue.fields, lists)
+            (collection?.read(patch) ?? patch).limited(to: fields, lists)
+        }
+        let row = try draft.fold.entity(draft.fold.resolve(key))
+        if row.isHidden, row.baseState == .live, let collection {
+            return try redoUnseen(key, lost, row, collection, limited)
         }
         let present = try document(key).map { try JSONDocument(parsing: $0) }
         if lost.kind == .localDeleted {
@@ -190,11 +197,37 @@ extension WriteContext {
             if present != nil {
                 try patch(key, edit)
             } else {
-                let before = try JSONDocument(parsing: sides.sides?.base ?? Array("{}".utf8))
+                // Of what was deleted here since, the server may have told more.
+                let known = row.baseState == .live ? row.base : sides.sides?.base
+                let before = try JSONDocument(parsing: known ?? Array("{}".utf8))
                 let made = try JSONDocument(parsing: edit.applied(to: before, lists))
                 try create(key, try placed(made, key, collection, sides))
             }
         }
+    }
+
+    /// The same of an entity that the server has, and that is hidden.
+    private func redoUnseen(
+        _ key: EntityKey, _ lost: Event, _ row: EntityRow, _ collection: CollectionModel,
+        _ limited: (Patch) -> Patch
+    ) throws {
+        let known = try draft.fold.resolve(key)
+        if lost.kind == .localDeleted {
+            try append(.localDeleted, known, nil)
+            return
+        }
+        let edit: Patch
+        if let bytes = lost.made {
+            let present = try row.content(in: collection) ?? row.base
+            edit = limited(
+                Patch(
+                    settingAllOf: try JSONDocument(parsing: bytes), collection.keyed,
+                    on: try JSONDocument(parsing: present)))
+        } else {
+            edit = limited(try Patch(parsing: lost.payload))
+            try checkNames(of: edit, key, lost, collection)
+        }
+        if !edit.isEmpty { try append(edit, known, collection) }
     }
 
     /// What is made again, at the root where its folder is gone.
@@ -247,11 +280,16 @@ extension WriteContext {
         let row = try draft.fold.entity(key)
         let asOf = completed.asOf ?? cause
         guard row.baseState == .live, row.asOf.map({ $0 <= asOf }) ?? true else { return }
-        let mine = try row.document(in: draft.fold.knownCollection(key.collection))
+        let mine = try row.content(in: draft.fold.knownCollection(key.collection))
         let deleted = try draft.append(
             Event(
                 .serverDeleted, recordedAt: draft.now, key: key, cause: cause, asOf: asOf))
-        guard answer == .keepMine, let mine, try document(key) == nil else { return }
+        let met = try draft.fold.entity(key)
+        if let refusal = met.refusal, refusal.isAsked, refusal.position == deleted {
+            // The answer is one to this question, too.
+            return try answer == .keepMine ? keepMine(key, draft.now) : discardInside(key)
+        }
+        guard answer == .keepMine, let mine, met.content == nil else { return }
         // What lost against that is kept as well: the user is not asked again about it.
         for index in row.pending.indices where try draft.fold.get(.lost(deleted, index)) != nil {
             let payload = IssueAnswered(.conflict, index: index, answer: answer.rawValue)

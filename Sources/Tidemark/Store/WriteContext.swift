@@ -273,7 +273,8 @@ public final class WriteContext {
         return patch.isEmpty ? nil : try append(patch, key, collection)
     }
 
-    private func append(
+    @discardableResult
+    func append(
         _ patch: Patch, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> Position {
         // A reader that does not know of elements would take their names for those of fields.

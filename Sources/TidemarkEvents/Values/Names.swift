@@ -139,6 +139,9 @@ public struct Revision: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// The server's bytes.
     public let rawValue: [UInt8]
 
+    /// The most bytes that a server may make a version of; what has more can't be read.
+    package static let bytesMax = 16 << 10
+
     /// Those bytes.
     public init(rawValue: [UInt8]) { self.rawValue = rawValue }
 

@@ -54,7 +54,9 @@ package struct FoundBlocks: Sendable {
     ) {
         for last in parts.keys.sorted() {
             guard let (bytes, isMended) = whole(parts[last] ?? [], last, read),
-                let block = try? SealedBlock(parsing: bytes, last: last)
+                let block = try? SealedBlock(parsing: bytes, last: last),
+                // No store seals so many together.
+                (last.rawValue - block.first.rawValue) >> Self.indexBits == 0
             else { continue }
             let index = UInt64(stored.count)
             stored.append((last, bytes))

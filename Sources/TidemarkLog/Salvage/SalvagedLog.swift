@@ -90,7 +90,8 @@ package final class SalvagedLog {
         let lock = try DirectoryLock(directory)
         defer { lock.release() }
         let file = try DataPages(in: directory)
-        if let base = file.value(of: .base).flatMap({ try? LogBase(parsing: $0) }) {
+        let bases = [file.value(of: .base), file.oldValue(of: .base)].compactMap(\.self)
+        if let base = bases.lazy.compactMap({ try? LogBase(parsing: $0) }).first {
             throw LogError(
                 .dropped, at: base.position.next,
                 "the log begins there, on views that lie in tables: a log whose first events were "

@@ -12,6 +12,8 @@ package import TidemarkStore
 /// The table "sealed".
 package struct SealedTable: Sendable {
     static let name = "sealed"
+    /// No block holds more events.
+    static let eventsMax: UInt64 = 1 << 24
 
     let table: Table
     private let catalog: Catalog
@@ -247,9 +249,10 @@ package struct SealedTable: Sendable {
                 let (low, high) =
                     reversed
                     ? (found.first, min(from, found.last)) : (max(from, found.first), found.last)
-                var numbers = Array(low.rawValue...max(low, high).rawValue)
-                if reversed { numbers.reverse() }
-                for number in numbers {
+                let top = max(low, high).rawValue
+                // A key that is another one may say that the block holds ever so many.
+                for step in 0...min(top - low.rawValue, Self.eventsMax) {
+                    let number = reversed ? top - step : low.rawValue + step
                     guard try damaged(Position(number), damage) else { return false }
                 }
                 return true

@@ -6,6 +6,8 @@
 //   full              all one, K                  those equal to K       those equal to K
 //   equal to K, full                              the rest of them       the rest of them
 //   equal to K, short                             before K               after K
+//   empty, after K                                                       from K, while others may
+//                                                                        still come to have it
 //
 // A block is short when it has fewer entities than were asked for and the server says of no more.
 
@@ -167,6 +169,9 @@ package struct FeedDecision: Sendable {
         _ block: FeedBlockFacts, _ isShort: Bool, _ cursor: FeedCursor, _ now: Timestamp
     ) -> FeedTurn {
         guard let last = latest(block.keys, now) else {
+            if case .after(let key) = cursor, block.keys.isEmpty, isRecent(key, now) {
+                return FeedTurn(cursor: .from(key), isOver: true)
+            }
             return FeedTurn(cursor: cursor, isOver: true)
         }
         let isFuture = block.keys.last.map { !isPast($0, now) } ?? false
@@ -189,7 +194,14 @@ package struct FeedDecision: Sendable {
         time(of: key).map { $0 <= now.adding(seconds: Self.slack) } ?? false
     }
 
+    /// Whether a change may still come that has the key as well: clocks and long transactions
+    /// differ by that much.
+    private func isRecent(_ key: FeedKey, _ now: Timestamp) -> Bool {
+        time(of: key).map { $0 >= now.subtracting(.seconds(Self.sameKeyFor)) } ?? false
+    }
+
     private static let slack: Int64 = 60
+    private static let sameKeyFor = 600
 
     private func check(
         _ block: FeedBlockFacts, isBack: Bool, _ cursor: FeedCursor

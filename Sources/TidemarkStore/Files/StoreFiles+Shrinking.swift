@@ -11,7 +11,8 @@
 // lock.mdb a writer would not know of him.
 
 extension StoreFiles {
-    private static let copyNames = ["data.mdb", "lock.mdb"]
+    /// In the order in which they go: without its data.mdb the folder is one of step 4.
+    private static let copyNames = ["lock.mdb", "data.mdb"]
 
     private static func unproven(_ directory: String) -> String {
         trimmed(directory) + "/shrinking"

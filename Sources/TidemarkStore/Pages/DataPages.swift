@@ -9,6 +9,8 @@ package final class DataPages: Sendable {
     private let descriptor: Int32
     /// The meta page that counts; nil where that can't be told for certain.
     private let meta: DataFile.Meta?
+    /// Those that can be read.
+    private let metas: [DataFile.Meta]
 
     /// The sizes that are tried where no meta page says which it is; the commonest first.
     private static let triedPageBytes = [4096, 16384, 65536, 8192, 32768, 2048, 1024, 512]
@@ -26,7 +28,7 @@ package final class DataPages: Sendable {
             self.descriptor = descriptor
             byteCount = try Platform.status(of: descriptor).sizeBytes
             let file = DataFile(descriptor: descriptor)
-            let metas = Self.metas(of: file)
+            metas = Self.metas(of: file)
             pageBytes =
                 metas.first?.pageBytes ?? Self.likelyPageBytes(descriptor, byteCount: byteCount)
             meta = Self.newest(metas)
@@ -75,10 +77,16 @@ package final class DataPages: Sendable {
         return found ?? value(of: key.bytes, in: Array(Catalog.formerTableName.utf8))
     }
 
+    /// The same by any meta page that can be read: it may be there no more.
+    package func oldValue(of key: CatalogKey) -> [UInt8]? {
+        metas.lazy.compactMap { meta in
+            self.find(key.bytes, root: meta.main.root).flatMap { $0.node.isTable ? nil : $0.value }
+        }.first
+    }
+
     /// The value of a key of a table, by the meta page that counts.
     ///
-    /// Nil where there is none, where it lies on pages of its own, and where a page on the way, or
-    /// a meta page, is damaged.
+    /// Nil where there is none, and where a page on the way, or a meta page, is damaged.
     package func value(of key: [UInt8], in table: [UInt8]) -> [UInt8]? {
         guard let meta, let record = find(table, root: meta.main.root), record.node.isTable,
             record.value.count >= DataFile.Tree.bytes
@@ -111,8 +119,14 @@ package final class DataPages: Sendable {
                 continue
             }
             let node = nodes.compactMap(\.self).first { page.bytes[$0.key].elementsEqual(key) }
-            guard let node, let data = node.data else { return nil }
-            return (node, Array(page.bytes[data]))
+            guard let node else { return nil }
+            if let data = node.data { return (node, Array(page.bytes[data])) }
+            guard let first = node.page, first < UInt64(byteCount / pageBytes),
+                self.page(Int(first)).kind == .overflow
+            else { return nil }
+            let value = bytes(
+                at: Int(first) * pageBytes + PageImage.headerBytes, count: node.dataBytes)
+            return value.count == node.dataBytes ? (node, value) : nil
         }
         return nil
     }

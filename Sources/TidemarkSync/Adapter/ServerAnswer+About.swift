@@ -15,6 +15,7 @@ extension ServerAnswer {
         guard answers(call) else {
             return .failure(.malformed("\(word) in answer to \(call.word)"))
         }
+        if let short = withShortVersions { return short.about(call) }
         switch (self, call) {
         case (.batch(let answers), .batch(let calls)) where answers.count == calls.count:
             return .batch(
@@ -37,6 +38,40 @@ extension ServerAnswer {
             guard let asked = call.namedID, let id = entityID, id != asked else { return self }
             return .stray(id, "a call about \(asked)")
         }
+    }
+
+    /// The answer without versions that no event could name: of a page their records can't be
+    /// read, any other answer can't be; nil where there are none.
+    private var withShortVersions: ServerAnswer? {
+        func isLong(_ revision: Revision?) -> Bool {
+            revision.map { $0.rawValue.count > Revision.bytesMax } ?? false
+        }
+        func isLong(_ record: ServerRecord) -> Bool {
+            isLong(record.revision)
+                || record.children.contains { $0.records.contains(where: isLong) }
+        }
+        let problem = "a version of more than \(Revision.bytesMax) bytes"
+        if case .page(var page) = self, !isLong(page.cursor),
+            !page.references.contains(where: { isLong($0.revision) })
+        {
+            let long = page.records.filter(isLong)
+            guard !long.isEmpty else { return nil }
+            page.records.removeAll(where: isLong)
+            page.unreadable += long.map {
+                UnreadableRecord(id: $0.id, bytes: $0.document ?? [], problem: problem)
+            }
+            return .page(page)
+        }
+        let isMalformed =
+            switch self {
+            case .page: true
+            case .combined(let pages): pages.contains { $0.records.contains(where: isLong) }
+            case .records(let records): records.contains(where: isLong)
+            case .record(let record), .deleted(let record), .conflict(let record): isLong(record)
+            case .stored(_, let revision, _): isLong(revision)
+            default: false
+            }
+        return isMalformed ? .failure(.malformed(problem)) : nil
     }
 
     /// Whether a call can have an answer of this kind.

@@ -146,6 +146,18 @@ extension Fold {
         try set(row, key)
     }
 
+    /// Gives up a failing call about an entity of which nothing is pending, and a write of it that
+    /// can't be read back.
+    func giveUpFailing(_ key: EntityKey) throws {
+        var row = try entity(key)
+        if row.pending.isEmpty, try isGivenUp(row, key) {
+            try endAttempt(&row, key)
+            try refresh(&row, key)
+            try put(row, key)
+        }
+        if row.pending.isEmpty, row.attempt == nil { try forgetFailing(key) }
+    }
+
     /// The entities of a collection with a write whose outcome is unknown and that can't be read
     /// back.
     func unreadableAttempts(_ collection: CollectionName) throws -> [EntityKey] {

@@ -32,7 +32,9 @@ extension Fold {
             guard let collection = event.collection else { return }
             try readAnswered(collection, payload, position)
         case .unsettled:
-            if payload.answer == "retry", let key = event.key { try retryFailing(resolve(key)) }
+            guard let key = try event.key.map(resolve) else { return }
+            if payload.answer == "retry" { try retryFailing(key) }
+            if payload.answer == "discard" { try giveUpFailing(key) }
         case .warned:
             guard let key = try event.key.map(resolve) else { return }
             var row = try entity(key)

@@ -56,9 +56,10 @@ extension Fold {
     func retry(_ event: Event) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
+        let isServers = row.refusal.map { $0.status != 0 } ?? false
         try rearm(&row, key)
         try put(row, key)
-        try resend(from: key)
+        try resend(from: key, isRefusedByServer: isServers)
     }
 
     func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {

@@ -110,20 +110,41 @@ extension Fold {
                 reason: end.outcome?.word ?? "",
                 position: position)
             put(.gate(.frozen), gate.encoded)
-        case .backsOff:
-            // Who gets no answer does not know whether the credentials are accepted by now.
-            let before = try get(.gate(.backoff)).map { try SyncGate(parsing: $0).failures } ?? 0
-            let settings = try model().settings
-            let failures = min(before, Int(Int32.max)) + 1
-            let gate = SyncGate(
-                since: try moment(event, uptime: end.uptime),
-                microseconds: BackoffRule.microseconds(
-                    failures: failures, seed: try started(event)?.seed ?? 0,
-                    secondsMin: settings.backoff.min.seconds,
-                    secondsMax: settings.backoff.max.seconds),
-                failures: failures, reason: end.outcome?.word ?? "", position: position)
-            put(.gate(.backoff), gate.encoded)
+        // Who gets no answer does not know whether the credentials are accepted by now.
+        case .backsOff: try backOff(event, end, position, isFailure: true)
+        case .waits: try backOff(event, end, position, isFailure: false)
+        case .waitsAgain:
+            if try get(.gate(.backoff)) != nil {
+                try backOff(event, end, position, isFailure: false)
+            }
         }
+    }
+
+    /// Makes automatic runs wait for a while after the end of one.
+    ///
+    /// - Parameter isFailure: whether it counts as one that failed more; else what still waits is
+    ///   left alone, and what has waited waits as long again.
+    private func backOff(
+        _ event: Event, _ end: SyncFinished, _ position: Position, isFailure: Bool
+    ) throws {
+        let since = try moment(event, uptime: end.uptime)
+        let before = try get(.gate(.backoff)).map { try SyncGate(parsing: $0) }
+        if !isFailure, let before, let passed = since.microseconds(since: before.since),
+            passed < before.microseconds
+        {
+            return
+        }
+        let known = min(before?.failures ?? 0, Int(Int32.max))
+        let failures = isFailure ? known + 1 : max(1, known)
+        let settings = try model().settings
+        let gate = SyncGate(
+            since: since,
+            microseconds: BackoffRule.microseconds(
+                failures: failures, seed: try started(event)?.seed ?? 0,
+                secondsMin: settings.backoff.min.seconds,
+                secondsMax: settings.backoff.max.seconds),
+            failures: failures, reason: end.outcome?.word ?? "", position: position)
+        put(.gate(.backoff), gate.encoded)
     }
 
     private func set(

@@ -12,6 +12,10 @@ enum RunEffect {
     case freezes
     /// The next one waits, the longer the more failed.
     case backsOff
+    /// The next one waits where one before it made it wait, and as long again.
+    case waitsAgain
+    /// The next one waits as if one had failed, and as long again where some did.
+    case waits
 
     init(_ end: SyncFinished) {
         switch end.outcome {
@@ -30,11 +34,12 @@ enum RunEffect {
         // Every list was answered here, too.
         case .missing: self = .clears
         case .unauthorized, .apiDeprecated, .clientDeprecated: self = .freezes
-        case .offline, .timeout, .server, .tooManyRequests, .foreign:
-            self = wasSent ? .backsOff : .none
-        case .client, .forbidden, .malformed, .noProgress, .backoff, .deadline, .ruleMissing,
-            .ruleFailed, .diskFull, .cancelled, .gated, nil:
-            self = .none
+        case .tooManyRequests: self = wasSent ? .backsOff : .waits
+        case .offline, .timeout, .server, .foreign, .malformed:
+            self = wasSent ? .backsOff : .waitsAgain
+        case .client, .forbidden, .noProgress, .ruleMissing, .ruleFailed, .diskFull:
+            self = .waitsAgain
+        case .backoff, .deadline, .cancelled, .gated, nil: self = .none
         }
     }
 }

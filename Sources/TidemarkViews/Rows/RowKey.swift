@@ -73,9 +73,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities: 8
-        case .schedule: 7
-        case .decisions, .watermarks: 6
-        case .contents: 5
+        case .schedule: 8
+        case .contents, .decisions, .watermarks: 6
         case .bindings, .issues, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1

@@ -19,9 +19,10 @@ import TidemarkViews
     }
 
     /// A run of which the log has a beginning and an end.
-    private func run(_ outcome: String, at seconds: Int64, seed: UInt64 = 0, requests: Int = 1)
-        throws
-    {
+    private func run(
+        _ outcome: String, at seconds: Int64, seed: UInt64 = 0, requests: Int = 1,
+        uptime: Int64 = 77
+    ) throws {
         let start = fold.last.next.rawValue
         try fold.apply([
             event(
@@ -29,7 +30,7 @@ import TidemarkViews
                 #"{"trigger":"timer","begunAt":1,"bootID":"b","uptime":1,"seed":"\#(seed)"}"#),
             event(
                 .syncFinished, at: seconds, sync: start,
-                #"{"outcome":"\#(outcome)","requests":\#(requests),"endUptime":77}"#),
+                #"{"outcome":"\#(outcome)","requests":\#(requests),"endUptime":\#(uptime)}"#),
         ])
     }
 
@@ -50,7 +51,7 @@ import TidemarkViews
         try fold.rows[.gate(name)].flatMap { $0.isEmpty ? nil : try SyncGate(parsing: $0) }
     }
 
-    @Test(arguments: ["offline", "timeout", "server", "tooManyRequests", "foreign"])
+    @Test(arguments: ["offline", "timeout", "server", "tooManyRequests", "foreign", "malformed"])
     func `waits longer with each run that failed and may be mended by waiting`(_ outcome: String)
         throws
     {
@@ -114,7 +115,7 @@ import TidemarkViews
         #expect(try gate(.backoff) == nil)
     }
 
-    @Test(arguments: ["cancelled", "deadline", "malformed", "something newer"])
+    @Test(arguments: ["cancelled", "deadline", "something newer"])
     func `learns nothing from a run that was cut off`(_ outcome: String) throws {
         try run(outcome, at: 5)
         #expect(try gate(.backoff) == nil)
@@ -126,10 +127,30 @@ import TidemarkViews
         #expect(try gate(.backoff) == before)
     }
 
-    @Test func `learns nothing from a run that was only told to wait`() throws {
+    @Test func `waits, too, where a run was only told to wait`() throws {
         try run("tooManyRequests", at: 5, requests: 0)
+        #expect(try gate(.backoff)?.failures == 1)
 
+        let before = try gate(.backoff)
+        try run("tooManyRequests", at: 5, requests: 0)
+        #expect(try gate(.backoff) == before)
+    }
+
+    @Test(arguments: ["offline", "server", "client", "malformed", "diskFull"])
+    func `waits as long again where a run did nothing after the wait`(_ outcome: String) throws {
+        try run(outcome, at: 5, requests: 0)
         #expect(try gate(.backoff) == nil)
+
+        for _ in 1...2 { try run("server", at: 5) }
+        let before = try #require(try gate(.backoff))
+        try run(outcome, at: 6, requests: 0)
+        #expect(try gate(.backoff) == before)
+
+        let passed = 77 + before.microseconds
+        try run(outcome, at: 10, requests: 0, uptime: passed)
+        let after = try #require(try gate(.backoff))
+        #expect(after.since.uptime == passed)
+        #expect(after.failures == 2 && after.microseconds == before.microseconds)
     }
 
     @Test(arguments: ["unauthorized", "apiDeprecated", "clientDeprecated"])

@@ -173,8 +173,9 @@ extension Fold {
 
     /// Has the files that an entity names sent again at once, also those that were refused.
     ///
-    /// Where the server names files, it may have thrown away one that no record came to name.
-    func resend(from key: EntityKey) throws {
+    /// A server may have thrown away one that no record came to name: one that it names itself, or
+    /// of which it refused the record.
+    func resend(from key: EntityKey, isRefusedByServer: Bool) throws {
         guard try model()[key.collection]?.sendsFiles == true else { return }
         let names = try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0).names }
         for named in names ?? [] where named.isToBeSent {
@@ -183,7 +184,7 @@ extension Fold {
             let before = row
             row.forgetFailures()
             let isPosted = ContentRule.sending(source.text, to: row.place).method == "POST"
-            if isPosted { row.name = nil }
+            if isPosted || isRefusedByServer { row.name = nil }
             if row != before { put(.send(source), row.encoded) }
         }
     }
