@@ -104,6 +104,29 @@ private struct OlderApp {
         try replica.close()
     }
 
+    @Test func `makes a lost edit again under the new names`() async throws {
+        let world = SyncWorld(model: OlderApp.model())
+        world.rivalPuts("notes/a", #"{"description":"old","extra":1}"#)
+        let device = try SyncDevice.make(world, seed: 7)
+        try await device.sync()
+        try device.patch("notes/a", #"{"description":"mine"}"#)
+        world.rivalPuts("notes/a", #"{"description":"theirs","extra":2}"#)
+        try await device.sync()
+        let (directory, issue) = (
+            device.replica.directory, try #require(try device.replica.issues().first)
+        )
+        #expect(issue.kind == .conflict)
+        try device.replica.close()
+
+        let replica = try Replica.open(
+            at: directory, model: OlderApp.newer, dependencies: .seeded(7, clock: world.clock))
+        try await replica.write { tx in try tx.answer(issue.id, .keepMine) }
+        let note = try replica.read { try $0.document(EntityKey("notes", "a")) }
+        #expect(JSON.value("title", of: note ?? [])?.stringValue == "mine")
+        #expect(JSON.value("extra", of: note ?? [])?.int64Value == 2)
+        try replica.deleteTemporary()
+    }
+
     private func mutations(_ replica: Replica, _ id: String) throws -> [String] {
         try replica.journal.read { views in
             try views.outbox(all: true).filter { $0.mutation.key.id == id }.map(\.word)
