@@ -1,6 +1,6 @@
 // Dhis2Adapter.swift — DHIS2's tracker: tracked entities with the enrollments and events in them,
 // events of their own, aggregate data values (Dhis2DataValues.swift), and metadata, which is only
-// read. What is sent: Dhis2Writing.swift.
+// read. What is sent: Dhis2Writing.swift; which attributes are told: Dhis2Attributes.swift.
 //
 //   call        up to 2.39                            from 2.40 on
 //   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
@@ -54,6 +54,7 @@ public struct Dhis2Adapter: ServerAdapter {
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
         traits.sentInPart = ["events"]
+        traits.shownInPart = ["trackedEntities"]
         traits.refetchesPerRequestMax = 100
         traits.idBytesPerRequestMax = Self.idBytesMax
         traits.idSeparators = Self.idSeparators

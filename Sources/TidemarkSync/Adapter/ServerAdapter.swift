@@ -57,6 +57,9 @@ public struct ServerTraits: Sendable, Hashable {
     public var presenceFields: [CollectionName: String] = [:]
     /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:_:)``.
     public var sentInPart: Set<CollectionName> = []
+    /// The collections of whose entities an answer may show only a part:
+    /// ``ServerAdapter/completed(_:of:by:in:_:)``.
+    public var shownInPart: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.
@@ -210,6 +213,23 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
 
+    /// The document of an entity with what the answer would not show of it and the server had
+    /// before; nil where nothing is to be added, as by default.
+    ///
+    /// It is asked about the collections of ``ServerTraits/shownInPart``, in lists, fetches and
+    /// reads. What it returns counts as the server's word: what is missing in it is gone.
+    ///
+    /// - Parameters:
+    ///   - told: the document as the answer has it.
+    ///   - collection: that of the entity.
+    ///   - known: what the server had: its last word, or what was sent to make the entity.
+    ///   - list: the list's parameters; none for a list of all, or an answer about some entities.
+    ///   - document: the document of any entity that is here, by its collection and id.
+    func completed(
+        _ told: JSONDocument, of collection: CollectionModel, by known: JSONDocument,
+        in list: ListParameters, _ document: (EntityKey) -> JSONDocument?
+    ) -> [UInt8]?
+
     /// The parameters with which a list is asked for: its own, as by default, or what follows from
     /// them by what is here and the time.
     ///
@@ -341,6 +361,12 @@ extension ServerAdapter {
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool { true }
+
+    /// Answers show all of an entity.
+    public func completed(
+        _ told: JSONDocument, of collection: CollectionModel, by known: JSONDocument,
+        in list: ListParameters, _ document: (EntityKey) -> JSONDocument?
+    ) -> [UInt8]? { nil }
 
     /// Lists are asked for with the parameters that they have.
     public func asked(

@@ -272,14 +272,16 @@ extension SyncDriver {
                 ?? ids.map { ServerReference(id: $0, revision: nil) }
             var records = records
             let below = try below(&records, collection, [:])
-            return try await log(&recorder) { [exchange, records] in
-                try $0.fetched(records, below, of: wanted, collection.name, exchange, $1)
+            return try await log(&recorder) { [exchange, records, adapter] in
+                let whole = try $1.fold.completed(records, of: collection, by: adapter)
+                return try $0.fetched(whole, below, of: wanted, collection.name, exchange, $1)
             }
         case (.refetch(let collection, let ids, _), .records(let records)):
             var records = records
             let below = try below(&records, collection, [:])
-            return try await log(&recorder) { [exchange, records] in
-                try $0.refetched(records, below, of: ids, collection.name, exchange, $1)
+            return try await log(&recorder) { [exchange, records, adapter] in
+                let whole = try $1.fold.completed(records, of: collection, by: adapter)
+                return try $0.refetched(whole, below, of: ids, collection.name, exchange, $1)
             }
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .deleted),
@@ -328,9 +330,13 @@ extension SyncDriver {
                     return PageResult()
                 }
             }
-            let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
-            try await log(&recorder) { [own, found] in
-                try $0.readBack(key, own, found.first, below, $1)
+            let collection = model[key.collection]
+            let below = try collection.flatMap { try self.below(&found, $0, [:]) }
+            try await log(&recorder) { [own, found, adapter] in
+                let whole = try collection.map { [fold = $1.fold] in
+                    try fold.completed(found, of: $0, by: adapter)
+                }
+                try $0.readBack(key, own, (whole ?? found).first, below, $1)
             }
         case (.compare(let proof), .record(let comparison)):
             try await log(&recorder) { [exchange] in
@@ -340,8 +346,9 @@ extension SyncDriver {
         case (.readBackAll(let collection, let items), .records(let records)):
             var records = records
             let below = try below(&records, collection, [:])
-            _ = try await log(&recorder) { [exchange, records] in
-                try $0.readBack(items, records, below, collection.name, exchange, $1)
+            _ = try await log(&recorder) { [exchange, records, adapter] in
+                let whole = try $1.fold.completed(records, of: collection, by: adapter)
+                return try $0.readBack(items, whole, below, collection.name, exchange, $1)
             }
         case (.combine(.combined(let collections)), .combined(let pages)):
             // In the order of the model, so that what is referred to comes first.
@@ -394,8 +401,11 @@ extension SyncDriver {
             }
         }
         let below = try below(&page.records, list.collection, list.target.parameters)
-        return try await log(&recorder) { [page] in
-            try $0.page(page, below, list, exchange, $1)
+        return try await log(&recorder) { [page, adapter] in
+            var page = page
+            page.records = try $1.fold.completed(
+                page.records, of: list.collection, in: list.target.parameters, by: adapter)
+            return try $0.page(page, below, list, exchange, $1)
         }
     }
 

@@ -63,11 +63,6 @@ extension ViewReader {
         }
     }
 
-    /// The document of an entity; nil where it is not here, or can't be read.
-    func readableDocument(_ key: EntityKey) -> JSONDocument? {
-        (try? document(key)).flatMap { try? JSONDocument(parsing: $0) }
-    }
-
     private func earlierRuns(
         _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> EarlierRuns {
@@ -156,5 +151,12 @@ extension ViewReader {
             return !found
         }
         return found
+    }
+}
+
+extension RowReading {
+    /// The document of an entity; nil where it is not here, or can't be read.
+    func readableDocument(_ key: EntityKey) -> JSONDocument? {
+        (try? document(key)).flatMap { try? JSONDocument(parsing: $0) }
     }
 }
