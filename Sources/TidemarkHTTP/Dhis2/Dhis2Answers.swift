@@ -41,7 +41,15 @@ extension Dhis2Adapter {
             case .read(let collection, let id):
                 let kind = try known(collection)
                 if kind == .dataValues {
-                    guard let record = try values([id], body).first else { return .absent }
+                    guard let record = try values([id], body).first else {
+                        guard tellsAbsence(ofValuesIn: collection) else {
+                            throw .client(
+                                status: 0,
+                                "\(id) is in none of the data sets that lists name; whether it is "
+                                    + "in another one, DHIS2 tells from 2.40 on")
+                        }
+                        return .absent
+                    }
                     return record.isDeleted ? .deleted(record) : .record(record)
                 }
                 let record = try record(kind, body)

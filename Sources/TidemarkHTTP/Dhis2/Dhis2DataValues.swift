@@ -2,7 +2,8 @@
 //
 //   a list        GET api/dataValueSets?dataSet=…&orgUnit=…&period=…&lastUpdated=…; of which
 //                 periods: Dhis2Periods.swift
-//   some values   GET api/dataValueSets, of the data sets that the model lists
+//   some values   GET api/dataValueSets?dataElement=…&orgUnit=…&period=…, up to 2.39 of the data
+//                 sets that the model lists
 //   up to 2.38    POST api/dataValueSets {"dataValues":[…]}
 //   from 2.39 on  POST api/dataValueSets {"dataSet":…,"dataValues":[…]}, one for each data set
 //
@@ -57,25 +58,38 @@ extension Dhis2Adapter {
 
     /// The place at which values are asked for by their ids, below `api`.
     ///
-    /// DHIS2 lists by data set. Where the model names none, or very many, it is asked by data
-    /// element, which later versions understand.
+    /// From 2.40 on DHIS2 lists by data element. Before, it does so by data set; the elements stand
+    /// beside it for versions that know them. Where the model names no set, or very many, it is
+    /// asked by element alone.
     func place(
         ofValues ids: [String], in collection: CollectionModel
     ) throws(SyncFailure) -> String {
         var keys: [Dhis2ValueKey] = []
         for id in ids { keys.append(try Dhis2ValueKey(id)) }
+        return Self.place(
+            Self.each("dataSet", in: askedSets(of: collection))
+                + Self.each("dataElement", of: keys) + Self.each("orgUnit", of: keys)
+                + Self.each("period", of: keys) + [("includeDeleted", "true")])
+    }
+
+    /// Whether an answer to a question for values, which leaves one out, says that there is none.
+    ///
+    /// One by data sets may not hold those of others, which other lists of the model are of.
+    func tellsAbsence(ofValuesIn collection: CollectionModel) -> Bool {
+        askedSets(of: collection).isEmpty
+            || (collection.lists ?? []).allSatisfy { $0.parameters["dataSet"] != nil }
+    }
+
+    /// The data sets by which values are asked for: those that the model's lists name; none where
+    /// it is done by data element.
+    private func askedSets(of collection: CollectionModel) -> [String] {
+        guard !dialect.listsElements else { return [] }
         let sets = (collection.lists ?? []).flatMap { list in
             list.parameters["dataSet"]?.split(separator: ",").map(String.init) ?? []
         }
         // More of them would not fit into an address.
-        let isLong =
-            sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 } > Self.idBytesMax
-        let first =
-            sets.isEmpty || isLong
-            ? Self.each("dataElement", of: keys) : Self.each("dataSet", in: sets)
-        return Self.place(
-            first + Self.each("orgUnit", of: keys) + Self.each("period", of: keys)
-                + [("includeDeleted", "true")])
+        let bytes = sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 }
+        return bytes > Self.idBytesMax ? [] : sets
     }
 
     private static let since = "lastUpdated"

@@ -84,6 +84,9 @@ struct Dhis2Dialect: Sendable, Hashable {
     /// Whether data values are sent set by set, with the data set's id.
     var namesDataSets: Bool { minor >= 39 }
 
+    /// Whether every version of this number lists data values by data element.
+    var listsElements: Bool { minor >= 40 }
+
     /// The path of a list, below `api`.
     func place(of kind: Dhis2Kind) -> String {
         switch kind {

@@ -75,24 +75,28 @@ import TidemarkSync
         #expect(failure?.detail.contains("name them in lists") == true)
     }
 
-    @Test func `a value is read from the data sets that the model lists`() throws {
-        #expect(
-            try path(.read(Self.values, id: id("D1")))
-                == "/api/dataValueSets?dataSet=S1&dataSet=S2&orgUnit=O1&period=202601"
-                + "&includeDeleted=true")
-        #expect(
-            try path(.fetch(CollectionModel("dataValues"), ids: [id("D1"), id("D2", "2027")]))
-                == "/api/dataValueSets?dataElement=D1&dataElement=D2&orgUnit=O1&period=202601"
-                + "&period=2027&includeDeleted=true")
+    @Test func `a value is read by its element, and before 2.40 by the sets of lists`() throws {
+        let read = ServerCall.read(Self.values, id: id("D1"))
+        let rest = "dataElement=D1&orgUnit=O1&period=202601&includeDeleted=true"
+        #expect(try path(read) == "/api/dataValueSets?" + rest)
+        #expect(try path(read, "2.39") == "/api/dataValueSets?dataSet=S1&dataSet=S2&" + rest)
+        let fetch = ServerCall.fetch(
+            CollectionModel("dataValues"), ids: [id("D1"), id("D2", "2027")])
+        for version in ["2.37", "2.41"] {
+            #expect(
+                try path(fetch, version)
+                    == "/api/dataValueSets?dataElement=D1&dataElement=D2&orgUnit=O1&period=202601"
+                    + "&period=2027&includeDeleted=true")
+        }
         #expect(throws: SyncFailure.self) { try path(.read(Self.values, id: "D1-202601")) }
     }
 
     // MARK: What is answered
 
-    private func answer(_ call: ServerCall, _ body: String, status: Int = 200) throws
-        -> ServerAnswer
-    {
-        try adapter().answer(
+    private func answer(
+        _ call: ServerCall, _ body: String, status: Int = 200, version: String = "2.41"
+    ) throws -> ServerAnswer {
+        try adapter(version).answer(
             to: call, HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
     }
 
@@ -149,6 +153,22 @@ import TidemarkSync
                 .fetch(Self.values, ids: [id("D2"), id("D1")]), body)
         else { return #expect(Bool(false)) }
         #expect(records.map(\.id) == [id("D1")])
+    }
+
+    @Test func `what the sets of some lists lack may be in what another list is of`() throws {
+        let group: ListParameters = [
+            "dataElementGroup": "G1", "orgUnit": "O1", "period": "202601",
+        ]
+        var others = Self.values
+        others.lists?.append(.init(group))
+        let body = #"{"dataValues":[]}"#
+        for version in ["2.37", "2.39"] {
+            let own = try answer(.read(Self.values, id: id("D1")), body, version: version)
+            #expect(own == .absent)
+            let found = try answer(.read(others, id: id("D1")), body, version: version)
+            guard case .failure(.client) = found else { return #expect(Bool(false)) }
+        }
+        #expect(try answer(.read(others, id: id("D1")), body) == .absent)
     }
 
     // MARK: What is sent

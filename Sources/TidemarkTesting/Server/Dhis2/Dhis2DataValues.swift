@@ -76,7 +76,8 @@ extension Dhis2ServerModel {
     func dataValueSet(_ call: Dhis2Call) throws(Dhis2Rejection) -> TransportResponse {
         let query = call.query
         let sets = query.list("dataSet")
-        let elements = query.list("dataElement")
+        // Earlier versions know no such parameter.
+        let elements = version < .v40 ? [] : query.list("dataElement")
         guard !sets.isEmpty || !elements.isEmpty else {
             throw Dhis2Rejection(409, "At least one data set must be specified", code: "E2001")
         }
