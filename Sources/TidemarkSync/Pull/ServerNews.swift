@@ -64,8 +64,7 @@ package struct ServerNews {
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
             !row.isPlaceholder, try !isHiddenByItself(key, row)
         else { return .new }
-        if row.base == document || Self.meanTheSame(row.base, document) { return .same }
-        return try saysTheSame(row.base, document, in: collection) ? .same : .new
+        return try isSame(row.base, document, in: collection) ? .same : .new
     }
 
     /// Whether a list's word on an entity is left out, with all that stands in it.
@@ -162,6 +161,14 @@ package struct ServerNews {
         return try fold.knownCollection(key.collection)?.access.hidesAbsent == true
     }
 
+    /// Whether two documents differ in nothing but how they are written, and in which forms.
+    private func isSame(
+        _ left: [UInt8], _ right: [UInt8], in collection: CollectionName
+    ) throws -> Bool {
+        if left == right || Self.meanTheSame(left, right) { return true }
+        return try saysTheSame(left, right, in: collection)
+    }
+
     /// Whether two documents differ in nothing but how they are written.
     private static func meanTheSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
@@ -197,8 +204,14 @@ package struct ServerNews {
             return try row.baseState == .live || row.pending.last?.kind == .delete
                 || fold.isUnreadable(key)
         }
-        return try row.baseState != .live || row.revision != record.revision || row.isAssumed
+        if try row.baseState != .live || row.revision != record.revision || row.isAssumed
             || row.isPlaceholder || isInDoubt(key, run)
+        {
+            return true
+        }
+        // Without a version only the document tells.
+        guard record.revision == nil, let document = record.document else { return false }
+        return try !isSame(row.base, document, in: key.collection)
     }
 
     /// Whether something may still be concluded from a list that did not name the entity, so that
