@@ -60,8 +60,13 @@ extension Dhis2Adapter {
             }
             return .refused(errors)
         }
-        guard found.isImported || isThere(call, found) else {
-            return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
+        if !found.isImported {
+            let isThere = found.warnings.contains(where: \.isOfSameRelationship)
+            switch call {
+            case .create where isThere: break
+            case .update where isThere: return .refused([Self.isNeverChanged])
+            default: return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
+            }
         }
         let warnings = found.warnings.filter { !$0.isOfPresent }.map {
             issue($0, .warning, call, collection)
@@ -70,11 +75,10 @@ extension Dhis2Adapter {
             status: 200, .stored(id: id, nil, issues: isDeletion ? [] : warnings))
     }
 
-    /// Whether what was to be made is there: a relationship, which the server never changes.
-    private func isThere(_ call: ServerCall, _ found: Dhis2Report.Entry) -> Bool {
-        guard case .create = call else { return false }
-        return found.warnings.contains { $0.code == "E4015" }
-    }
+    /// Why an edit of a relationship is refused.
+    private static let isNeverChanged = ServerIssue(
+        .error, code: Dhis2Report.Problem.sameRelationship,
+        "DHIS2 never changes a relationship: delete it, and make another one")
 
     /// A problem of a report, with the value that it names, where it names one.
     private func issue(
@@ -208,7 +212,10 @@ struct Dhis2Report {
             ["E1114", "E1113", "E1082", "E4017"].contains(code ?? "")
         }
         /// Whether a relationship, or a note, is there already: neither is ever changed.
-        var isOfPresent: Bool { ["E4015", "E1119"].contains(code ?? "") }
+        var isOfPresent: Bool { isOfSameRelationship || code == "E1119" }
+        /// Whether it says that a relationship is there already.
+        var isOfSameRelationship: Bool { code == Self.sameRelationship }
+        static let sameRelationship = "E4015"
         /// Whether it is about another object, which this one belongs to.
         var isOfAnother: Bool { code == "E5000" || code == "E5001" }
     }

@@ -250,7 +250,7 @@ import TidemarkSync
         #expect(found.map(words) == ["ignored E4000: a", "absent"])
     }
 
-    @Test func `a relationship that is there already is made, and not changed`() throws {
+    @Test func `a relationship that is there already is made, and an edit refused`() throws {
         let relationships = CollectionModel("relationships", idField: "relationship")
         let create = ServerCall.create(relationships, id: "R1", body: Array("{}".utf8))
         let body = """
@@ -260,7 +260,11 @@ import TidemarkSync
             """
 
         #expect(try answers("2.41", [create], body).map(words) == ["stored R1 "])
-        #expect(try answers("2.41", [update("R1", relationships)], body).map(words) == ["ignored "])
+        #expect(
+            try answers("2.41", [update("R1", relationships)], body).map(words) == [
+                "refused E4015: DHIS2 never changes a relationship: delete it, and make another one"
+            ])
+        #expect(try answers("2.41", [delete("R1", relationships)], body).map(words) == ["ignored "])
     }
 
     @Test func `old summaries: nested, without a reference, and with a word all the same`() throws {
