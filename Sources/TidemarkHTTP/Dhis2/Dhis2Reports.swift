@@ -241,18 +241,39 @@ struct Dhis2Report {
     }
 
     private var entries: [Name: Entry] = [:]
-    /// Sentences of summaries without an object, of which some name one.
-    private var sentences: [String] = []
+    /// What summaries without an object say, of which some name one in their sentence.
+    private var sentences: [Sentence] = []
+
+    /// The sentence of a summary.
+    private struct Sentence {
+        var text: String
+        var isError: Bool
+
+        func names(_ id: String) -> Bool {
+            text.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
+        }
+
+        /// Whether it says that there is no such object.
+        var isOfUnknown: Bool {
+            let text = text.lowercased()
+            return ["not present", "not found", "not exist", "doesn't exist", "doesn't point to"]
+                .contains(where: text.contains)
+        }
+    }
 
     /// What is said of an object.
     func entry(of kind: Dhis2Kind, _ id: String) -> Entry {
         var entry =
             entries[Name(type: kind.reportName, id: id)] ?? entries[Name(type: nil, id: id)]
             ?? Entry()
-        let isNamed = sentences.contains { sentence in
-            sentence.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
+        let isSilent = entry.errors.isEmpty && !entry.isImported
+        for sentence in sentences where sentence.names(id) {
+            if sentence.isOfUnknown {
+                entry.isUnknown = true
+            } else if sentence.isError, isSilent {
+                entry.add(errors: [Problem(message: sentence.text)])
+            }
         }
-        if isNamed { entry.isUnknown = true }
         return entry
     }
 
@@ -349,7 +370,7 @@ struct Dhis2Report {
                 }
             }
         } else if let sentence {
-            sentences.append(sentence)
+            sentences.append(Sentence(text: sentence, isError: status == "ERROR"))
         }
         for member in ["enrollments", "events"] {
             let below = summary[member]?.object?["importSummaries"]?.array

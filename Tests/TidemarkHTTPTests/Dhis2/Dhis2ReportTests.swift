@@ -286,6 +286,34 @@ import TidemarkSync
         #expect(found.map(words) == ["stored T1 warning: odd", "absent", "refused no"])
     }
 
+    @Test(
+        arguments: [
+            ("User has no data write access to event V1", "refused"),
+            ("Event V1 cannot be deleted as it is not present in the system", "absent"),
+            ("Event not found for ID V1", "absent"), ("V1 does not exist", "absent"),
+            ("Program P1 is not assigned to this Organisation Unit: O1", "ignored"),
+        ])
+    func `an old summary without a reference is about whom its sentence names`(
+        _ sentence: String, _ word: String
+    ) throws {
+        let found = try answers(
+            "2.37", [delete("V1")],
+            #"{"response":{"responseType":"ImportSummaries","importSummaries":["#
+                + #"{"status":"ERROR","description":"\#(sentence)"}]}}"#, status: 409)
+        let detail = word == "refused" ? sentence : ""
+        #expect(found.map(words) == [word == "absent" ? word : "\(word) \(detail)"])
+    }
+
+    @Test func `whom a sentence only mentions is what its own summary says`() throws {
+        let found = try answers(
+            "2.37", [update("T1", Self.entities)],
+            #"{"response":{"responseType":"ImportSummaries","importSummaries":["#
+                + #"{"status":"SUCCESS","reference":"T1","importCount":{"updated":1}},"#
+                + #"{"status":"ERROR","description":"T1 has another enrollment"}]}}"#,
+            status: 409)
+        #expect(found.map(words) == ["stored T1 "])
+    }
+
     @Test(arguments: ["", "null", "[]", "{}", #"{"status":"OK"}"#, #"{"status":7}"#, "<html>"])
     func `an answer without a report proves nothing`(_ body: String) throws {
         for version in ["2.37", "2.41"] {
