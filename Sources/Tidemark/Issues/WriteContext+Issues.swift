@@ -178,7 +178,7 @@ extension WriteContext {
             (collection?.read(patch) ?? patch).limited(to: fields, lists)
         }
         let row = try draft.fold.entity(draft.fold.resolve(key))
-        if row.isHidden, row.baseState == .live, let collection {
+        if row.isHidden, row.content != nil, row.baseState == .live, let collection {
             return try redoUnseen(key, lost, row, collection, limited)
         }
         let present = try document(key).map { try JSONDocument(parsing: $0) }

@@ -11,7 +11,7 @@ extension CalDAVAdapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
-            if let failure = Self.failure(response) ?? Self.stranger(call, status, body) {
+            if let failure = Self.failure(response, call) ?? Self.stranger(call, status, body) {
                 return .failure(failure)
             }
             switch call {
@@ -37,11 +37,13 @@ extension CalDAVAdapter {
     }
 
     /// Failures that any call can have and that are not about one item.
-    private static func failure(_ response: HTTPResponse) -> SyncFailure? {
+    private static func failure(_ response: HTTPResponse, _ call: ServerCall) -> SyncFailure? {
         let status = response.status.code
         return switch status {
         // A 403 is told apart by its body.
         case 403: nil
+        // No room (RFC 4331) is a refusal of what is written.
+        case 507 where call.isWriteOfOne: nil
         // Trying again later does not help where the server lacks the report.
         case 501: .client(status: 501, "not implemented")
         default: .ofCall(status, response.headerFields)
@@ -134,7 +136,7 @@ extension CalDAVAdapter {
             if response.isGone {
                 found[ExactString(id)] = .some(nil)
             } else if let text = response.properties?.first(data, in: namespace)?.text {
-                found[ExactString(id)] = record(
+                found[ExactString(id)] = try record(
                     id, collection, response.revision, Array(text.utf8))
             } else {
                 throw .malformed(
@@ -157,7 +159,7 @@ extension CalDAVAdapter {
         _ collection: CollectionModel, _ id: String, _ response: HTTPResponse, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerRecord? {
         switch response.status.code {
-        case 200: record(id, collection, ETag.strong(response.headerFields[.eTag]), body)
+        case 200: try record(id, collection, ETag.strong(response.headerFields[.eTag]), body)
         case 404, 410: nil
         default: throw Self.refused(response.status.code, body)
         }
@@ -165,8 +167,11 @@ extension CalDAVAdapter {
 
     private func record(
         _ id: String, _ collection: CollectionModel, _ revision: Revision?, _ content: [UInt8]
-    ) -> ServerRecord {
-        ServerRecord(
+    ) throws(SyncFailure) -> ServerRecord {
+        guard CalDAVItem.isWhole(content) else {
+            throw .malformed("\(id) came without its end, or is no item")
+        }
+        return ServerRecord(
             id: id, revision: revision,
             document: CalDAVItem.document(id: id, idField: collection.idField, content))
     }

@@ -14,6 +14,19 @@ enum CalDAVItem {
     /// The member with the bytes of an item that is not UTF-8.
     static let bytes = "dataBase64"
 
+    /// Whether a text begins an object and ends the same one: a connection that broke off may have
+    /// left a beginning, and something between may have answered.
+    static func isWhole(_ content: [UInt8]) -> Bool {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = content.starts(with: mark) ? content.dropFirst(mark.count) : content[...]
+        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            .lazy.map { String(decoding: $0, as: UTF8.self).trimmed.uppercased() }
+        guard let first = lines.first(where: { !$0.isEmpty }),
+            let last = lines.last(where: { !$0.isEmpty }), first.hasPrefix("BEGIN:")
+        else { return false }
+        return last == "END:" + first.dropFirst("BEGIN:".count)
+    }
+
     /// The document of an item.
     static func document(id: String, idField: String, _ content: [UInt8]) -> [UInt8] {
         var document = Array("{".utf8)

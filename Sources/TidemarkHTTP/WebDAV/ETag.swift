@@ -8,10 +8,11 @@ enum ETag {
     /// How many bytes one may have.
     static let bytesMax = 1024
 
-    /// The ETag as it is, with its quotes; nil when there is none that a precondition can use.
+    /// The ETag as it is, with its quotes; nil when there is none that a precondition can use: `*`
+    /// is any version.
     static func strong(_ text: String?) -> Revision? {
-        guard let text, !text.isEmpty, !text.hasPrefix("W/"), text.utf8.count <= bytesMax,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard let text, !text.isEmpty, !text.lowercased().hasPrefix("w/"), text != "*",
+            text.utf8.count <= bytesMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return Revision(text)
     }

@@ -6,7 +6,7 @@
 //   full              all one, K                  those equal to K       those equal to K
 //   equal to K, full                              the rest of them       the rest of them
 //   equal to K, short                             before K               after K
-//   empty, after K                                                       from K, while others may
+//   nothing past, after K                                                from K, while others may
 //                                                                        still come to have it
 //
 // A block is short when it has fewer entities than were asked for and the server says of no more.
@@ -169,7 +169,7 @@ package struct FeedDecision: Sendable {
         _ block: FeedBlockFacts, _ isShort: Bool, _ cursor: FeedCursor, _ now: Timestamp
     ) -> FeedTurn {
         guard let last = latest(block.keys, now) else {
-            if case .after(let key) = cursor, block.keys.isEmpty, isRecent(key, now) {
+            if case .after(let key) = cursor, isRecent(key, now) {
                 return FeedTurn(cursor: .from(key), isOver: true)
             }
             return FeedTurn(cursor: cursor, isOver: true)

@@ -192,14 +192,20 @@ extension ViewReader {
         by attempt: EntityRow.Attempt, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> (digest: String, bytes: Int)? {
         guard let field = collection.tree?.content else { return nil }
-        let body = try event(at: attempt.call)?.read(RequestSent.self)?.body.bytes ?? []
+        let made = try row.made(through: attempt.covers, in: collection)
+        // A capsule need not have the request.
+        guard let request = try event(at: attempt.call)?.read(RequestSent.self) else {
+            let name = JSON.value(field, of: made).flatMap { ContentName($0) }
+            guard case .file(let digest, let bytes)? = name else { return nil }
+            return (digest, bytes)
+        }
+        let body = request.body.bytes
         guard body.isEmpty else {
             let name = (try? JSONValue(parsing: body)).flatMap { ContentName($0) }
             guard case .file(let digest, let bytes)? = name else { return nil }
             return (digest, bytes)
         }
         // What is made without a content is an empty file.
-        let made = try row.made(through: attempt.covers, in: collection)
         guard row.baseState != .live, !made.isEmpty, JSON.value(field, of: made) == nil else {
             return nil
         }

@@ -364,7 +364,7 @@ extension PendingWrite {
         }
         if let unseen {
             return "\(unseen) lies in it, and was not seen here when it was deleted: discard the "
-                + "deletion, look, and delete it again"
+                + "deletion to look, or keep mine to delete it with all that is known of it by now"
         }
         if let unshown {
             return "the server does not list all that lies in \(unshown), which would go with it: "

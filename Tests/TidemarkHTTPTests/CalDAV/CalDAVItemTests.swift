@@ -25,17 +25,56 @@ import TidemarkSync
         ("\n\r\r\n", #"\r\n\r\n\r\n"#), ("\u{FEFF}a\"\\", "\u{FEFF}a\\\"\\\\"),
     ])
     func `line ends are CR LF, and nothing else is changed`(_ text: String, _ data: String) {
+        let whole = #"BEGIN:X\r\n\#(data)\r\nEND:X"#
         let record = ServerRecord(
-            id: "u1", revision: nil, document: Array(#"{"id":"u1","data":"\#(data)"}"#.utf8))
+            id: "u1", revision: nil, document: Array(#"{"id":"u1","data":"\#(whole)"}"#.utf8))
 
-        #expect(caldav.answer(to: caldav.read, 200, text) == .record(record))
+        #expect(
+            caldav.answer(to: caldav.read, 200, "BEGIN:X\n\(text)\nEND:X") == .record(record))
+    }
+
+    @Test(arguments: [
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMM", "BEGIN:VCALENDAR\r\nEND:VEVENT", "",
+        #"{"error":"login"}"#, "\u{FEFF}<html></html>", "\r\n",
+    ])
+    func `what has no beginning and no end is no item`(_ text: String) {
+        let alone = ServerCall.fetch(caldav.tasks, ids: ["u1"])
+        for call in [caldav.read, alone] {
+            #expect(caldav.answer(to: call, 200, text).isMalformed)
+        }
+    }
+
+    @Test func `an item may begin with a mark of UTF-8, and end with empty lines`() {
+        for text in ["\u{FEFF}BEGIN:VCARD\nEND:VCARD\n\n", "\r\nbegin:vcard\r\nend:vcard "] {
+            guard case .record = caldav.answer(to: caldav.read, 200, text) else {
+                Issue.record("\(text)")
+                continue
+            }
+        }
+    }
+
+    @Test func `no room for what is written is a refusal, and for a list a failure`() {
+        for call in [caldav.create, caldav.update, caldav.delete] {
+            guard case .refused(let refusal) = caldav.answer(to: call, 507, "") else {
+                Issue.record("\(call)")
+                continue
+            }
+            #expect(refusal.status == 507)
+        }
+        let list = ServerCall.list(caldav.tasks, after: nil, page: nil)
+        guard case .failure(.server(507, _)) = caldav.answer(to: list, 507, "") else {
+            Issue.record("no failure")
+            return
+        }
     }
 
     @Test func `bytes that are no text are kept as they are`() {
         let record = ServerRecord(
-            id: "u1", revision: nil, document: Array(#"{"id":"u1","dataBase64":"QkUK/w=="}"#.utf8))
+            id: "u1", revision: nil,
+            document: Array(#"{"id":"u1","dataBase64":"QkVHSU46WAr/CkVORDpY"}"#.utf8))
 
-        #expect(caldav.answer(to: caldav.read, 200, [0x42, 0x45, 0x0A, 0xFF]) == .record(record))
+        let item = Array("BEGIN:X\n".utf8) + [0xFF] + Array("\nEND:X".utf8)
+        #expect(caldav.answer(to: caldav.read, 200, item) == .record(record))
     }
 
     @Test func `an item that is not there is absent`() {
@@ -71,7 +110,7 @@ import TidemarkSync
         let call = ServerCall.fetch(caldav.tasks, ids: ["é", "e\u{301}"])
         func item(_ name: String, _ text: String) -> String {
             "<D:response><D:href>/base/demo/tasks/\(name).ics</D:href><D:propstat><D:prop>"
-                + "<C:calendar-data>\(text)</C:calendar-data></D:prop>"
+                + "<C:calendar-data>BEGIN:X\n\(text)\nEND:X</C:calendar-data></D:prop>"
                 + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
         }
         let body =
@@ -84,8 +123,8 @@ import TidemarkSync
             Issue.record("\(answer)")
             return
         }
-        #expect(records.compactMap(\.text?.utf8.count) == [22, 23])
-        #expect(records[0].text?.contains(#""data":"1""#) == true)
+        #expect(records.compactMap(\.text?.utf8.count) == [42, 43])
+        #expect(records[0].text?.contains(#"X\r\n1\r\nEND"#) == true)
     }
 
     @Test func `a write that is taken says the new version, not what it made of the item`() {
