@@ -23,7 +23,7 @@ import Testing
 
         let status = try await SyncTool.run("status", folder / "demo/reader")
         #expect(status.lines.contains("          backfill end"))
-        #expect(status.lines.contains { $0.hasPrefix("          changes after ") })
+        #expect(status.lines.contains { $0.hasPrefix("          changes from ") })
         let verified = try await SyncTool.run("verify", folder / "demo/reader")
         #expect(verified.code == 0 && verified.out.hasPrefix("fine: "))
     }

@@ -146,15 +146,9 @@ extension Fold {
         try set(row, key)
     }
 
-    /// Gives up a failing call about an entity of which nothing is pending, and a write of it that
-    /// can't be read back.
+    /// Gives up a failing call about an entity of which nothing is pending or under way.
     func giveUpFailing(_ key: EntityKey) throws {
-        var row = try entity(key)
-        if row.pending.isEmpty, try isGivenUp(row, key) {
-            try endAttempt(&row, key)
-            try refresh(&row, key)
-            try put(row, key)
-        }
+        let row = try entity(key)
         if row.pending.isEmpty, row.attempt == nil { try forgetFailing(key) }
     }
 

@@ -71,9 +71,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .outbox: 10
-        case .entities: 9
-        case .schedule: 8
+        case .outbox: 9
+        case .entities, .schedule: 8
         case .contents, .decisions, .watermarks: 6
         case .bindings, .issues, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
