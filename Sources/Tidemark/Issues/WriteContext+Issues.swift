@@ -177,17 +177,27 @@ extension WriteContext {
         func limited(_ patch: Patch) -> Patch {
             (collection?.read(patch) ?? patch).limited(to: fields, lists)
         }
-        let row = try draft.fold.entity(draft.fold.resolve(key))
-        if row.isHidden, row.content != nil, row.baseState == .live, let collection {
-            return try redoUnseen(key, lost, row, collection, limited)
+        let known = try draft.fold.resolve(key)
+        let row = try draft.fold.entity(known)
+        // What is hidden is edited behind the back of who sees nothing of it.
+        let isHidden = row.isHidden && row.content != nil && row.baseState == .live
+        let present = try (isHidden ? row.content(in: collection) : document(key)).map {
+            try JSONDocument(parsing: $0)
         }
-        let present = try document(key).map { try JSONDocument(parsing: $0) }
+        func change(_ edit: Patch) throws {
+            guard isHidden, let collection else {
+                try patch(key, edit)
+                return
+            }
+            if !edit.isEmpty { try append(edit, known, collection) }
+        }
         if lost.kind == .localDeleted {
-            if present != nil { try delete(key) }
+            guard present != nil else { return }
+            if isHidden { try append(.localDeleted, known, nil) } else { try delete(key) }
         } else if let bytes = lost.made {
             let made = try JSONDocument(parsing: bytes)
             if let present {
-                try patch(key, limited(Patch(settingAllOf: made, lists, on: present)))
+                try change(limited(Patch(settingAllOf: made, lists, on: present)))
             } else {
                 try create(key, try placed(made, key, collection, sides))
             }
@@ -195,39 +205,15 @@ extension WriteContext {
             let edit = limited(try Patch(parsing: lost.payload))
             try checkNames(of: edit, key, lost, collection)
             if present != nil {
-                try patch(key, edit)
+                try change(edit)
             } else {
                 // Of what was deleted here since, the server may have told more.
-                let known = row.baseState == .live ? row.base : sides.sides?.base
-                let before = try JSONDocument(parsing: known ?? Array("{}".utf8))
+                let base = row.baseState == .live ? row.base : sides.sides?.base
+                let before = try JSONDocument(parsing: base ?? Array("{}".utf8))
                 let made = try JSONDocument(parsing: edit.applied(to: before, lists))
                 try create(key, try placed(made, key, collection, sides))
             }
         }
-    }
-
-    /// The same of an entity that the server has, and that is hidden.
-    private func redoUnseen(
-        _ key: EntityKey, _ lost: Event, _ row: EntityRow, _ collection: CollectionModel,
-        _ limited: (Patch) -> Patch
-    ) throws {
-        let known = try draft.fold.resolve(key)
-        if lost.kind == .localDeleted {
-            try append(.localDeleted, known, nil)
-            return
-        }
-        let edit: Patch
-        if let bytes = lost.made {
-            let present = try row.content(in: collection) ?? row.base
-            edit = limited(
-                Patch(
-                    settingAllOf: try JSONDocument(parsing: bytes), collection.keyed,
-                    on: try JSONDocument(parsing: present)))
-        } else {
-            edit = limited(try Patch(parsing: lost.payload))
-            try checkNames(of: edit, key, lost, collection)
-        }
-        if !edit.isEmpty { try append(edit, known, collection) }
     }
 
     /// What is made again, at the root where its folder is gone.

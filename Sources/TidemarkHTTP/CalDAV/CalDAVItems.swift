@@ -17,14 +17,18 @@ enum CalDAVItem {
     /// Whether a text begins an object and ends the same one: a connection that broke off may have
     /// left a beginning, and something between may have answered.
     static func isWhole(_ content: [UInt8]) -> Bool {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = content.starts(with: mark) ? content.dropFirst(mark.count) : content[...]
-        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-            .lazy.map { String(decoding: $0, as: UTF8.self).trimmed.uppercased() }
-        guard let first = lines.first(where: { !$0.isEmpty }),
-            let last = lines.last(where: { !$0.isEmpty }), first.hasPrefix("BEGIN:")
-        else { return false }
-        return last == "END:" + first.dropFirst("BEGIN:".count)
+        let (mark, end): ([UInt8], String) = ([0xEF, 0xBB, 0xBF], "\r\n")
+        let isSpace = { (byte: UInt8) in " \t\r\n".utf8.contains(byte) }
+        var text = content.starts(with: mark) ? content.dropFirst(mark.count) : content[...]
+        text = text.drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        let first = text.prefix { !end.utf8.contains($0) }
+        let last = text[(text.lastIndex { end.utf8.contains($0) } ?? text.startIndex)...]
+        func line(_ bytes: ArraySlice<UInt8>) -> String {
+            String(decoding: bytes, as: UTF8.self).trimmed.uppercased()
+        }
+        guard line(first).hasPrefix("BEGIN:") else { return false }
+        return line(last) == "END:" + line(first).dropFirst("BEGIN:".count)
     }
 
     /// The document of an item.

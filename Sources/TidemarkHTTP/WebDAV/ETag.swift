@@ -11,7 +11,7 @@ enum ETag {
     /// The ETag as it is, with its quotes; nil when there is none that a precondition can use: `*`
     /// is any version.
     static func strong(_ text: String?) -> Revision? {
-        guard let text, !text.isEmpty, !text.lowercased().hasPrefix("w/"), text != "*",
+        guard let text, !text.isEmpty, text != "*", !text.hasPrefix("W/"), !text.hasPrefix("w/"),
             text.utf8.count <= bytesMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return Revision(text)

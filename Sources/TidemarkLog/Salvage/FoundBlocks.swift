@@ -55,8 +55,7 @@ package struct FoundBlocks: Sendable {
         for last in parts.keys.sorted() {
             guard let (bytes, isMended) = whole(parts[last] ?? [], last, read),
                 let block = try? SealedBlock(parsing: bytes, last: last),
-                // No store seals so many together.
-                (last.rawValue - block.first.rawValue) >> Self.indexBits == 0
+                last.rawValue - block.first.rawValue < SealedTable.eventsMax
             else { continue }
             let index = UInt64(stored.count)
             stored.append((last, bytes))

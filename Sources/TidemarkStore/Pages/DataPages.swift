@@ -7,10 +7,10 @@ package final class DataPages: Sendable {
     /// How long the file is.
     package let byteCount: Int
     private let descriptor: Int32
-    /// The meta page that counts; nil where that can't be told for certain.
-    private let meta: DataFile.Meta?
-    /// Those that can be read.
+    /// The meta pages that can be read.
     private let metas: [DataFile.Meta]
+    /// The one that counts; nil where that can't be told for certain.
+    private var meta: DataFile.Meta? { Self.newest(metas) }
 
     /// The sizes that are tried where no meta page says which it is; the commonest first.
     private static let triedPageBytes = [4096, 16384, 65536, 8192, 32768, 2048, 1024, 512]
@@ -31,7 +31,6 @@ package final class DataPages: Sendable {
             metas = Self.metas(of: file)
             pageBytes =
                 metas.first?.pageBytes ?? Self.likelyPageBytes(descriptor, byteCount: byteCount)
-            meta = Self.newest(metas)
         } catch {
             throw .system(error.number, during: "open", path)
         }

@@ -48,9 +48,8 @@ extension ViewReader {
         let marks = plan.versions == .none ? [:] : try folderMarks(of: name)
         contents.walk?.versions[""] = marks[""]?.cursor
         if !plan.target.parameters.isEmpty {
-            let asked = adapter.asked(plan.target.parameters, of: plan.collection, at: plan.now) {
-                (try? document($0)).flatMap { $0 }.flatMap { try? JSONDocument(parsing: $0) }
-            }
+            let asked = adapter.asked(
+                plan.target.parameters, of: plan.collection, at: plan.now, readableDocument)
             contents.parameters = asked == plan.target.parameters ? nil : asked
         }
         let folder = try plan.target.folder.map { folder in

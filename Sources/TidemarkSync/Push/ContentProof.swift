@@ -194,21 +194,15 @@ extension ViewReader {
         guard let field = collection.tree?.content else { return nil }
         let made = try row.made(through: attempt.covers, in: collection)
         // A capsule need not have the request.
-        guard let request = try event(at: attempt.call)?.read(RequestSent.self) else {
-            let name = JSON.value(field, of: made).flatMap { ContentName($0) }
-            guard case .file(let digest, let bytes)? = name else { return nil }
-            return (digest, bytes)
-        }
-        let body = request.body.bytes
-        guard body.isEmpty else {
-            let name = (try? JSONValue(parsing: body)).flatMap { ContentName($0) }
-            guard case .file(let digest, let bytes)? = name else { return nil }
+        let body = try event(at: attempt.call)?.read(RequestSent.self)?.body.bytes
+        let named = body.map { try? JSONValue(parsing: $0) } ?? JSON.value(field, of: made)
+        if case .file(let digest, let bytes)? = named.flatMap({ ContentName($0) }) {
             return (digest, bytes)
         }
         // What is made without a content is an empty file.
-        guard row.baseState != .live, !made.isEmpty, JSON.value(field, of: made) == nil else {
-            return nil
-        }
+        guard row.baseState != .live, !made.isEmpty, body?.isEmpty ?? true,
+            JSON.value(field, of: made) == nil
+        else { return nil }
         return (ContentFile.emptyDigest, 0)
     }
 }

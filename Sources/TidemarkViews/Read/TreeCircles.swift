@@ -16,21 +16,13 @@ extension RowReading {
         guard let reader = TreeReader(collection),
             try entity(at: .entity(key)).baseState != .live
         else { return false }
-        var circles = TreeCircles(reader)
-        try forEachMutation(openOnly: true) { position, mutation in
-            guard !mutation.isDerived, mutation.key.collection == key.collection else {
-                return true
-            }
-            try circles.add(mutation.key.id, position, self)
-            return true
-        }
-        return circles.hold(key.id)
+        return try TreeCircles(reader, self).hold(key.id)
     }
 }
 
 /// The pending changes of a tree in their order, and what each of them waits for.
-private struct TreeCircles {
-    private struct Change {
+struct TreeCircles: Sendable {
+    private struct Change: Sendable {
         var id: ExactString
         var tags: LaneTags
         /// The entities of which an earlier change overlaps it.
@@ -47,11 +39,19 @@ private struct TreeCircles {
     /// The change that makes an entity.
     private var makers: [ExactString: Int] = [:]
 
-    init(_ reader: TreeReader) {
+    /// All that is pending in the tree of a reader.
+    init(_ reader: TreeReader, _ rows: some RowReading) throws {
         self.reader = reader
+        try rows.forEachMutation(openOnly: true) { position, mutation in
+            guard !mutation.isDerived, mutation.key.collection == reader.collection.name else {
+                return true
+            }
+            try add(mutation.key.id, position, rows)
+            return true
+        }
     }
 
-    mutating func add(_ id: String, _ position: Position, _ rows: some RowReading) throws {
+    private mutating func add(_ id: String, _ position: Position, _ rows: some RowReading) throws {
         guard try reader.ending(of: id, rows) == nil else { return }
         let tags = try reader.tags(of: id, position, rows)
         let place = changes.count

@@ -22,6 +22,8 @@ struct TreeQueue: Sendable {
     private var courses: [String: Course] = [:]
     /// What is to be made later than what needs it.
     private var awaited: Set<String> = []
+    /// What waits for what, once that is asked.
+    private var circles: TreeCircles?
 
     /// Nil for a collection that is no tree.
     init?(_ collection: CollectionModel) {
@@ -50,12 +52,10 @@ struct TreeQueue: Sendable {
             switch courses[id] {
             case nil where waits:
                 courses[id] = .closed
-                if awaited.contains(id), try rows.entity(at: .entity(mutation.key)).refusal == nil,
-                    try rows.waitsForItself(mutation.key, in: reader.collection)
-                {
-                    circular.append(mutation)
-                    circular[circular.count - 1].through = mutation.first
-                    circular[circular.count - 1].waitsForItself = true
+                if awaited.contains(id), try waitsForItself(mutation.key, rows) {
+                    var first = mutation
+                    (first.through, first.waitsForItself) = (mutation.first, true)
+                    circular.append(first)
                 }
             case nil:
                 courses[id] = .sent(found.count)
@@ -73,5 +73,14 @@ struct TreeQueue: Sendable {
             return try reader.missing(for: candidate.key.id, through: last, rows) == nil
                 || reader.isNowhere(candidate.key, through: last, rows)
         } + circular
+    }
+
+    /// Whether an entity that was not refused waits only for what waits for it.
+    private mutating func waitsForItself(_ key: EntityKey, _ rows: some RowReading) throws -> Bool {
+        let row = try rows.entity(at: .entity(key))
+        guard row.refusal == nil, row.baseState != .live else { return false }
+        let circles = try circles ?? TreeCircles(reader, rows)
+        self.circles = circles
+        return circles.hold(key.id)
     }
 }

@@ -68,6 +68,17 @@ import TidemarkSync
         }
     }
 
+    @Test(arguments: ["*", "w/\"1\"", "W/\"1\""])
+    func `an ETag that a precondition can't use is no version`(_ tag: String) {
+        let item = "BEGIN:X\r\nEND:X"
+        let answer = caldav.answer(to: caldav.read, 200, item, [.eTag: tag])
+        guard case .record(let record) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(record.revision == nil)
+    }
+
     @Test func `bytes that are no text are kept as they are`() {
         let record = ServerRecord(
             id: "u1", revision: nil,
