@@ -180,7 +180,7 @@ extension WriteContext {
         let known = try draft.fold.resolve(key)
         let row = try draft.fold.entity(known)
         // What is hidden is edited behind the back of who sees nothing of it.
-        let isHidden = row.isHidden && row.content != nil && row.baseState == .live
+        let isHidden = row.isHidden && row.baseState == .live
         let present = try (isHidden ? row.content(in: collection) : document(key)).map {
             try JSONDocument(parsing: $0)
         }
