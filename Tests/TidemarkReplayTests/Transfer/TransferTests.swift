@@ -189,25 +189,15 @@ extension TransferWorld {
             world.serve("/files/\(number)", "file \(number)")
             try world.name("/files/\(number)", by: "\(number)")
         }
-        let most = SeenCounts()
-        let replica = world.replica
-        let files = world.files
-        files.fault = { _, answer in
-            func open() -> Int? { try? replica.journal.read { try $0.openTransfers().count } }
-            // The first one is alone; the others wait for one beside them while there is any.
-            var tries = 0
-            while (2..<5).contains(files.requests.count), open() == 1, tries < 100_000 {
-                tries += 1
-                sched_yield()
-            }
-            most.note(open())
-            return answer
-        }
+        let gate = TransferGate(world.files)
+        let engine = try world.engine(over: gate)
+        async let outcome = engine.transfer()
+        await gate.settle(2)
+        gate.letGo()
 
-        #expect(try await world.engine.transfer().stored == 5)
+        #expect(try await outcome.stored == 5)
 
-        #expect(most.counts.max() == 2)
-        world.files.fault = nil
+        #expect(gate.most == 2)
         try await world.expectSound(acts: 15)
     }
 

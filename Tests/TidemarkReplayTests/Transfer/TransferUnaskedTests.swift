@@ -15,55 +15,14 @@ import TidemarkViews
 
 @testable import SyncSupport
 
-/// Answers the first request at once, and holds the others until it is told to let them go.
-private final class Gate: Transport, Sendable {
-    private struct State: Sendable {
-        var asked: [String] = []
-        var open = 0
-        var most = 0
-        var isOpen = false
-    }
-    private let files: InMemoryFiles
-    private let state = Lock(State())
-
-    init(_ files: InMemoryFiles) { self.files = files }
-
-    var asked: [String] { state.withLock(\.asked) }
-    var open: Int { state.withLock(\.open) }
-    var most: Int { state.withLock(\.most) }
-
-    func letGo() { state.withLock { $0.isOpen = true } }
-
-    func send(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
-    ) async throws(TransportError) -> TransportResponse {
-        let isFirst = state.withLock { state in
-            state.asked.append(String((request.path ?? "").suffix(1)))
-            state.open += 1
-            state.most = max(state.most, state.open)
-            return state.asked.count == 1
-        }
-        while !isFirst, !state.withLock(\.isOpen), !Task.isCancelled { await Task.yield() }
-        state.withLock { $0.open -= 1 }
-        return try await files.send(request, body: body, limits: limits)
-    }
-
-    /// Waits until so many are held, and for what else may come.
-    func settle(_ count: Int) async {
-        // The first one is open for a moment, too.
-        while asked.count <= count || open < count { await Task.yield() }
-        for _ in 0..<500 { await Task.yield() }
-    }
-}
-
 @Suite struct `files that nobody waits for` {
-    private func world(_ budgets: TransferBudgets) throws -> (TransferWorld, Gate) {
+    private func world(_ budgets: TransferBudgets) throws -> (TransferWorld, TransferGate) {
         let world = try TransferWorld(ContentRule("photo", when: .all), budgets)
         for number in 1...8 {
             world.serve("/files/\(number)", "tea")
             try world.name("/files/\(number)", by: "\(number)")
         }
-        return (world, Gate(world.files))
+        return (world, TransferGate(world.files))
     }
 
     @Test func `are fetched two at a time by the engine itself, and what is asked for comes next`()
@@ -91,7 +50,7 @@ private final class Gate: Transport, Sendable {
 
     /// An engine that fetches by itself, and somebody who came to wait for that.
     private func joined() async throws -> (
-        TransferWorld, Gate, SyncEngine, Task<TransferOutcome, any Error>
+        TransferWorld, TransferGate, SyncEngine, Task<TransferOutcome, any Error>
     ) {
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
@@ -132,7 +91,7 @@ private final class Gate: Transport, Sendable {
     {
         let world = try TransferWorld(
             ContentRule("photo", when: .all), TransferBudgets(downloads: 3))
-        let gate = Gate(world.files)
+        let gate = TransferGate(world.files)
         try world.serve(2)
         let engine = try world.engine(over: gate)
         let pass = Task { try await engine.transfer() }

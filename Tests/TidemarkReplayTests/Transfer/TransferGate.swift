@@ -1,0 +1,49 @@
+// TransferGate.swift — a server of files that holds its answers: a test says when how many requests
+// are open, and no machine's speed does.
+
+import HTTPTypes
+import TidemarkHTTP
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+
+/// Answers the first request at once, and holds the others until it is told to let them go.
+final class TransferGate: Transport, Sendable {
+    private struct State: Sendable {
+        var asked: [String] = []
+        var open = 0
+        var most = 0
+        var isOpen = false
+    }
+    private let files: InMemoryFiles
+    private let state = Lock(State())
+
+    init(_ files: InMemoryFiles) { self.files = files }
+
+    var asked: [String] { state.withLock(\.asked) }
+    var open: Int { state.withLock(\.open) }
+    var most: Int { state.withLock(\.most) }
+
+    func letGo() { state.withLock { $0.isOpen = true } }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let isFirst = state.withLock { state in
+            state.asked.append(String((request.path ?? "").suffix(1)))
+            state.open += 1
+            state.most = max(state.most, state.open)
+            return state.asked.count == 1
+        }
+        while !isFirst, !state.withLock(\.isOpen), !Task.isCancelled { await Task.yield() }
+        state.withLock { $0.open -= 1 }
+        return try await files.send(request, body: body, limits: limits)
+    }
+
+    /// Waits until so many are held, and for what else may come.
+    func settle(_ count: Int) async {
+        // The first one is open for a moment, too.
+        while asked.count <= count || open < count { await Task.yield() }
+        for _ in 0..<500 { await Task.yield() }
+    }
+}
