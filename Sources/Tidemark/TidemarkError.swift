@@ -92,7 +92,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         /// The store was closed.
         case closed
         /// A write was begun, or the store closed, inside a read or a write of the same store,
-        /// where it would wait for itself. Nothing was done; the outer read or write goes on.
+        /// where it would wait for itself; or a run, within the closure that gives a run its
+        /// credentials. Nothing was done; what is outside goes on.
         case nested
         /// Any other error of the storage.
         case storage

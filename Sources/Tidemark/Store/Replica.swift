@@ -149,10 +149,11 @@ public final class Replica: Sendable {
     ///
     /// All acknowledged writes are already on disk. After many thousand events it takes a moment,
     /// because old events are sealed, which frees pages of the file, and a snapshot of the tables
-    /// is kept, from which earlier positions can be read sooner.
+    /// is kept, from which earlier positions can be read sooner. An engine that was started ends.
     public func close() throws {
         if !isReader { journal.keepTidy(at: dependencies.now()) }
         try TidemarkError.mapped { try journal.close() }
+        engines.ring()
     }
 
     /// The model and the remote in the log.

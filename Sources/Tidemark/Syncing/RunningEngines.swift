@@ -17,6 +17,9 @@ final class RunningEngines: Sendable {
         }
     }
 
+    /// Has those that wait see that the store was closed.
+    func ring() { for one in engines.withLock(\.self) { one.engine?.bell.ring() } }
+
     /// Stops all engines, one after another.
     func stop() async {
         for engine in engines.withLock({ $0.compactMap(\.engine) }) { await engine.stop() }

@@ -71,9 +71,10 @@ extension SyncEngine {
             self.schedule = try replica.journal.read { views in
                 var schedule = schedule
                 schedule.gates = try views.gates()
-                try views.forEachSyncRun { _, run in
+                schedule.planCleanUpAgain(at: now.now)
+                try views.forEachSyncRun { begun, run in
                     guard run.scope == .all else { return true }
-                    schedule.lastRunAt = run.finishedAt ?? run.startedAt
+                    schedule.lastRun = .init(at: run.finishedAt ?? run.startedAt, begun: begun)
                     return false
                 }
                 if isEdited, schedule.automatic?.localChanges == true,
@@ -91,9 +92,10 @@ extension SyncEngine {
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all
     ) async throws {
         schedule.begin(scope)
+        isRunPaused = false
         let outcome = try await automatically(triggers, scope)
-        // Paused in the middle: the reasons for the run still hold.
-        guard schedule.isPaused, outcome.failure == .cancelled else { return }
+        // Paused in the middle, even if only for a moment: the reasons for the run still hold.
+        guard isRunPaused, outcome.failure == .cancelled else { return }
         let now = replica.dependencies.moment
         for trigger in triggers {
             guard case .folders(let folders) = scope else {

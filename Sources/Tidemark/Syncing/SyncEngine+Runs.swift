@@ -117,7 +117,7 @@ extension SyncEngine {
             ended(outcome)
             // The server can be had.
             if outcome.failure == nil, outcome.counts.requests > 0 {
-                transferPause = TransferPause()
+                transferPauses.reachAll()
             }
             replica.journal.keepTidyLater(at: replica.dependencies.now())
             activityBroadcast.end(begun.triggers, .success(outcome))

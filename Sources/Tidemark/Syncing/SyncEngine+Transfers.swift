@@ -19,18 +19,21 @@ extension SyncEngine {
     /// What breaks off goes on later where it stopped. Failures of network and server are in the
     /// outcome. After ``start(_:)`` files are fetched and sent without this call.
     ///
-    /// Where the server can't be had, no other file is asked for, and none by the engine itself
-    /// until the pause is over, which a run that succeeds, or this call, ends at once. Where the
-    /// disk is full nothing is fetched likewise, until this call or the end of the pause; what is
-    /// here is sent all the same.
+    /// A server that can't be had is asked for no other file, and by the engine itself not until
+    /// the pause is over, which a run that succeeds, or this call, ends at once; the files of other
+    /// servers go on. Where three can't be had and none could, no more are tried. Where the disk is
+    /// full nothing is fetched likewise, until this call or the end of the pause; what is here is
+    /// sent all the same.
     ///
     /// If the task is cancelled, or the engine is stopped, the log stays consistent.
     ///
     /// - Returns: what came of it.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
-    ///   `engineRunning` when another engine syncs the same store, and errors of the storage.
+    ///   `engineRunning` when another engine syncs the same store, `nested` within the closure that
+    ///   gives credentials, and errors of the storage.
     @discardableResult
     public func transfer() async throws -> TransferOutcome {
+        try asking.refuse("a pass over the files")
         let stops = stops
         var joined = TransferOutcome()
         while let transfers, let signal = transferSignal {
@@ -46,7 +49,7 @@ extension SyncEngine {
                 return TransferOutcome(.cancelled)
             }
         }
-        (transferPause, roomPause) = (TransferPause(), TransferPause())
+        transferPauses = TransferPauses()
         let task = beginTransfers(isAutomatic: false)
         var outcome = try await withTaskCancellationHandler {
             try await task.value
@@ -66,7 +69,9 @@ extension SyncEngine {
     }
 
     private func beginTransfers(isAutomatic: Bool) -> Task<TransferOutcome, any Error> {
-        let isFetching = roomPause.end(at: replica.dependencies.now()) == nil
+        let begun = replica.dependencies.now()
+        let isFetching = transferPauses.roomEnd(at: begun) == nil
+        let away = transferPauses.away(at: begun)
         let signal = TransferSignal(isAwaited: !isAutomatic)
         let task = Task {
             defer {
@@ -80,23 +85,19 @@ extension SyncEngine {
                     return try await TransferDriver(
                         journal: replica.journal, adapter: adapter, transport: transport,
                         limits: limits, dependencies: replica.dependencies,
-                        credentials: credentials, isFetching: isFetching,
+                        credentials: credentials, isFetching: isFetching, away: away,
                         signal: signal, sending: sending,
                         hasSent: { bell.ringForEdit() }
                     ).run()
                 }
                 let now = replica.dependencies.now()
-                transferPause.ended(outcome, at: now, backoff)
-                if isFetching { roomPause.ended(isFull: outcome.isFull, at: now, backoff) }
+                transferPauses.ended(outcome, isFetching: isFetching, at: now, backoff)
                 outcome.nextAt = try nextTransferTime(at: now)
-                if let end = transferPause.end(at: now) {
-                    outcome.nextAt = outcome.nextAt.map { max($0, end) }
-                }
                 publish(.success(outcome))
                 return outcome
             } catch {
                 let error = TidemarkError.wrapping(error)
-                transferPause.broke(at: replica.dependencies.now(), backoff)
+                transferPauses.broke(at: replica.dependencies.now(), backoff)
                 publish(.failure(TidemarkError(ending: error)))
                 throw error
             }
@@ -114,12 +115,21 @@ extension SyncEngine {
         broadcast.send { $0.lastTransfer = transfer }
     }
 
-    /// When the next request about a file is due: one that fetches not before there may be room.
+    /// When the next request about a file is due: one that fetches not before there may be room,
+    /// and one to a server that could not be had not before that is asked again.
     private func nextTransferTime(at now: Timestamp) throws -> Timestamp? {
-        let end = roomPause.end(at: now)
+        let (pauses, away) = (transferPauses, transferPauses.away(at: now))
         return try replica.journal.read { views in
-            let fetch = try views.nextFetchTime(at: now).map { max($0, end ?? $0) }
-            return try [fetch, views.nextSendTime(at: now)].compactMap(\.self).min()
+            var fetch = try views.nextFetchTime(at: now)
+            if let end = pauses.firstEnd(at: now) {
+                let others = try views.nextFetchTime(at: now, isAway: views.isAt(away, by: adapter))
+                fetch = fetch.map { min(max($0, end), others ?? max($0, end)) }
+            }
+            if let end = pauses.roomEnd(at: now) { fetch = fetch.map { max($0, end) } }
+            let send = try views.nextSendTime(at: now).map {
+                max($0, pauses.end(of: .remote, at: now) ?? $0)
+            }
+            return [fetch, send].compactMap(\.self).min().map { max($0, pauses.end(at: now) ?? $0) }
         }
     }
 
@@ -138,12 +148,9 @@ extension SyncEngine {
             due = try nextTransferTime(at: now)
             isOpen = try replica.journal.read { try !$0.openTransfers().isEmpty }
         } catch { throw TidemarkError.wrapping(error) }
-        let end = transferPause.end(at: now)
         // Without an answer are only requests of a process that is gone, or of a pass that broke.
-        guard isOpen || due.map({ $0 <= now }) ?? false else {
-            return due.map { max($0, end ?? $0) }
-        }
-        if let end { return end }
+        guard isOpen || due.map({ $0 <= now }) ?? false else { return due }
+        if let end = transferPauses.end(at: now) { return end }
         _ = beginTransfers(isAutomatic: true)
         return nil
     }

@@ -22,6 +22,7 @@ public actor SyncEngine {
     let transport: any Transport
     let limits: TransportLimits
     let credentials: @Sendable () async throws -> Credentials
+    let asking = CredentialsAsking()
     let broadcast = StatusBroadcast()
     let activityBroadcast = ActivityBroadcast()
     let sending: SendingFiles
@@ -32,6 +33,8 @@ public actor SyncEngine {
     var schedule = SyncSchedule()
     /// The run that the loop waits for.
     var automaticRun: Int?
+    /// Whether a pause ended it.
+    var isRunPaused = false
     /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
@@ -41,10 +44,8 @@ public actor SyncEngine {
     var transferSignal: TransferSignal?
     /// Whether they are fetched without anybody having asked for it.
     var areTransfersAutomatic = false
-    /// How long no pass begins automatically.
-    var transferPause = TransferPause()
-    /// How long no file is fetched automatically, because the disk was full.
-    var roomPause = TransferPause()
+    /// How long files are not fetched and sent automatically.
+    var transferPauses = TransferPauses()
     /// How often the engine was stopped.
     var stops = 0
     /// When the app went to the background, and the log's last position then.
@@ -64,7 +65,9 @@ public actor SyncEngine {
     ///   - credentials: called once for each run, and once more when the server does not accept
     ///     them; if it returns the same ones again, the run ends as `unauthorized`. If it throws a
     ///     ``SyncFailure``, the run ends with that failure, after any other error as
-    ///     `unauthorized`.
+    ///     `unauthorized`. Within it ``sync(_:scope:deadline:full:overwriting:)`` and
+    ///     ``transfer()`` throw `nested`, as the run waits for it, and ``stop()`` does not wait for
+    ///     the run.
     public init(
         _ replica: Replica, remote: Remote, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits = TransportLimits(),
@@ -76,7 +79,8 @@ public actor SyncEngine {
         self.transport = transport
         sending = SendingFiles { [broadcast] files in broadcast.send { $0.set(files) } }
         self.limits = limits
-        self.credentials = credentials
+        let asking = asking
+        self.credentials = { try await asking.during(credentials) }
         replica.engines.add(self)
     }
 
@@ -112,11 +116,13 @@ public actor SyncEngine {
     ///     the server sends the pending mutations are `superseded`. What was made here and the
     ///     server does not have stays, and is pushed. Callers of the same run share this.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
-    ///   `engineRunning` when another engine syncs the same store, and errors of the storage.
+    ///   `engineRunning` when another engine syncs the same store, `nested` within the closure that
+    ///   gives credentials, and errors of the storage.
     public func sync(
         _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
         deadline: Duration? = nil, full: Bool = false, overwriting: Bool = false
     ) async throws -> SyncOutcome {
+        try asking.refuse("a sync run")
         let mode = PullMode(isFull: full, overwrites: overwriting)
         let run = join([trigger], scope, deadline, mode)
         let (task, number) = (run.task, run.number)
@@ -146,11 +152,11 @@ public actor SyncEngine {
         schedule.automatic = triggers.automatic(every: usual)
         schedule.planCleanUp(after: replica.dependencies.now())
         guard !isStarted else {
-            bell.ring()
+            bell.ringForEdit()
             return
         }
         isStarted = true
-        (transferPause, roomPause) = (TransferPause(), TransferPause())
+        transferPauses = TransferPauses()
         loop = Task { await self.follow() }
     }
 
@@ -201,7 +207,10 @@ public actor SyncEngine {
     /// on.
     public func pause() {
         schedule.isPaused = true
-        if let automaticRun { leave(automaticRun) }
+        if let automaticRun, !isRunPaused {
+            isRunPaused = true
+            leave(automaticRun)
+        }
         endTransfersWhilePaused()
         bell.ring()
     }
@@ -214,20 +223,24 @@ public actor SyncEngine {
 
     /// Ends every run at its next step, and lets none begin automatically any more.
     ///
-    /// Returns when the last one has ended. Triggers that were not served are dropped. It may be
+    /// Returns when the last one has ended; within the closure that gives credentials at once, as
+    /// a run waits for that. Triggers that were not served are dropped. It may be
     /// called twice, or without a start.
     public func stop() async {
         isStarted = false
         stops += 1
+        // Another one may be started while this waits.
+        let ending = loop
         rest = .stopped(nil)
         bell.ring()
         for run in runs { cancel(run.number, as: .cancelled) }
         transfers?.cancel()
+        guard !asking.isInside else { return }
         for task in runs.map(\.task) { _ = await task.result }
         _ = await transfers?.result
-        if let loop {
-            await loop.value
-            if self.loop == loop { self.loop = nil }
+        if let ending {
+            await ending.value
+            if loop == ending { loop = nil }
         }
         if runs.isEmpty, !isStarted { publish(rest) }
     }

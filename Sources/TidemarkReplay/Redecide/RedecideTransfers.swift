@@ -49,11 +49,15 @@ struct TransferComparison {
                 let next = try views.nextSendEvent(at: now, after: last)?.event
                 return next?.sent(to: request.path)
             }
-            // Whether somebody waited for it is not logged: either may be what was decided.
+            // Whether somebody waited for it is not logged, nor which other servers could not be
+            // had: any of these may be what was decided.
             var next: Event?
-            for isAwaited in [true, false] {
+            for (isAwaited, isAlone) in [
+                (true, false), (false, false), (true, true), (false, true),
+            ] {
                 let event = try views.nextTransferEvent(
                     at: now, after: last, adapter, isAwaited: isAwaited,
+                    isAway: isAlone ? isOfOther(request, views) : nil,
                     isGone: { _, _ in request.file.isPartGone })?.event
                 let made = comparison.isRedacted ? event?.sent(to: request.path) : event
                 if let made, entry.event.difference(from: made) == nil { return made }
@@ -63,6 +67,20 @@ struct TransferComparison {
         }
         guard let next else { return comparison.missing(entry) }
         return different(entry, next)
+    }
+
+    /// Whether a file is another server's than the one that a request is sent to; without their
+    /// addresses, whether it is another file.
+    private func isOfOther(
+        _ request: RequestSent, _ views: ViewReader
+    ) -> (ContentSource, ContentRule) throws -> Bool {
+        { source, rule in
+            guard !comparison.isRedacted, let path = request.path else {
+                return request.file.source != source.text
+            }
+            let server = try views.server(of: source, rule, by: adapter)
+            return try server != FileAddress(of: path, views.registration()?.remote)?.server
+        }
     }
 
     private func difference(

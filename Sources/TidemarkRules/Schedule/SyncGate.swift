@@ -84,25 +84,41 @@ package struct SyncGates: Sendable, Hashable {
 
     package init() {}
 
+    /// A run that ended, or that began if it never ended.
+    package struct LastRun: Sendable, Hashable {
+        package var at: Timestamp
+        /// The event that began it.
+        package var begun: Position
+
+        package init(at: Timestamp, begun: Position) { (self.at, self.begun) = (at, begun) }
+    }
+
     /// In how many microseconds a call is to be made again that failed by itself, and how often it
     /// failed; nil where there is none.
+    package func retry(at now: Moment, _ last: LastRun?) -> (wait: Int64, failures: Int)? {
+        failing.map { (Self.wait(for: $0, at: now, last), $0.failures) }.min { $0.0 < $1.0 }
+    }
+
+    /// In how many microseconds runs go on that failed one after another; nil where the last one
+    /// did not.
+    package func resumption(at now: Moment, _ last: LastRun?) -> Int64? {
+        backoff.map { Self.wait(for: $0, at: now, last) }
+    }
+
+    /// How long it is until something is tried again.
     ///
-    /// What the last run did not ask again though it was due, because it could not be asked, waits
-    /// as long once more.
-    package func retry(at now: Moment, lastRunAt: Timestamp?) -> (wait: Int64, failures: Int)? {
-        failing.map { gate in
-            var left = gate.left(at: now)
-            let again = max(gate.microseconds, 1_000_000)
-            if left == 0, let last = lastRunAt, last > gate.since.now {
-                let passed = now.now.rawValue.subtractingReportingOverflow(last.rawValue)
-                let isKnown = !passed.overflow && passed.partialValue >= 0
-                if isKnown, last >= gate.since.now.adding(from: 0, to: gate.microseconds) {
-                    left = max(0, again - passed.partialValue)
-                }
-            }
-            return (left, gate.failures)
-        }
-        .min { $0.0 < $1.0 }
+    /// What the last run did not try though it was due, because it could not, waits as long once
+    /// more.
+    private static func wait(for gate: SyncGate, at now: Moment, _ last: LastRun?) -> Int64 {
+        let left = gate.left(at: now)
+        guard left == 0, let last else { return left }
+        let (passed, overflow) = now.now.rawValue.subtractingReportingOverflow(last.at.rawValue)
+        let wasDue =
+            last.at >= gate.since.now.adding(from: 0, to: gate.microseconds)
+            // The clock was set back meanwhile.
+            || last.at < gate.since.now && last.begun > gate.position
+        guard wasDue, !overflow, passed >= 0 else { return 0 }
+        return max(0, max(gate.microseconds, 1_000_000) - passed)
     }
 
     package subscript(name: SyncGate.Name) -> SyncGate? {

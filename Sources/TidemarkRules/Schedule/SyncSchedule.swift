@@ -85,8 +85,8 @@ package struct SyncSchedule: Sendable, Hashable {
     private var cleanUpAt: Timestamp?
     /// What the store says, folded from its log.
     package var gates = SyncGates()
-    /// When the last run ended, or began if it never ended; folded from the log.
-    package var lastRunAt: Timestamp?
+    /// The last run of everything, folded from the log.
+    package var lastRun: SyncGates.LastRun?
 
     package init() {}
 
@@ -115,13 +115,22 @@ package struct SyncSchedule: Sendable, Hashable {
 
     /// Has the next clean-up begin at the midnight after a moment, where midnights bring one.
     package mutating func planCleanUp(after now: Timestamp) {
-        let day: Int64 = 86_400_000_000
+        let day = Self.day
         cleanUpAt = automatic?.midnight.map { ahead in
             let local = now.rawValue.addingReportingOverflow(ahead).partialValue
             let rest = local % day
             return Timestamp(rawValue: now.rawValue).adding(
                 from: rest < 0 ? rest + day : rest, to: day)
         }
+    }
+
+    private static let day: Int64 = 86_400_000_000
+
+    /// Plans the next clean-up anew where the clock was set back since: no midnight is farther away
+    /// than a day.
+    package mutating func planCleanUpAgain(at now: Timestamp) {
+        guard let cleanUpAt, cleanUpAt > now.adding(from: 0, to: Self.day) else { return }
+        planCleanUp(after: now)
     }
 
     /// What is to be done at a moment.
@@ -179,13 +188,13 @@ package struct SyncSchedule: Sendable, Hashable {
             result.append(Candidate(asked: asked, wait: wait, reason: reason))
         }
         guard let automatic else { return result }
-        if gates.backoff != nil { add(.retry, 0, .timer) }
-        if let (wait, failures) = gates.retry(at: now, lastRunAt: lastRunAt) {
+        if let wait = gates.resumption(at: now, lastRun) { add(.retry, wait, .timer) }
+        if let (wait, failures) = gates.retry(at: now, lastRun) {
             add(.retry, wait, .failures(failures))
         }
         if let every = automatic.every {
-            let passed = lastRunAt.map {
-                now.now.rawValue.subtractingReportingOverflow($0.rawValue)
+            let passed = lastRun.map {
+                now.now.rawValue.subtractingReportingOverflow($0.at.rawValue)
             }
             // A clock that was set back says nothing of how long ago it was.
             let isKnown = passed.map { !$0.overflow && $0.partialValue >= 0 } ?? false

@@ -47,11 +47,20 @@ struct SyncProof: Sendable {
     /// - Returns: why the run ends; nil when there are credentials.
     mutating func begin() async -> SyncFailure? {
         do { credentials = try await ask() } catch {
-            if error is CancellationError { return .cancelled }
+            if error is CancellationError { return Task.isCancelled ? .cancelled : .unauthorized }
             // A closure may say itself that it is the network that failed.
-            return error as? SyncFailure ?? .unauthorized
+            return (error as? SyncFailure).flatMap(Self.told) ?? .unauthorized
         }
         return nil
+    }
+
+    /// What a closure says of why there are no credentials; nil for what only a run can say.
+    private static func told(_ failure: SyncFailure) -> SyncFailure? {
+        switch failure {
+        case .cancelled: Task.isCancelled ? failure : nil
+        case .deadline, .backoff, .gated: nil
+        default: failure
+        }
     }
 
     /// Asks once more, after the server did not accept the credentials.

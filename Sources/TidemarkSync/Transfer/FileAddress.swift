@@ -7,6 +7,7 @@
 // Anything else is no address: other schemes, names of folders above, users, and what is no URL.
 
 package import TidemarkEvents
+package import TidemarkViews
 
 /// The address of a file.
 package struct FileAddress: Sendable, Hashable {
@@ -87,10 +88,42 @@ package struct FileAddress: Sendable, Hashable {
     }
 }
 
+/// A server that files are fetched from, or sent to.
+package enum FileServer: Sendable, Hashable {
+    case remote
+    /// Another one, by its origin: `https://host:8080`.
+    case other(String)
+}
+
 extension FileAddress {
+    package var server: FileServer { isOwn ? .remote : .other(origin) }
+
     /// The address of what a plan asks for; nil where its name is none.
     package init?(of source: String, _ remote: Remote?) {
         guard let remote else { return nil }
         self.init(source, remote: remote.origin)
+    }
+}
+
+extension RowReading {
+    /// The server that has a file; nil where the name of the file is no address.
+    package func server(
+        of source: ContentSource, _ rule: ContentRule, by adapter: any ServerAdapter
+    ) throws -> FileServer? {
+        // Where an adapter needs the entity, the remote has the file.
+        guard let place = adapter.address(ofFile: source.text, in: rule.field, of: nil) else {
+            return .remote
+        }
+        return try FileAddress(of: place, registration()?.remote)?.server
+    }
+
+    /// Whether one of some servers has a file by a rule; nil for no server.
+    package func isAt(
+        _ servers: Set<FileServer>, by adapter: any ServerAdapter
+    ) -> ((ContentSource, ContentRule) throws -> Bool)? {
+        guard !servers.isEmpty else { return nil }
+        return { source, rule in
+            try self.server(of: source, rule, by: adapter).map(servers.contains) ?? false
+        }
     }
 }

@@ -129,7 +129,7 @@ extension TransferDriver {
         let given = await proof.given
         var answer = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
-        var step = Step(isOwn: true)
+        var step = Step(server: .remote)
         await step.take(&answer, given, proof)
         dependencies.reach(.beforeAnswer)
         let (plan, now, came) = (request.plan, dependencies.now(), answer)

@@ -29,6 +29,8 @@ package struct TransferDriver: Sendable {
     let sending: SendingFiles
     /// Whether files are fetched, too, and not only sent.
     private let isFetching: Bool
+    /// The servers that are not asked, as they could not be had before.
+    private let away: Set<FileServer>
     /// Has it look for more to do, also by who waits for it.
     let signal: TransferSignal
     private let running = RunningFetches()
@@ -38,7 +40,8 @@ package struct TransferDriver: Sendable {
         limits: TransportLimits,
         dependencies: Dependencies,
         credentials: @escaping @Sendable () async throws -> Credentials,
-        isFetching: Bool = true, signal: TransferSignal = TransferSignal(isAwaited: true),
+        isFetching: Bool = true, away: Set<FileServer> = [],
+        signal: TransferSignal = TransferSignal(isAwaited: true),
         sending: SendingFiles = SendingFiles(),
         hasSent: @escaping @Sendable () -> Void = {}
     ) {
@@ -48,7 +51,8 @@ package struct TransferDriver: Sendable {
         self.limits = limits
         self.dependencies = dependencies
         ask = credentials
-        (self.isFetching, self.signal, self.sending) = (isFetching, signal, sending)
+        (self.isFetching, self.away) = (isFetching, away)
+        (self.signal, self.sending) = (signal, sending)
         self.hasSent = hasSent
     }
 
@@ -64,18 +68,19 @@ package struct TransferDriver: Sendable {
         var bytes = 0
         /// Why the pass does not get to its end.
         var failure: SyncFailure?
-        /// Whether no other file is asked for after it: its server can't be had.
-        var isOver = false
+        /// The server that was asked; nil where none was.
+        var server: FileServer?
+        /// Whether its server can't be had, and so is not asked for other files.
+        var isAway = false
         /// Whether no other file is fetched, as there is no room; those that are sent are here.
         var isFull = false
-        var isOwn = false
         /// Whether it does not count: the request is made again at once, with other credentials,
         /// or was stopped.
         var isUncounted = false
         var pausedUntil: Timestamp?
     }
 
-    /// Fetches and sends until nothing is due any more, a server can't be had, or the task is
+    /// Fetches and sends until nothing is due any more of servers that can be had, or the task is
     /// cancelled.
     ///
     /// - Throws: errors of the storage.
@@ -86,14 +91,14 @@ package struct TransferDriver: Sendable {
         let watch = feed.watchEdits { signal.look() }
         defer { feed.unwatch(watch) }
         try await endOpen()
-        if try isAnyDue(fetching: isFetching) {
+        if try isAnyDue(fetching: isFetching, away) {
             let proof = TransferProof(ask: ask)
             await proof.begin()
             outcome = try await carryOut(files, proof)
-            if outcome.failure == nil, try isAnyDue(fetching: isFetching) {
+            if outcome.failure == nil, try isAnyDue(fetching: isFetching, away) {
                 let failure = await proof.failure
                 outcome.failure = Task.isCancelled ? .cancelled : failure
-                outcome.isRemoteAway = true
+                if let failure { outcome.away[.remote] = .init(failure) }
             }
         }
         return outcome
@@ -112,14 +117,15 @@ package struct TransferDriver: Sendable {
                 }
             }
             var outcome = TransferOutcome()
-            var (open, isReached, isOver, mayFetch) = (0, false, false, isFetching)
+            var (open, isReached, mayFetch, away) = (0, false, isFetching, away)
             var mayBeDue = true
             listen()
             while true {
                 // Alone until something came: without a network the first one is the only one.
-                while mayBeDue, !isOver, isReached || open == 0, !Task.isCancelled {
-                    let mayAskRemote = await proof.failure == nil
-                    guard let work = try await nextWork(files, mayAskRemote, mayFetch)
+                while mayBeDue, isReached || open == 0, !Task.isCancelled {
+                    let isOffline = !isReached && outcome.away.count >= Self.awayMax
+                    if await proof.failure != nil { away.insert(.remote) }
+                    guard !isOffline, let work = try await nextWork(files, away, mayFetch)
                     else { break }
                     open += 1
                     switch work {
@@ -138,14 +144,14 @@ package struct TransferDriver: Sendable {
                 }
                 guard let step = next else {
                     try stopDeleted()
-                    mayBeDue = try isAnyDue(fetching: mayFetch)
+                    mayBeDue = try isAnyDue(fetching: mayFetch, away)
                     if !Task.isCancelled { listen() }
                     continue
                 }
                 mayBeDue = true
                 open -= 1
                 isReached = isReached || step.result != .failed
-                isOver = isOver || step.isOver
+                if step.isAway, let server = step.server { away.insert(server) }
                 mayFetch = mayFetch && !step.isFull
                 Self.add(step, to: &outcome)
                 signal.note(outcome)
@@ -160,22 +166,27 @@ package struct TransferDriver: Sendable {
 
     private static func add(_ step: Step, to outcome: inout TransferOutcome) {
         if !step.isUncounted { outcome.add(step.result, bytes: step.bytes) }
+        if let server = step.server, step.failure == nil, !step.isUncounted {
+            outcome.reached.insert(server)
+        }
         guard let failure = step.failure else { return }
         outcome.failure = outcome.failure ?? failure
-        outcome.isRemoteAway = outcome.isRemoteAway || step.isOwn && !step.isFull
         outcome.isFull = outcome.isFull || step.isFull
-        if let until = step.pausedUntil, !step.isFull {
-            outcome.heldUntil = max(until, outcome.heldUntil ?? until)
-        }
+        guard !step.isFull, let server = step.server else { return }
+        outcome.away[server] = .init(failure, until: step.pausedUntil)
     }
 
-    private func isAnyDue(fetching: Bool) throws -> Bool {
+    /// After how many servers that can't be had no other one is tried, where none could be had.
+    private static let awayMax = 3
+
+    private func isAnyDue(fetching: Bool, _ away: Set<FileServer>) throws -> Bool {
         let now = dependencies.now()
         return try journal.read { views in
-            if try views.nextSend(at: now) != nil { return true }
+            if !away.contains(.remote), try views.nextSend(at: now) != nil { return true }
             guard fetching else { return false }
-            return try views.nextTransfer(at: now, isAwaited: signal.isAwaited) { _, _ in false }
-                != nil
+            return try views.nextTransfer(
+                at: now, isAwaited: signal.isAwaited, isAway: views.isAt(away, by: adapter)
+            ) { _, _ in false } != nil
         }
     }
 
@@ -195,16 +206,16 @@ package struct TransferDriver: Sendable {
 
     /// Logs the next request; what others wait for comes first.
     private func nextWork(
-        _ files: ContentFiles, _ mayAskRemote: Bool, _ mayFetch: Bool
+        _ files: ContentFiles, _ away: Set<FileServer>, _ mayFetch: Bool
     ) async throws -> Work? {
-        if mayAskRemote, let request = try await nextSend() { return .send(request) }
+        if !away.contains(.remote), let request = try await nextSend() { return .send(request) }
         guard mayFetch else { return nil }
-        return try await next(files, mayAskRemote).map { .fetch($0) }
+        return try await next(files, away).map { .fetch($0) }
     }
 
-    /// Logs the next request; nil where none is due, or it is the remote's and may not be made.
+    /// Logs the next request; nil where none is due of a server that may be asked.
     private func next(
-        _ files: ContentFiles, _ mayAskRemote: Bool
+        _ files: ContentFiles, _ away: Set<FileServer>
     ) async throws -> TransferRequest? {
         let now = dependencies.now()
         // A file with a name that is none is refused, and the next one is looked for.
@@ -212,12 +223,14 @@ package struct TransferDriver: Sendable {
             let use = journal.shared.contents
             let request = try await journal.write(at: now) { draft -> TransferRequest? in
                 let last = draft.last
-                let found = try draft.fold.nextTransferEvent(
-                    at: now, after: last, adapter, isAwaited: signal.isAwaited
+                let fold = draft.fold
+                let found = try fold.nextTransferEvent(
+                    at: now, after: last, adapter, isAwaited: signal.isAwaited,
+                    isAway: fold.isAt(away, by: adapter)
                 ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
-                guard let found, mayAskRemote || found.address?.isOwn != true else { return nil }
+                guard let found else { return nil }
                 let call = try draft.append(found.event)
                 let request = TransferRequest(
                     plan: found.plan, address: found.address, call: call,
@@ -253,7 +266,7 @@ package struct TransferDriver: Sendable {
         let given = await proof.given
         var (answer, isStopped) = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
-        var step = Step(isOwn: request.address?.isOwn ?? false)
+        var step = Step(server: request.address?.server)
         step.isUncounted = isStopped
         await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?
@@ -371,7 +384,7 @@ extension TransferDriver.Step {
     mutating func take(
         _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
     ) async {
-        guard isOwn, answer.isUnauthorized else { return }
+        guard server == .remote, answer.isUnauthorized else { return }
         isUncounted = await proof.renew(given.number)
         if isUncounted { answer = .madeAgain }
         failure = await proof.failure
@@ -381,7 +394,7 @@ extension TransferDriver.Step {
     mutating func end(with answer: FetchAnswer) {
         if let failure = answer.unavailable {
             isFull = failure.kind == .diskFull
-            (self.failure, isOver) = (failure, !isFull)
+            (self.failure, isAway) = (failure, !isFull)
         }
         (result, bytes) = (answer.result, answer.bytes)
     }

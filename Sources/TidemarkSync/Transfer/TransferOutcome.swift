@@ -15,20 +15,31 @@ public struct TransferOutcome: Sendable, Hashable {
     /// How many files can't be had, or are not taken, as they are; they are tried again after a
     /// day.
     public package(set) var refused = 0
-    /// Why it ended before everything was asked for that was due; nil when it went to its end.
+    /// Why not everything was asked for that was due: the first reason; nil when all was.
     ///
-    /// After `diskFull` nothing more was fetched; what is here was sent all the same.
-    /// After `unauthorized` the files of other servers that come before the remote's were asked
-    /// for.
+    /// After `diskFull` nothing more was fetched; what is here was sent all the same. Where a
+    /// server can't be had, or does not accept the credentials, the files of others were asked for.
     public package(set) var failure: SyncFailure?
     /// When the next request is due, by the device's clock; nil for never.
     public package(set) var nextAt: Timestamp?
-    /// Until when the file is not asked for whose server could not be had; nil for none.
-    package var heldUntil: Timestamp?
+    /// The servers that could not be had, each with until when the file is not asked for that it
+    /// did not give.
+    package var away: [FileServer: Away] = [:]
+    /// The servers that gave or took something.
+    package var reached: Set<FileServer> = []
     /// Whether there was no room for what came.
     package var isFull = false
-    /// Whether it was the remote that could not be had, and no other server.
-    package var isRemoteAway = false
+
+    /// Why a server could not be had, and until when it is not to be asked for a file at least.
+    package struct Away: Sendable, Hashable {
+        package var failure: SyncFailure
+        package var until: Timestamp?
+
+        package init(_ failure: SyncFailure, until: Timestamp? = nil) {
+            self.failure = failure
+            self.until = until
+        }
+    }
 
     package init(_ failure: SyncFailure? = nil) { self.failure = failure }
 }

@@ -24,14 +24,16 @@ extension RowReading {
     ///   - last: the log's last position before it.
     ///   - adapter: says where the file lies.
     ///   - isAwaited: whether somebody waits for all that is due.
+    ///   - isAway: whether the server that has a file by a rule is not to be asked; nil where all
+    ///     are.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransferEvent(
         at now: Timestamp, after last: Position, _ adapter: any ServerAdapter,
-        isAwaited: Bool,
+        isAwaited: Bool, isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> (event: Event, plan: TransferPlan, address: FileAddress?)? {
         var isPartGone = false
-        let next = try nextTransfer(at: now, isAwaited: isAwaited) { part, bytes in
+        let next = try nextTransfer(at: now, isAwaited: isAwaited, isAway: isAway) { part, bytes in
             isPartGone = try isGone(part, bytes)
             return isPartGone
         }

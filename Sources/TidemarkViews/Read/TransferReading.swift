@@ -33,9 +33,12 @@ extension RowReading {
     ///   - now: by the device's clock.
     ///   - isAwaited: whether somebody waits for all of them; else few are fetched at the same time
     ///     that nobody has asked for.
+    ///   - isAway: whether the server that has a file by a rule is not to be asked; nil where all
+    ///     are.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransfer(
         at now: Timestamp, isAwaited: Bool = true,
+        isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> TransferPlan? {
         let model = try model()
@@ -45,7 +48,7 @@ extension RowReading {
         let unasked =
             try isAwaited ? 0 : open.count { try contentName($0.source)?.isAsked != true }
         let farthest = farthestPause(from: now, model)
-        let due = try firstDueTransfer(ifAsked: unasked >= budgets.unasked) {
+        let due = try firstDueTransfer(ifAsked: unasked >= budgets.unasked, isAway) {
             $0 <= now || $0 > farthest
         }
         guard let source = due?.source, let entry = try contentName(source),
@@ -166,13 +169,18 @@ extension RowReading {
     }
 
     /// When the next file is to be asked for, by the device's clock; nil for never.
-    package func nextFetchTime(at now: Timestamp) throws -> Timestamp? {
+    ///
+    /// - Parameter isAway: whether the server that has a file is not to be asked; nil where all
+    ///   are.
+    package func nextFetchTime(
+        at now: Timestamp, isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil
+    ) throws -> Timestamp? {
         let model = try model()
         guard model.settings.budgets.downloads > 0,
-            let first = try firstDueTransfer({ _ in true })?.time
+            let first = try firstDueTransfer(isAway, { _ in true })?.time
         else { return nil }
         let farthest = farthestPause(from: now, model)
-        return try first > now && firstDueTransfer { $0 > farthest } != nil ? now : first
+        return try first > now && firstDueTransfer(isAway) { $0 > farthest } != nil ? now : first
     }
 
     /// No pause ends later: what waits for longer was put off by a clock that was wrong.
@@ -185,7 +193,8 @@ extension RowReading {
     ///
     /// - Parameter ifAsked: whether only those count that somebody waits for.
     private func firstDueTransfer(
-        ifAsked: Bool = false, _ isSought: (Timestamp) -> Bool
+        ifAsked: Bool = false, _ isAway: ((ContentSource, ContentRule) throws -> Bool)?,
+        _ isSought: (Timestamp) -> Bool
     ) throws -> (time: Timestamp, source: ContentSource)? {
         let model = try model()
         var found: (time: Timestamp, source: ContentSource)?
@@ -198,7 +207,7 @@ extension RowReading {
                 guard let entry = try contentName(source), !ifAsked || entry.isAsked,
                     let rule = entry.wantedField(in: model[source.collection])
                 else { return false }
-                return try canBeAsked(source, entry, rule)
+                return try isAway?(source, rule) != true && canBeAsked(source, entry, rule)
             }
             if let source { found = (time, source) }
             return found == nil

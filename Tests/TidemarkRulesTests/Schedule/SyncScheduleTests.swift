@@ -130,7 +130,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         schedule.automatic?.every = 600_000_000
         #expect(schedule.next(at(0)) == .run([.timer]))
 
-        schedule.lastRunAt = time(0)
+        schedule.lastRun = .init(at: time(0), begun: Position(1))
         #expect(schedule.next(at(1)) == .wait(until: time(600), .timer))
         #expect(schedule.next(at(600)) == .run([.timer]))
     }
@@ -138,7 +138,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
     @Test func `begins a regular run at once when the clock was set back behind the last one`() {
         var schedule = schedule
         schedule.automatic?.every = 600_000_000
-        schedule.lastRunAt = time(0)
+        schedule.lastRun = .init(at: time(0), begun: Position(1))
 
         #expect(schedule.next(at(1, set: -3600)) == .run([.timer]))
     }
@@ -147,7 +147,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         var schedule = schedule
         schedule.automatic = SyncSchedule.Automatic(
             localChanges: false, every: 0, quiet: 0, quietMax: 0)
-        schedule.lastRunAt = time(0)
+        schedule.lastRun = .init(at: time(0), begun: Position(1))
 
         #expect(schedule.next(at(0)) == .wait(until: time(1), .timer))
     }
@@ -158,6 +158,40 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
 
         #expect(schedule.next(at(0)) == .wait(until: time(8), .failures(3)))
         #expect(schedule.next(at(8)) == .run([.retry]))
+    }
+
+    @Test func `waits as long once more where the last run could not try again what was due`() {
+        for isCall in [true, false] {
+            var schedule = schedule
+            if isCall {
+                schedule.gates.failing = [gate(8)]
+            } else {
+                schedule.gates.backoff = gate(8)
+            }
+            schedule.lastRun = .init(at: time(9), begun: Position(8))
+            #expect(schedule.next(at(9)) == .wait(until: time(17), isCall ? .failures(0) : .timer))
+            #expect(schedule.next(at(17)) == .run([.retry]))
+
+            // The clock was set back by ten minutes, by which the run began before what failed.
+            schedule.lastRun = .init(at: time(9 - 600), begun: Position(8))
+            let wait = schedule.next(at(9, set: -600))
+            #expect(wait == .wait(until: time(17 - 600), isCall ? .failures(0) : .timer))
+            #expect(schedule.next(at(17, set: -600)) == .run([.retry]))
+            schedule.lastRun = .init(at: time(-600), begun: Position(1))
+            #expect(schedule.next(at(9, set: -600)) == .run([.retry]))
+        }
+    }
+
+    @Test func `plans the clean-up anew after the clock was set back`() {
+        var schedule = schedule
+        let day: Int64 = 86_400_000_000
+        schedule.automatic?.midnight = 0
+        schedule.planCleanUp(after: Timestamp(rawValue: 400 * day))
+        let now = Moment(now: Timestamp(rawValue: 10 * day + 5), bootID: "b", uptime: 0)
+        schedule.planCleanUpAgain(at: now.now)
+        #expect(schedule.next(now) == .wait(until: Timestamp(rawValue: 11 * day), .timer))
+        schedule.planCleanUpAgain(at: now.now)
+        #expect(schedule.next(now) == .wait(until: Timestamp(rawValue: 11 * day), .timer))
     }
 
     @Test func `tries nothing again while no run begins by itself`() {

@@ -1,0 +1,196 @@
+// EngineStopTests.swift — an engine that is stopped, started and paused while something is under
+// way, and from within the closure that gives credentials.
+
+import HTTPTypes
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+@testable import Tidemark
+
+@Suite(.serialized) struct `an engine that is stopped or paused in the middle` {
+    @Test func `goes on with what it was asked for where a pause ends before the run does`()
+        async throws
+    {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    await device.engine.pause()
+                    await device.engine.resume()
+                }
+                return await pass()
+            }
+            try device.put("tasks/t1", "{}")
+            try await watch.until { $0.waitsFor == .quiet }
+            await watch.wake()
+            try await watch.until { $0.progress != nil }
+            try await watch.until { $0.waitsFor == .quiet }
+            await watch.wake()
+
+            try await watch.until { $0.pending == 0 && $0.activity == .idle }
+
+            #expect(try device.outcomes() == ["cancelled", "synced"])
+            #expect(world.record("tasks/t1") != nil)
+        }
+    }
+
+    @Test func `does not end what a caller waits for where it is paused twice`() async throws {
+        try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    for _ in 1...2 { await device.engine.pause() }
+                }
+                return await pass()
+            }
+            // Both share the run, which has not begun.
+            await device.engine.trigger(.userRequested)
+            let task = Task { try await device.engine.sync() }
+
+            #expect(try await task.value.failure == nil)
+        }
+    }
+
+    @Test func `is stopped also where it is started while that waits`() async throws {
+        try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            let stopping = Lock<Task<Void, Never>?>(nil)
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    let task = Task { await device.engine.stop() }
+                    stopping.withLock { $0 = task }
+                    while await device.engine.isStarted { await Task.yield() }
+                    await device.engine.start(.none)
+                }
+                return await pass()
+            }
+
+            #expect(try await device.engine.sync().failure == .cancelled)
+            await stopping.withLock(\.self)?.value
+
+            #expect(await device.engine.isStarted)
+            #expect(try await device.engine.sync().isSynced)
+        }
+    }
+
+    @Test func `sends what is pending once it is started again with edits as a trigger`()
+        async throws
+    {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            try device.put("tasks/t1", "{}")
+            try await watch.until { $0.pending == 1 && $0.activity == .idle }
+
+            await device.engine.start(SyncTriggers())
+            try await watch.until { $0.waitsFor == .quiet }
+            await watch.wake()
+
+            try await watch.until { $0.pending == 0 }
+        }
+    }
+
+    @Test func `ends with its replica, so that the engine of another one may sync`() async throws {
+        let folder = try SyncFolder()
+        let world = SyncWorld()
+        func open(_ seed: UInt64) throws -> (Replica, SyncEngine) {
+            let replica = try Replica.open(
+                at: folder / "store", model: world.model,
+                dependencies: .seeded(seed, clock: world.clock))
+            return (
+                replica,
+                SyncDevice.engine(
+                    replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
+            )
+        }
+        let (first, idle) = try open(1)
+        let (second, engine) = try open(2)
+        await idle.start(.none)
+        var statuses = idle.status.makeAsyncIterator()
+        while await statuses.next()?.activity != .idle {}
+
+        try first.close()
+        while await idle.isStarted { await Task.yield() }
+
+        #expect(try await engine.sync().isSynced)
+        try second.close()
+        folder.delete()
+    }
+}
+
+@Suite(.serialized) struct `within the closure that gives credentials` {
+    private func scene(
+        _ ask: @escaping @Sendable (SyncEngine, Int) async throws -> Credentials,
+        _ body: (SyncWorld, SyncEngine) async throws -> Void
+    ) async throws {
+        let world = SyncWorld()
+        let asked = SyncCounter()
+        let engines = Lock<SyncEngine?>(nil)
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) {
+                let number = asked.count()
+                return try await ask(try #require(engines.withLock(\.self)), number)
+            }
+            engines.withLock { $0 = engine }
+            try await body(world, engine)
+            engines.withLock { $0 = nil }
+        }
+    }
+
+    @Test func `an engine is stopped at once, and its run ends`() async throws {
+        try await scene { engine, _ in
+            await engine.stop()
+            throw SyncFailure.unauthorized
+        } _: { world, engine async throws in
+            #expect(try await engine.sync().counts.requests == 0)
+            #expect(world.record("tasks/t1") == nil)
+        }
+    }
+
+    @Test func `no run and no pass over files is waited for`() async throws {
+        try await scene { engine, number in
+            guard number == 0 else { return .basic(user: "new", password: "") }
+            await #expect { _ = try await engine.sync() } throws: {
+                ($0 as? TidemarkError)?.code == .nested
+            }
+            await #expect { _ = try await engine.transfer() } throws: {
+                ($0 as? TidemarkError)?.code == .nested
+            }
+            return .basic(user: "new", password: "")
+        } _: { _, engine async throws in
+            #expect(try await engine.sync().isSynced)
+            #expect(try await engine.sync().isSynced)
+        }
+    }
+
+    @Test func `a cancellation of the app's own is no reason to try again at once`() async throws {
+        try await scene { _, _ in
+            throw CancellationError()
+        } _: { _, engine async throws in
+            #expect(try await engine.sync().failure == .unauthorized)
+        }
+    }
+
+    @Test func `what only a run can say of itself is taken for refused credentials`()
+        async throws
+    {
+        for failure in [SyncFailure.cancelled, .deadline, .backoff(seconds: 1)] {
+            try await scene { _, _ in
+                throw failure
+            } _: { _, engine async throws in
+                #expect(try await engine.sync().failure == .unauthorized)
+            }
+        }
+    }
+}
