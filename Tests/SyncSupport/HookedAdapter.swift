@@ -16,6 +16,8 @@ struct HookedAdapter: ServerAdapter {
     var hidesCursor = false
     /// Whether answers to writes say not how the entity is now.
     var hidesStored = false
+    /// Whether what is not there may be in a collection out of reach.
+    var hasVagueAbsence = false
     /// Whether of what is not there it is said to be deleted.
     var tellsDeleted = false
     /// Asked between the decision to write and its event.
@@ -30,6 +32,7 @@ struct HookedAdapter: ServerAdapter {
     var traits: ServerTraits {
         var traits = takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
         traits.entitiesPerFetchMax = 1
+        traits.absenceNeedsList = hasVagueAbsence
         return traits
     }
 

@@ -51,7 +51,12 @@ public struct CalDAVAdapter: ServerAdapter {
     /// Items are fetched fifty at a time, and written one by one.
     ///
     /// The same state may have the same token again: Radicale's tokens are hashes of the state.
-    public var traits: ServerTraits { ServerTraits(entitiesPerFetchMax: 50, cursorIsState: true) }
+    public var traits: ServerTraits {
+        var traits = ServerTraits(entitiesPerFetchMax: 50, cursorIsState: true)
+        // An item and a calendar that is not there are told by the same status.
+        traits.absenceNeedsList = true
+        return traits
+    }
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {

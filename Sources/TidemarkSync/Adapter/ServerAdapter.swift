@@ -60,6 +60,10 @@ public struct ServerTraits: Sendable, Hashable {
     /// The collections of whose entities an answer may show only a part:
     /// ``ServerAdapter/completed(_:of:by:in:_:)``.
     public var shownInPart: Set<CollectionName> = []
+    /// Whether the answer that one entity is not there may mean that its whole collection is out of
+    /// reach: it counts only behind a list of the collection in the same run, and is a failure of
+    /// the call otherwise.
+    public var absenceNeedsList = false
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.

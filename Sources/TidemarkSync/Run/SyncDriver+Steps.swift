@@ -137,6 +137,7 @@ extension SyncDriver {
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
+        if items.count == 1 { answer = counted(answer, for: items[0].key, run.recorder) }
         dependencies.reach(.beforeAnswer)
         let isLost = if case .failed = record.content { true } else { false }
         let isLostAgain = run.machine.isLostAgain(isLost)
@@ -223,14 +224,28 @@ extension SyncDriver {
         _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isCut: Bool,
         _ run: inout SyncRun
     ) async throws -> SyncAction {
-        var exchange = exchange
+        var (exchange, answer) = (exchange, answer)
         let record = exchange.answer
+        if case .readBack(let key, _, _) = step { answer = counted(answer, for: key, run.recorder) }
         exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         var result = CallResult(answer)
         result.isCut = isCut
         result.page = try await note(exchange, step, answer, isCut: isCut, &run)
         for page in result.page.applied { tell(.applied(page)) }
         return answered(result, record, &run)
+    }
+
+    /// An answer about one entity as it counts: that it is not there may be about its collection.
+    private func counted(
+        _ answer: ServerAnswer, for key: EntityKey, _ recorder: SyncRecorder
+    ) -> ServerAnswer {
+        guard adapter.traits.absenceNeedsList, recorder.lists[key.collection] == nil,
+            case .absent = answer
+        else { return answer }
+        return .failure(
+            .client(
+                status: 404,
+                "\(key) is not there, or \(key.collection) is out of reach: the next list tells"))
     }
 
     /// Logs the answer to a read; one without news waits until something is logged.

@@ -158,8 +158,9 @@ extension Fold {
             put(.decision(position, rebase.conflicts.count + index), decision.encoded)
         }
         if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
+            // The event that the base came with may have been dropped, or be dropped.
             let sides = ConflictRow(
-                mine: row.content ?? [], base: row.isAssumed ? row.base : [])
+                mine: row.content ?? [], base: row.baseState == .live ? row.base : [])
             put(.sides(position), sides.encoded)
         }
         let wasRefused = row.pending.contains(where: \.isRefused)

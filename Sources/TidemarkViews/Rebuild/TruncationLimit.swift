@@ -12,11 +12,14 @@ package struct TruncationLimit: Sendable, Hashable {
     /// What it is needed for, in words; empty where nothing needs it.
     package private(set) var reason = ""
 
-    init(last: Position) { first = last.next }
+    /// What was dropped already.
+    private let dropped: Position
 
-    /// Takes in that something needs an event.
+    init(last: Position, dropped: Position) { (first, self.dropped) = (last.next, dropped) }
+
+    /// Takes in that something needs an event, unless that was dropped before something did.
     mutating func need(_ position: Position?, _ reason: @autoclosure () -> String) {
-        guard let position, position > .start, position < first else { return }
+        guard let position, position > dropped, position < first else { return }
         (first, self.reason) = (position, reason())
     }
 
@@ -35,7 +38,8 @@ extension Journal {
     package func truncationLimit(withRuns: Bool) throws -> TruncationLimit {
         try environment.read { transaction in
             try ViewReader.with(self, transaction) { views in
-                var limit = TruncationLimit(last: views.last)
+                let dropped = try log.base(transaction)?.position ?? .start
+                var limit = TruncationLimit(last: views.last, dropped: dropped)
                 try views.addNeeds(to: &limit)
                 guard withRuns else { return limit }
                 let runs = try max(Self.runsKept, views.model().settings.answers.runs)

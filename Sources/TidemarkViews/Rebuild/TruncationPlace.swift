@@ -14,10 +14,21 @@ extension Journal {
         switch keep {
         case .all: return nil
         case .span(let span):
-            let last = try environment.read { transaction in
-                try log.event(at: try log.lastPosition(transaction), transaction)
+            let ages = try LogAges(read { try $0.runTimes() })
+            return try environment.read { transaction in
+                let last = try log.event(at: try log.lastPosition(transaction), transaction)
+                guard let end = ages.end(last)?.subtracting(span) else { return nil }
+                var found: Position?
+                try log.forEachFrame(reversed: true, transaction) { position, frame in
+                    let read = readable(at: position) {
+                        try Event(header: try frame.get().header, payload: [])
+                    }
+                    guard let event = read else { return true }
+                    if ages.time(of: event, at: position) <= end { found = position }
+                    return found == nil
+                }
+                return found
             }
-            return try last.flatMap { try position(asOf: $0.recordedAt.subtracting(span)) }
         case .bytes(let bytes):
             return try environment.read { try log.lastBeyond(bytes: bytes, $0) }
         }
@@ -77,11 +88,13 @@ extension Journal {
     /// As ``lastBeyond(_:)``, where only some places count; `@0` for none.
     private func lastBeyond(_ keep: KeptLog, among places: [Position]) throws -> Position {
         guard case .span(let span) = keep else { return try lastBeyond(keep) ?? .start }
+        let ages = try LogAges(read { try $0.runTimes() })
         return try environment.read { transaction in
             let last = try log.event(at: try log.lastPosition(transaction), transaction)
-            guard let end = last?.recordedAt.subtracting(span) else { return .start }
+            guard let end = ages.end(last)?.subtracting(span) else { return .start }
             return try places.first { place in
-                try log.event(at: place, transaction).map { $0.recordedAt <= end } ?? false
+                try log.event(at: place, transaction).map { ages.time(of: $0, at: place) <= end }
+                    ?? false
             } ?? .start
         }
     }
@@ -95,5 +108,37 @@ extension Journal {
                 throw StoreError(
                     .missing, during: "truncate", detail: "the snapshot at \(place) is not whole")
             })
+    }
+}
+
+/// How old events are. A device's clock that is wrong once makes none older than the server's times
+/// say.
+private struct LogAges {
+    /// The runs of which the server's time is known, the last one first.
+    let runs: [(begun: Position, time: Timestamp)]
+
+    init(_ runs: [(begun: Position, time: Timestamp)]) { self.runs = runs }
+
+    /// The time of the last event, or of the last run by the server, whichever is earlier.
+    func end(_ last: Event?) -> Timestamp? {
+        last.map { min($0.recordedAt, runs.first?.time ?? $0.recordedAt) }
+    }
+
+    /// The time of an event, or of the last run before it by the server, whichever is later.
+    func time(of event: Event, at position: Position) -> Timestamp {
+        let run = runs.first { $0.begun <= position }
+        return max(event.recordedAt, run?.time ?? event.recordedAt)
+    }
+}
+
+extension ViewReader {
+    /// When runs began by the server's clock, of those where that is known; the last one first.
+    fileprivate func runTimes() throws -> [(begun: Position, time: Timestamp)] {
+        var times: [(Position, Timestamp)] = []
+        try forEachSyncRun { begun, run in
+            if let time = run.serverTime { times.append((begun, time)) }
+            return true
+        }
+        return times
     }
 }

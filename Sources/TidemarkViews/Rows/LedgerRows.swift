@@ -188,7 +188,7 @@ package struct DecisionRow: Sendable, Hashable {
 package struct ConflictRow: Sendable, Hashable {
     /// The entity with everything pending, as it was seen here; empty where it was deleted.
     package var mine: [UInt8]
-    /// The base before, where no event holds it as it was; else empty.
+    /// The base before; empty where the server had none.
     package var base: [UInt8]
 
     package init(mine: [UInt8], base: [UInt8]) {

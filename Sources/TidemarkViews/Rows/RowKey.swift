@@ -74,7 +74,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 9
         case .entities, .schedule: 8
         case .contents, .decisions, .watermarks: 6
-        case .bindings, .issues, .places, .syncRuns: 4
+        case .issues: 5
+        case .bindings, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
         }

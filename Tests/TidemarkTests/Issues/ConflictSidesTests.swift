@@ -1,9 +1,11 @@
 // ConflictSidesTests.swift — what a merge screen is told of both sides, and typed rules.
 
+import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkLog
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -99,6 +101,35 @@ private struct Note: Entity, Equatable {
                     #"{"title":"old","n":1}"#, #"{"title":"mine","n":1}"#, "-",
                 ])
             #expect(issues[0].fields == ["title"] && issues[0].conflictingFields == [])
+        }
+    }
+
+    @Test func `have a base, and mine is made again whole, where its event was dropped before`()
+        async throws
+    {
+        try await with { device in
+            let last = try device.replica.journal.read { $0.last }
+            for number in 1...4 { try device.put("notes/f\(number)", "{}") }
+            let scratch = FileManager.default.temporaryDirectory
+                .appendingPathComponent("tidemark-sides-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            try device.replica.journal.seal(keeping: 1)
+            let made = try device.replica.journal.truncate(
+                through: last, at: device.world.clock.now, in: { scratch.path })
+            #expect(made.last == last)
+            try device.patch(Self.key, #"{"title":"mine"}"#)
+        } theirs: { world in
+            world.rivalDeletes(Self.key)
+        } _: { device, issues async throws in
+            #expect(
+                try texts(device, issues[0]) == [
+                    #"{"title":"old","n":1}"#, #"{"title":"mine","n":1}"#, "-",
+                ])
+
+            try device.replica.answer(issues[0].id, .keepMine)
+            try await device.sync()
+
+            #expect(device.world.record(Self.key) == #"{"title":"mine","n":1}"#)
         }
     }
 

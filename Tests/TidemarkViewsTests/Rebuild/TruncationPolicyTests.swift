@@ -9,11 +9,32 @@ import TidemarkViews
 
 @testable import ViewsSupport
 
+extension ScratchStore {
+    /// A run in which the server answers in a minute since 1970.
+    fileprivate func hears(minute: Int64) throws {
+        let time = Timestamp(microseconds: minute * 60_000_000)
+        let begun = #"{"begunAt":\#(time.rawValue),"bootID":"a","uptime":\#(time.rawValue + 1)}"#
+        let start = try journal.write(at: time) { draft in
+            try draft.append(Event(.syncStarted, recordedAt: time, json: Array(begun.utf8)))
+        }
+        var answer = Event(.requestAnswered, recordedAt: time, sync: start)
+        answer.payload = Array(
+            #"{"status":200,"Date":"\#(HTTPDate.text(time))","uptime":\#(time.rawValue + 1)}"#.utf8)
+        answer.payloadType = .json
+        try write(answer)
+    }
+}
+
 @Suite struct `what a model wants kept of the log` {
     private static let day: Int64 = 86_400_000_000
 
     /// A store of 15,000 events, two snapshots among them; an event a minute.
-    private func makeStore(_ keep: SyncSettings.KeptLog) throws -> ScratchStore {
+    ///
+    /// - Parameter isBehind: whether the device's clock shows 1970 after a run, until behind the
+    ///   snapshots.
+    private func makeStore(
+        _ keep: SyncSettings.KeptLog, isBehind: Bool = false
+    ) throws -> ScratchStore {
         let store = try ScratchStore()
         let model = SyncModel(
             name: "m", collections: [CollectionModel("tasks")], settings: SyncSettings(keep: keep))
@@ -24,7 +45,9 @@ import TidemarkViews
                 json: registration.encoded))
         var number: Int64 = 0
         for piece in 0..<150 {
-            let at = Timestamp(microseconds: number * 60_000_000)
+            if isBehind, piece == 47 { try store.hears(minute: number) }
+            let isWrong = isBehind && (48...60).contains(piece)
+            let at = Timestamp(microseconds: isWrong ? 1 : number * 60_000_000)
             try store.journal.write(at: at) { draft in
                 for index in 0..<100 {
                     try draft.append(
@@ -75,6 +98,28 @@ import TidemarkViews
         #expect(try store.journal.read { $0.last } == end)
         let verified = try store.journal.environment.read { try store.journal.log.verify($0) }
         #expect(verified.findings == [])
+    }
+
+    @Test(
+        arguments: [
+            // An edit while the device's clock is years ahead: the last run began in minute 15,000.
+            (9_500, 30_000_000, false, 5_001), (10_200, 30_000_000, false, 0),
+            // The snapshots were taken while it was behind: the run before began in minute 4,700.
+            (10_500, 15_100, true, 0), (10_000, 15_100, true, 6_003),
+        ] as [(Int, Int64, Bool, UInt64)])
+    func `is not less where the device's clock was wrong once`(
+        _ span: Int, _ last: Int64, _ isBehind: Bool, _ dropped: UInt64
+    ) throws {
+        let store = try makeStore(.span(.minutes(span)), isBehind: isBehind)
+        for _ in 1...20 { try store.hears(minute: 15_000) }
+        try store.write(
+            Event(
+                .serverUpserted, recordedAt: Timestamp(microseconds: last * 60_000_000),
+                key: EntityKey("tasks", "last"), json: Array("{}".utf8)))
+
+        store.journal.keepTidy(at: Self.now)
+
+        #expect(try base(store) == Position(dropped))
     }
 
     @Test func `is what belongs to the last runs, too`() throws {

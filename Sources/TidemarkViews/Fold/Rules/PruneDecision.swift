@@ -20,7 +20,7 @@ package struct PruneDecision: Sendable, Hashable {
         package var rule: Rule
     }
 
-    package static let version: UInt64 = 1
+    package static let version: UInt64 = 2
     /// The most entities that one clean-up prunes; the next one continues.
     package static let itemsMax = 10_000
 
@@ -40,6 +40,8 @@ package struct PruneDecision: Sendable, Hashable {
                 return items.count < Self.itemsMax
             }
         }
+        let needed = try Self.needed(rows, model, of: Set(items.map(\.key)))
+        items.removeAll { needed.contains($0.key) }
         let pruned = Set(items.map(\.key))
         var graph = try ReferenceGraph(rows, model, without: pruned)
         guard !graph.isEmpty else { return }
@@ -50,6 +52,27 @@ package struct PruneDecision: Sendable, Hashable {
         for collection in model.collections.reversed() {
             add(graph.release(graph.hidden[collection.name] ?? []), .access)
         }
+    }
+
+    /// Which of some entities others refer to that have pending changes.
+    private static func needed(
+        _ rows: some RowReading, _ model: SyncModel, of pruned: Set<EntityKey>
+    ) throws -> Set<EntityKey> {
+        let goals = Set(pruned.map(\.collection))
+        var needed: Set<EntityKey> = []
+        for collection in model.collections {
+            let references = collection.references.filter { goals.contains($0.collection) }
+            guard !references.isEmpty else { continue }
+            try rows.forEachEntity(in: collection.name) { key, row in
+                guard !row.isInSync else { return true }
+                for target in try row.targets(of: references, in: collection, rows)
+                where pruned.contains(target) {
+                    needed.insert(target)
+                }
+                return true
+            }
+        }
+        return needed
     }
 
     private mutating func add(_ keys: [EntityKey], _ rule: Rule) {
@@ -132,15 +155,9 @@ private struct ReferenceGraph {
         _ references: [Reference], _ rows: some RowReading
     ) throws {
         var named: [EntityKey] = []
-        for document in row.documents(in: collection) {
-            for reference in references {
-                for id in document.ids(in: reference.field) {
-                    let target = try rows.resolve(EntityKey(reference.collection, id))
-                    if target != key, candidates.contains(target), !named.contains(target) {
-                        named.append(target)
-                    }
-                }
-            }
+        for target in try row.targets(of: references, in: collection, rows)
+        where target != key && candidates.contains(target) && !named.contains(target) {
+            named.append(target)
         }
         for target in named { counts[target, default: 0] += 1 }
         if candidates.contains(key) { targets[key] = named }
@@ -164,6 +181,19 @@ private struct ReferenceGraph {
 }
 
 extension EntityRow {
+    /// What it refers to, by what the server says and as it is here.
+    fileprivate func targets(
+        of references: [Reference], in collection: CollectionModel, _ rows: some RowReading
+    ) throws -> [EntityKey] {
+        try documents(in: collection).flatMap { document in
+            try references.flatMap { reference in
+                try document.ids(in: reference.field).map {
+                    try rows.resolve(EntityKey(reference.collection, $0))
+                }
+            }
+        }
+    }
+
     /// Whether it is pruned while it is hidden.
     fileprivate func mayGo(from collection: CollectionModel) -> Bool {
         if isInSync { return true }

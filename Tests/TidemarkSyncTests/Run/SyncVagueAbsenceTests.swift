@@ -1,0 +1,67 @@
+// SyncVagueAbsenceTests.swift — a server that tells an entity that is not there and a collection out
+// of reach by the same status.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite struct `an entity that is not there by an answer that may be about its collection` {
+    /// A device whose collection is out of reach once both wrote; `body` is called with the answer
+    /// to every request of it.
+    private func scene(_ body: (SyncWorld, SyncDevice) async throws -> Void) async throws {
+        let world = SyncWorld()
+        for name in ["edited", "deleted", "kept"] { world.rivalPuts("tasks/\(name)", #"{"n":1}"#) }
+        var adapter = HookedAdapter(takesSeveral: false)
+        adapter.hasVagueAbsence = true
+        try await SyncDevice.with(world, adapter: adapter) { device in
+            try await device.sync()
+            try device.put("tasks/edited", #"{"n":2}"#)
+            try device.delete("tasks/deleted")
+            try await body(world, device)
+            try device.verify()
+        }
+    }
+
+    private func takeAway(_ device: SyncDevice) {
+        device.wire.tap { request, _, pass in
+            guard request.path?.contains("/tasks/") == true else { return await pass() }
+            let body = Array(#"{"code":404,"errno":110,"error":"Not Found"}"#.utf8)
+            return .success(TransportResponse(response: HTTPResponse(status: 404), body: body))
+        }
+    }
+
+    @Test(arguments: [SyncScope.push, .all])
+    func `is kept with its edit, and its deletion too, until the collection is back`(
+        _ scope: SyncScope
+    ) async throws {
+        try await scene { world, device in
+            takeAway(device)
+            for _ in 1...2 { _ = try await device.engine.sync(scope: scope) }
+            #expect(try device.status("tasks/edited") == .updated)
+            #expect(try device.status("tasks/deleted") == .deleted)
+
+            device.wire.tap { _, _, pass in await pass() }
+            try await device.sync()
+
+            #expect(world.record("tasks/edited") == #"{"n":2}"#)
+            #expect(world.record("tasks/deleted") == nil)
+        }
+    }
+
+    @Test func `is deleted once a list says so`() async throws {
+        try await scene { world, device in
+            world.rivalDeletes("tasks/deleted")
+            _ = try await device.engine.sync(scope: .push)
+            #expect(try device.status("tasks/deleted") == .deleted)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try device.status("tasks/deleted") == nil)
+        }
+    }
+}
