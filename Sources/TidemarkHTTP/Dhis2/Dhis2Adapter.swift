@@ -106,8 +106,8 @@ public struct Dhis2Adapter: ServerAdapter {
     /// Whether a list would have shown what belongs to one of its tracked entities.
     ///
     /// A list about no program leaves out what lies in protected and closed ones, to which the user
-    /// may have no access. So only one about the program itself says that something is gone, or one
-    /// of which the model has the program's document, with its access level.
+    /// may have no access, and of any program what a unit out of reach owns by now. So only one
+    /// about the program itself says that something is gone; what is deleted a list tells.
     public func shows(
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
@@ -117,7 +117,7 @@ public struct Dhis2Adapter: ServerAdapter {
                 child.value(end).map { showsEnd($0, in: list, document) } ?? false
             }
         }
-        return shows(child, in: list, document)
+        return shows(child, in: list)
     }
 
     /// Whether a list would have shown an end of a relationship: a tracked entity, or what lies in
@@ -129,18 +129,15 @@ public struct Dhis2Adapter: ServerAdapter {
             guard let id = end[dialect.idField(of: kind)]?[dialect.idField(of: kind)]?.stringValue
             else { continue }
             let key = EntityKey(CollectionName(dialect.listName(of: kind)), id)
-            return document(key).map { shows($0, in: list, document) } ?? false
+            return document(key).map { shows($0, in: list) } ?? false
         }
         return true
     }
 
-    private func shows(
-        _ child: JSONDocument, in list: ListParameters, _ document: (EntityKey) -> JSONDocument?
-    ) -> Bool {
+    /// Whether a list is of the program that something lies in.
+    private func shows(_ child: JSONDocument, in list: ListParameters) -> Bool {
         guard let program = child.value("program")?.stringValue else { return false }
-        if list["program"] == program { return true }
-        let level = document(EntityKey("programs", program))?.value("accessLevel")?.stringValue
-        return level == "OPEN" || level == "AUDITED"
+        return list["program"] == program
     }
 
     // MARK: Lists

@@ -108,6 +108,16 @@ extension Dhis2Adapter {
             headers: [.contentType: "application/json"], body: body)
     }
 
+    /// The lists in an object that are not its own: a server takes what is in them for written, too,
+    /// over what others changed there meanwhile.
+    private func listsBeside(_ kind: Dhis2Kind) -> [String] {
+        // Up to 2.39 a server may take relationships that are not there for deleted.
+        var kinds = dialect.children(of: kind)
+        if dialect.generation == .old { kinds.removeAll { $0 == .relationships } }
+        // The attributes of an enrollment are its tracked entity's.
+        return kinds.map { dialect.listName(of: $0) } + (kind == .enrollments ? ["attributes"] : [])
+    }
+
     /// A write's part of the payload.
     private func element(
         _ call: ServerCall, _ collection: CollectionModel, _ kind: Dhis2Kind
@@ -115,19 +125,20 @@ extension Dhis2Adapter {
         switch call {
         case .create(_, _, let body): return body
         case .update(_, _, let body, let changes, _):
-            guard dialect.generation == .new, !collection.keyed.isEmpty,
-                let document = try? JSONDocument(parsing: body),
+            guard let document = try? JSONDocument(parsing: body),
                 let changed = try? JSONDocument(parsing: changes)
             else { return body }
-            var (set, unset): ([(key: String, value: [UInt8])], [String]) = ([], [])
-            for list in collection.keyed {
+            var set: [(key: String, value: [UInt8])] = []
+            var unset = listsBeside(kind).filter { changed.rawValue($0) == nil }
+            for list in collection.keyed where dialect.generation == .new {
                 if let value = changed.rawValue(list.field) {
                     set.append((key: list.field, value: Array(value)))
                 } else {
                     unset.append(list.field)
                 }
             }
-            return document.applying(set: set, unset: unset)
+            return set.isEmpty && unset.isEmpty
+                ? body : document.applying(set: set, unset: unset)
         case .delete(_, let id, _):
             return JSONValue.object([dialect.idField(of: kind): .string(id)]).encoded()
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,

@@ -111,8 +111,9 @@ extension Journal {
     }
 }
 
-/// How old events are. A device's clock that is wrong once makes none older than the server's times
-/// say.
+/// How old events are.
+///
+/// A device's clock that is wrong once makes none older than the server's times say.
 private struct LogAges {
     /// The runs of which the server's time is known, the last one first.
     let runs: [(begun: Position, time: Timestamp)]

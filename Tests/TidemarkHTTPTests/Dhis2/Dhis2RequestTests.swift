@@ -98,7 +98,8 @@ import TidemarkSync
             }
         }
         #expect(try shows(#"{"trackedEntity":{"trackedEntity":"U"}}"#))
-        #expect(try shows(#"{"event":{"event":"V"}}"#))
+        #expect(try !shows(#"{"event":{"event":"V"}}"#))
+        #expect(try shows(#"{"event":{"event":"V"}}"#, in: ["program": "P"]))
         #expect(try !shows(#"{"event":{"event":"unknown"}}"#))
         #expect(try !shows(#"{"enrollment":{"enrollment":"E"}}"#))
         #expect(try shows(#"{"enrollment":{"enrollment":"E"}}"#, in: ["program": "Q"]))
