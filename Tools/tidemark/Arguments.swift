@@ -185,9 +185,9 @@ enum Name {
 }
 
 /// A document from the command line, or from standard input for `-`.
-func document(_ text: String) -> [UInt8] {
+func document(_ text: String) throws -> [UInt8] {
     guard text == "-" else { return Array(text.utf8) }
-    var bytes = Array(FileHandle.standardInput.readDataToEndOfFile())
+    var bytes = try StandardStream.readInput()
     while let last = bytes.last, [0x0A, 0x0D, 0x20, 0x09].contains(last) { bytes.removeLast() }
     return bytes
 }

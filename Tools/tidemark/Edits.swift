@@ -18,7 +18,7 @@ struct Put: ParsableCommand {
 
     func run() throws {
         let replica = try store.open(patience)
-        let bytes = document(json)
+        let bytes = try document(json)
         let name = entity
         let (key, position) = try replica.write { tx in
             let key = try Name.entity(name.contains("/") ? name : "\(name)/\(tx.makeID())")
@@ -50,8 +50,9 @@ struct PatchCommand: ParsableCommand {
     func run() throws {
         let key = try Name.entity(entity)
         let set: Patch
+        let bytes = try document(json)
         do throws(JSONError) {
-            set = Patch(settingAllOf: try JSONDocument(parsing: document(json)))
+            set = Patch(settingAllOf: try JSONDocument(parsing: bytes))
         } catch { throw UsageError("not a JSON object: \(error)") }
         guard !set.isEmpty || !unset.isEmpty else { throw UsageError("nothing to set or unset") }
         let patch = Patch(set: set.set, unset: unset)

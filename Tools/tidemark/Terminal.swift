@@ -31,7 +31,7 @@ enum Terminal {
             defer { bytes = [] }
             return bytes
         }
-        if let full { FileHandle.standardOutput.write(Data(full)) }
+        if let full { writeOut(full) }
     }
 
     /// Writes out everything that is buffered.
@@ -40,12 +40,22 @@ enum Terminal {
             defer { bytes = [] }
             return bytes
         }
-        if !rest.isEmpty { FileHandle.standardOutput.write(Data(rest)) }
+        if !rest.isEmpty { writeOut(rest) }
+    }
+
+    /// Writes text as it is, with a line break behind it.
+    static func writePlain(_ text: String) { writeLine(text.utf8) }
+
+    /// Writes data; where that fails, the tool ends with a message and exit code 2.
+    private static func writeOut(_ bytes: [UInt8]) {
+        guard let problem = StandardStream.output.put(bytes) else { return }
+        say("tidemark: standard output can't be written: \(problem)")
+        exit(2)
     }
 
     /// Writes a message that is not data, on one line, to standard error.
     static func say(_ message: String) {
-        FileHandle.standardError.write(Data((EventText.escaped(message) + "\n").utf8))
+        StandardStream.errors.say(EventText.escaped(message) + "\n")
     }
 
     /// Writes a message on several lines.
@@ -58,14 +68,14 @@ enum Terminal {
     /// Shows progress on one line that is overwritten; only if standard error is a terminal.
     static func progress(_ text: String) {
         guard isatty(2) == 1 else { return }
-        let line = EventText.escaped(String(text.prefix(max(columns(of: 2) - 1, 20))))
-        FileHandle.standardError.write(Data("\r\u{1B}[2K\(line)".utf8))
+        let line = EventText.cut(EventText.escaped(text), to: max(columns(of: 2) - 1, 20))
+        StandardStream.errors.say("\r\u{1B}[2K\(line)")
     }
 
     /// Removes the progress line.
     static func endProgress() {
         guard isatty(2) == 1 else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
+        StandardStream.errors.say("\r\u{1B}[2K")
     }
 
     /// The width to cut lines of data to: the terminal's, or nil when the output is no terminal.

@@ -86,6 +86,7 @@ public enum CommandLineTool {
     /// - Parameter adapters: the app's adapters, by their names in models; each takes precedence
     ///   over one of the library with the same name.
     public static func run(adapters: [String: MakeAdapter] = [:]) async -> Never {
+        StandardStream.openAll()
         Adapters.use(adapters)
         // If the reader of the output closes it, as `head` does, the tool ends silently.
         signal(SIGPIPE, SIG_DFL)
@@ -125,7 +126,8 @@ public enum CommandLineTool {
         default:
             let message = Tool.fullMessage(for: error)
             guard Tool.exitCode(for: error) != .success else {
-                print(message)
+                Terminal.writePlain(message)
+                Terminal.flush()
                 return 0
             }
             Terminal.say(lines: message)

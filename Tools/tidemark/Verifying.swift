@@ -94,14 +94,15 @@ struct Verify: ParsableCommand {
 }
 
 private func readCheckpoint(_ path: String) throws -> LogCheckpoint {
-    let bytes: Data
-    do {
-        bytes =
-            path == "-"
-            ? FileHandle.standardInput.readDataToEndOfFile()
-            : try Data(contentsOf: URL(filePath: path))
-    } catch { throw UsageError("\(path) can't be read: \(error.localizedDescription)") }
-    do throws(LogCheckpoint.Mistake) { return try LogCheckpoint(parsing: Array(bytes)) } catch {
+    let bytes: [UInt8]
+    if path == "-" {
+        bytes = try StandardStream.readInput()
+    } else {
+        do { bytes = Array(try Data(contentsOf: URL(filePath: path))) } catch {
+            throw UsageError("\(path) can't be read: \(error.localizedDescription)")
+        }
+    }
+    do throws(LogCheckpoint.Mistake) { return try LogCheckpoint(parsing: bytes) } catch {
         throw UsageError("\(path) is no checkpoint: \(error)")
     }
 }

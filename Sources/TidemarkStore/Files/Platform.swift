@@ -141,9 +141,25 @@ extension Platform {
         return code == 0 ? Int(clamping: limit.rlim_cur) : nil
     }
 
+    /// Opens those of standard input, output and error that are closed, as empty.
+    ///
+    /// Else the next file to be opened would get the number of one of them, and with it what the
+    /// process writes there.
+    static func openStandardStreams() {
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            #if canImport(Glibc)
+                let opened = unsafe Glibc.open("/dev/null", O_RDWR)
+            #else
+                let opened = unsafe Darwin.open("/dev/null", O_RDWR)
+            #endif
+            if opened > 2 { close(opened) }
+        }
+    }
+
     static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0
     ) throws(SystemNumber) -> Int32 {
+        openStandardStreams()
         #if canImport(Glibc)
             let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
         #else

@@ -40,6 +40,7 @@ import CLMDB
         var flags = UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if !isLockFileUsable { flags |= UInt32(MDB_NOLOCK) }
+        Platform.openStandardStreams()
         try Self.check(unsafe mdb_env_open(raw, directory, flags, 0o600))
 
         var descriptor: Int32 = -1

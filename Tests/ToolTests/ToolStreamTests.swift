@@ -1,0 +1,69 @@
+// ToolStreamTests.swift — standard input, output and error that are closed, full or no file.
+
+import Foundation
+import Testing
+
+@testable import SyncSupport
+
+@Suite(.enabled(if: SyncTool.isThere, SyncTool.missing))
+struct `the tool's streams` {
+    private static let isFullThere = FileManager.default.fileExists(atPath: "/dev/full")
+
+    private func run(_ words: String, _ store: String) async throws -> SyncTool.Result {
+        try await SyncTool.bash("S='\(store)'; \"$tidemark\" " + words)
+    }
+
+    @Test(arguments: ["<&- >&- 2>&-", ">&- 2>&-", "2>&-", "<&-"])
+    func `that are closed are no file of the store`(_ closed: String) async throws {
+        try await SyncFolder.withStore { _, store in
+            #expect(try await SyncTool.run("put", store, "tasks/a", "{}").code == 0)
+
+            let compacted = try await run("compact $S --force --keep P90D \(closed)", store)
+            let made = try await run("put $S tasks/b {} \(closed)", store)
+
+            #expect(compacted.code == 0 && made.code == 0)
+            let verified = try await SyncTool.run("verify", store)
+            #expect(verified.code == 0, "\(verified.out)")
+            for name in ["data.mdb", "lock.mdb"] {
+                let bytes = try Data(contentsOf: URL(filePath: store + "/" + name))
+                #expect(bytes.range(of: Data("tasks/b\n".utf8)) == nil, "\(name)")
+            }
+        }
+    }
+
+    @Test(
+        .enabled(if: isFullThere, "there is no /dev/full"),
+        arguments: ["dump $S -o json", "verify $S", "rebuild $S --check", "list $S", "--help"])
+    func `that can't be written end it with 2`(_ words: String) async throws {
+        try await SyncFolder.withStore { _, store in
+            #expect(try await SyncTool.run("put", store, "tasks/a", "{}").code == 0)
+
+            let result = try await run(words + " > /dev/full", store)
+
+            #expect(result.code == 2)
+            #expect(result.err.hasPrefix("tidemark: standard output can't be written: "))
+            #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")
+        }
+    }
+
+    @Test(.enabled(if: isFullThere, "there is no /dev/full"))
+    func `that messages can't be written to change no outcome`() async throws {
+        try await SyncFolder.withStore { _, store in
+            let missing = try await run("get $S tasks/a 2> /dev/full", store)
+            let verified = try await run("verify $S 2> /dev/full", store)
+
+            #expect(missing.code == 1 && verified.code == 0)
+        }
+    }
+
+    @Test func `that can't be read end it with 2`() async throws {
+        try await SyncFolder.withStore { _, store in
+            for words in ["put $S tasks/a -", "verify $S --checkpoint -"] {
+                let result = try await run(words + " < /", store)
+
+                #expect(result.code == 2, "\(words)")
+                #expect(result.err.hasPrefix("tidemark: standard input can't be read: "))
+            }
+        }
+    }
+}

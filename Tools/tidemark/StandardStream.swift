@@ -1,0 +1,78 @@
+// StandardStream.swift — standard input, output and error by the calls of the system: an error of
+// them is a value, and ends no process.
+
+import Foundation
+
+/// One of the three files that a process is started with.
+struct StandardStream {
+    static let output = StandardStream(descriptor: 1)
+    static let errors = StandardStream(descriptor: 2)
+
+    let descriptor: Int32
+
+    /// Opens those of the three that are closed, as empty.
+    ///
+    /// Else the next file to be opened would get the number of one of them, and with it what is
+    /// written there.
+    static func openAll() {
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            let opened = unsafe open("/dev/null", O_RDWR)
+            if opened > 2 { close(opened) }
+        }
+    }
+
+    /// Reads standard input to its end.
+    static func readInput() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe part.withUnsafeMutableBytes {
+                unsafe read(0, $0.baseAddress, $0.count)
+            }
+            if count == 0 { return bytes }
+            let number = errno
+            if count > 0 {
+                bytes += part[..<count]
+            } else if number == EAGAIN {
+                wait(for: 0, POLLIN)
+            } else if number != EINTR {
+                throw UsageError("standard input can't be read: \(words(number))")
+            }
+        }
+    }
+
+    /// Writes a message; that this fails can't be told anywhere.
+    func say(_ message: String) { _ = put(Array(message.utf8)) }
+
+    /// Writes all of some bytes.
+    ///
+    /// - Returns: why it can't; nil where they are written.
+    func put(_ bytes: [UInt8]) -> String? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            let number = errno
+            switch number {
+            case EINTR: continue
+            case EAGAIN: Self.wait(for: descriptor, POLLOUT)
+            default: return Self.words(number)
+            }
+        }
+        return nil
+    }
+
+    private static func wait(for descriptor: Int32, _ events: Int32) {
+        var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        _ = unsafe poll(&wanted, 1, -1)
+    }
+
+    private static func words(_ number: Int32) -> String {
+        unsafe String(cString: strerror(number))
+    }
+}
