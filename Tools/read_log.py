@@ -14,10 +14,14 @@ import os
 import re
 import signal
 import sys
-from hashlib import file_digest, sha256
+from hashlib import sha256
 
-import lmdb
-import zstandard
+try:
+    import lmdb
+    import zstandard
+except ImportError as error:
+    print(f"read_log.py: {error}; it needs the packages lmdb and zstandard", file=sys.stderr)
+    sys.exit(2)
 
 KINDS = dict(pair.split(":") for pair in """
     1:store.opened 2:model.registered 10:local.created 11:local.updated 12:local.deleted
@@ -39,11 +43,14 @@ COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
 EDGE = [("size", "uint64"), ("peaks", "bytes"), ("commits", "uint64"), ("sealed", "uint64"),
         ("kept", "uint64")]
 BASE = [("edge", "bytes"), ("views", "bytes")]
+HASH = re.compile("[0-9a-f]{64}")
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
 for _ in range(8):
     CRC_TABLE = [crc >> 1 ^ (0x82F63B78 if crc & 1 else 0) for crc in CRC_TABLE]
 quoted = json.JSONEncoder(ensure_ascii=False).encode
+# Python refuses to make a number of some thousand digits.
+parsed = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 20 else text).decode
 
 
 def need(condition, what):
@@ -119,11 +126,11 @@ def stored(bodies, count, hashed):
 
 def named(event, payload, word, *kinds):
     """The length and hash that a payload of these kinds names by a word, or nothing."""
-    value = json.loads(payload) if event.get("kind") in kinds and valid(payload) else None
+    fits = event.get("kind") in kinds and valid(payload)
+    value = parsed(payload.decode("utf-8")) if fits else None
     value = value if isinstance(value, dict) else {}
-    count, digits = value.get(word + "Bytes"), value.get(word + "SHA256")
-    hashed = isinstance(digits, str) and re.fullmatch("[0-9a-f]{64}", digits)
-    return [(count, bytes.fromhex(digits))] if type(count) is int and hashed else []
+    count, digits = value.get(word + "Bytes"), str(value.get(word + "SHA256"))
+    return [(count, bytes.fromhex(digits))] if type(count) is int and HASH.fullmatch(digits) else []
 
 
 def fields(data):
@@ -337,10 +344,10 @@ def audit(log, stored_edge, bodies, answers, former=(), sealed=(), base=b""):
 
 def told(files, position, text):
     """Notes what an event says of a file: which are there, and by which event."""
-    event = json.loads(text) if '"asset.' in text else {}
+    event = parsed(text) if text.partition('"kind":"')[2].startswith("asset.") else {}
     kind, payload = event.get("kind"), event.get("payload")
-    digest = payload.get("sha256") if isinstance(payload, dict) else None
-    if kind == "asset.stored" and isinstance(digest, str):
+    digest = str(payload.get("sha256")) if isinstance(payload, dict) else ""
+    if kind == "asset.stored" and HASH.fullmatch(digest):
         files[digest] = position, payload.get("bytes")
     elif kind == "asset.removed":
         files.pop(digest, None)
@@ -351,18 +358,21 @@ def missing(store, files):
     for digest, (position, length) in files.items():
         try:
             with open(os.path.join(store, "contents", digest[:2], digest), "rb") as file:
-                found, size = file_digest(file, sha256).hexdigest(), file.tell()
-            if (found, size) != (digest, length):
-                yield position, f"the file {digest} is another one, of {size} bytes"
+                hashing = sha256()
+                for part in iter(lambda: file.read(1 << 20), b""):
+                    hashing.update(part)
+                size = file.tell()
+            if (hashing.hexdigest(), size) != (digest, length):
+                yield position, None, f"the file {digest} is another one, of {size} bytes"
         except OSError as error:
-            yield position, f"the file {digest} can't be read: {error.strerror}"
+            yield position, None, f"the file {digest} can't be read: {error.strerror}"
 
 
 def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    store, status = arguments[0], 0
+    store, status, files = arguments[0], 0, {}
     try:
         lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
         with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=6) as env:
@@ -377,17 +387,14 @@ def main(arguments):
                 edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
             need(b"log" in rows, "there is no table log")
         log, *others = (rows.get(name, []) for name in TABLES[:5])
-        files = {}
-        for position, text, what in audit(log, edge, *others, base=base):
+        events = audit(log, edge, *others, base=base)
+        for position, text, what in itertools.chain(events, missing(store, files)):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)
                 status = 1
             else:
                 told(files, position, text)
                 sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-        for position, what in missing(store, files):
-            print(f"@{position}: {what}", file=sys.stderr)
-            status = 1
     except (OSError, ValueError, lmdb.Error) as error:
         print(f"read_log.py: {error}", file=sys.stderr)
         return 2

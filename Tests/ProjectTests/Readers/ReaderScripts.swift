@@ -134,6 +134,8 @@ enum ReaderScripts {
                 (start, b"[" * 128 + b"]" * 128), (start, b"[" * 129 + b"]" * 129),
                 (start, b"\xef\xbb\xbf{}"), (start, b"NaN"), (start, b"{}\n"), (start, b" {} "),
                 (start, b"\xff"), (start, b'"\xed\xa0\x80"'), (start, b"01"), (start, b"{} {}"),
+                (field(1, 41) + field(2, 5), b'{"bodyBytes":' + b"9" * 4301 + b"}"),
+                (field(1, 91) + field(2, 5), b'{"bytes":' + b"9" * 4301 + b"}"),
                 (start, b"\0" * 5000), (start, b'"\\u00e9\\ud83c\\udf89"'), (start, b"[1,]")]]
             bad = [framed(header) for header in [
                 field(1, 0), field(14, 0), field(14, 7), field(3, b""), field(2, 5) + field(1, 10),
