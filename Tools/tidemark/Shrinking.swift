@@ -54,7 +54,9 @@ struct ShrinkCommand: ParsableCommand {
                 "what is it to show? one of --predicate EXPR, --check CMD and --diverges")
         }
         if let tries, tries < 1 { throw ValidationError("--tries takes a number from 1 up") }
-        if let seconds, seconds <= 0 { throw ValidationError("--seconds takes more than 0") }
+        if let seconds, !(seconds > 0 && seconds < 1e9) {
+            throw ValidationError("--seconds takes more than 0, and less than a billion")
+        }
     }
 
     func run() throws {

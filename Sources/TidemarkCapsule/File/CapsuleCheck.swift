@@ -170,6 +170,9 @@ struct CapsuleCheck {
         guard !kept.answers.isEmpty, kept.answers.allSatisfy(\.isWhole) else {
             throw CapsuleError(.invalid, at: kept.position, "answers that are none, or are cut")
         }
+        if let odd = kept.answers.first(where: { !$0.hasStatus }) {
+            throw CapsuleError(.invalid, at: kept.position, "an answer of status \(odd.status)")
+        }
     }
 
     // MARK: Numbers

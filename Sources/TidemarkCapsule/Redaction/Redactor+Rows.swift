@@ -185,7 +185,9 @@ extension Redactor {
             new =
                 Array(rest.prefix(1))
                 + (isOfEntity || rest.first == UInt8(ascii: "l") ? key(name) : text(Array(name)))
-        case UInt8(ascii: "P"): new = Array(rest.prefix(1)) + poolRow([first] + rest)
+        case UInt8(ascii: "P"):
+            guard !rest.isEmpty else { throw unknown(old) }
+            new = Array(rest.prefix(1)) + poolRow([first] + rest)
         case UInt8(ascii: "T") where rest.first == UInt8(ascii: "b"):
             new = rest.prefix(9) + key(rest.dropFirst(9))
         case UInt8(ascii: "T"): new = rest.prefix(1) + text(Array(rest.dropFirst()))

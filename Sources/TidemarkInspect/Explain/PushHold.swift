@@ -107,7 +107,8 @@ extension ViewReader {
         let run = try event(at: call)?.sync
         let finished = try run.flatMap { try get(.syncRun($0)) }
             .flatMap { try SyncRunRow(parsing: $0).finished }
-        let last = min(finished ?? self.last, Position(call.rawValue + 100_000))
+        let (farthest, isBeyond) = call.rawValue.addingReportingOverflow(100_000)
+        let last = min(finished ?? self.last, Position(isBeyond ? .max : farthest), self.last)
         var position = call.next
         while position <= last {
             if let event = try event(at: position), event.call == call,

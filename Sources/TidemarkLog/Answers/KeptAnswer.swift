@@ -76,6 +76,9 @@ package struct KeptAnswer: Sendable, Hashable {
         parts.allSatisfy { if case .bytes = $0 { true } else { false } } && parts.count <= 1
     }
 
+    /// Whether its status is one that HTTP has, or 0.
+    package var hasStatus: Bool { (0...999).contains(status) }
+
     /// Whether it says what came, or why nothing did.
     package var isKnown: Bool { status > 0 || !error.isEmpty }
 

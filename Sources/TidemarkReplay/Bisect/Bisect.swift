@@ -64,6 +64,7 @@ package struct Bisect: Sendable {
         try journal.environment.read { transaction in
             let first = try journal.log.firstPosition(transaction) ?? Position(1)
             start = from ?? Position(first.rawValue - 1)
+            guard try start < journal.log.lastPosition(transaction) else { return }
             try journal.log.forEachCommit(from: start.next, transaction) { record in
                 if let to, record.first > to { return false }
                 commits.append(max(record.first, start.next)...min(record.last, to ?? record.last))

@@ -27,7 +27,8 @@ package struct Moment: Sendable, Hashable {
     /// sets, else by the device's; nil when that one was set back meanwhile.
     package func microseconds(since earlier: Moment) -> Int64? {
         if !bootID.isEmpty, bootID == earlier.bootID, uptime >= earlier.uptime {
-            return uptime - earlier.uptime
+            let (passed, overflow) = uptime.subtractingReportingOverflow(earlier.uptime)
+            return overflow ? nil : passed
         }
         let (passed, overflow) = now.rawValue.subtractingReportingOverflow(earlier.now.rawValue)
         return overflow || passed < 0 ? nil : passed
@@ -67,7 +68,7 @@ package struct SyncGate: Sendable, Hashable {
     /// Never longer than was asked for: where the clock was set back, it is void.
     package func left(at now: Moment) -> Int64 {
         guard let passed = now.microseconds(since: since) else { return 0 }
-        return max(0, microseconds - passed)
+        return passed < microseconds ? microseconds - passed : 0
     }
 }
 

@@ -24,7 +24,7 @@ extension KeptAnswer {
 
     /// The answer as it came; nil where none did.
     package var response: TransportResponse? {
-        guard status > 0 else { return nil }
+        guard status > 0, hasStatus else { return nil }
         var head = HTTPResponse(status: HTTPResponse.Status(code: status))
         for field in fields {
             guard let name = HTTPField.Name(field.name) else { continue }

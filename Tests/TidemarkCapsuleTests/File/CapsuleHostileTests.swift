@@ -220,6 +220,36 @@ import TidemarkViews
         #expect(try code(try raw.file) == .invalid, "\(name)")
     }
 
+    @Test(
+        arguments: [(0, nil), (999, nil), (1_000, .invalid), (.max, .invalid)]
+            as [(UInt64, CapsuleError.Code?)])
+    func `holds an answer with a status, as HTTP has them`(
+        _ status: UInt64, _ found: CapsuleError.Code?
+    ) throws {
+        let answer = message {
+            $0.varint(4, status)
+            $0.string(6, "timeout")
+        }
+        let kept = message {
+            $0.varint(1, 7)
+            $0.message(2, message { $0.message(1, answer) })
+        }
+        let raw = Self.raw((6, Self.commit(Self.event())), (8, kept))
+
+        #expect(try code(try raw.file) == found)
+    }
+
+    @Test func `is refused by redaction where the key of a row breaks off`() throws {
+        var capsule = try Capsule(parsing: try Self.raw((6, Self.commit(Self.event()))).file)
+        capsule.base.rows = [SnapshotRow(key: RowKey(.ledger, Array("P".utf8)), value: [])]
+
+        let error = #expect(throws: RedactionError.self) {
+            try capsule.redacted(Redaction(), key: [UInt8](repeating: 7, count: 32))
+        }
+
+        #expect(error?.code == .unknown)
+    }
+
     @Test func `is of a newer format, and the rest is not looked at`() throws {
         var raw = RawCapsule()
         raw.format = 2

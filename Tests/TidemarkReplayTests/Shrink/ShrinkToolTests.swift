@@ -89,6 +89,25 @@ struct `bisect and shrink on the command line` {
         }
     }
 
+    @Test func `numbers that nobody has use for are told`() throws {
+        try withStore { tool, store in
+            let last = String(UInt64.max)
+            let behind = try tool.run(
+                ["bisect", store, "--predicate", "tasks/tea exists", "--from", last])
+            #expect(behind.code == 2)
+            #expect(behind.complaints == "tidemark: there is nothing after @\(last)\n")
+
+            for seconds in ["inf", "nan", "1e300", "0"] {
+                let asked = try tool.run(
+                    [
+                        "shrink", store, "-o", "b", "--predicate", "tasks/tea exists",
+                        "--seconds", seconds,
+                    ])
+                #expect(asked.code == 2 && asked.complaints.contains("--seconds takes more than 0"))
+            }
+        }
+    }
+
     @Test func `what can't be found or understood is told`() throws {
         try withStore { tool, store in
             let none = try tool.run(["bisect", store, "--predicate", "tasks/none exists"])

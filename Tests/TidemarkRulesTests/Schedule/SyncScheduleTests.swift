@@ -37,6 +37,16 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         #expect(schedule.next(at(0)) == .idle)
     }
 
+    @Test func `takes no time from clocks that a stranger made up`() {
+        let now = Moment(now: Timestamp(rawValue: .max), bootID: "b", uptime: .max)
+        let then = Moment(now: Timestamp(rawValue: .min), bootID: "b", uptime: .min)
+        let gate = SyncGate(since: at(0), microseconds: .min, position: Position(7))
+
+        #expect(now.microseconds(since: then) == nil)
+        #expect(now.microseconds(since: at(5)) == .max - 5_000_000)
+        #expect(gate.left(at: now) == 0)
+    }
+
     @Test func `makes one run of everything that was asked for, the highest first`() {
         var schedule = schedule
         for trigger in SyncTrigger.allCases.reversed() { schedule.ask(trigger, at: at(0)) }
