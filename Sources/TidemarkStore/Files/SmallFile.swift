@@ -4,19 +4,24 @@
 package struct SmallFile: Sendable {
     private let directory: String
     private let name: String
+    /// Whether it is in a directory of which all files are the library's.
+    private let isInStore: Bool
 
     private var path: String { directory + "/" + name }
 
+    /// A file of that name in a directory of the library's own.
     package init(_ name: String, in directory: String) {
         self.name = name
         self.directory = directory
+        isInStore = true
     }
 
-    /// The file at a path.
+    /// The file at a path; what lies beside it is not the library's.
     package init(at path: String) {
         let parent = StorePath.parent(of: path)
         directory = parent
         name = String(path.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
+        isInStore = false
     }
 
     /// More than any file beside the data has.
@@ -44,10 +49,8 @@ package struct SmallFile: Sendable {
     /// - Parameter isDurable: whether these bytes must be there after a power cut; if not, either
     ///   may be.
     package func replace(with bytes: [UInt8], isDurable: Bool) throws(StoreError) {
-        let temporary = path + ".new"
         do throws(SystemNumber) {
-            try Platform.remove(temporary)
-            let descriptor = try Platform.createFile(temporary)
+            let (temporary, descriptor) = try makeTemporary()
             do throws(SystemNumber) {
                 defer { Platform.closeFile(descriptor) }
                 try Platform.write(bytes, to: descriptor)
@@ -60,6 +63,27 @@ package struct SmallFile: Sendable {
             if isDurable { try Platform.syncDirectory(directory) }
         } catch {
             throw .system(error.number, during: "write", path)
+        }
+    }
+
+    /// Makes the file that takes its place.
+    ///
+    /// In a store it replaces what a crash left; elsewhere its name is one that nothing has.
+    private func makeTemporary() throws(SystemNumber) -> (path: String, descriptor: Int32) {
+        if isInStore {
+            let temporary = path + ".new"
+            try Platform.remove(temporary)
+            return (temporary, try Platform.createFile(temporary))
+        }
+        var number = 0
+        while true {
+            let temporary = "\(directory)/.tidemark-\(Platform.processID)-\(number)"
+            do throws(SystemNumber) {
+                return (temporary, try Platform.createFile(temporary))
+            } catch {
+                guard error.number == Platform.exists, number < 1000 else { throw error }
+                number += 1
+            }
         }
     }
 }

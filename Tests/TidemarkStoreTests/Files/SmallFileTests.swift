@@ -30,6 +30,27 @@ import TidemarkStore
         #expect(try file.read() == [1, 2])
     }
 
+    @Test func `that a user names leaves what is beside it alone`() throws {
+        let path = scratch.path + "/mine"
+        let others = ["mine.new", ".tidemark-\(ProcessInfo.processInfo.processIdentifier)-0"]
+        for name in others {
+            try Data("theirs".utf8).write(to: URL(filePath: scratch.path + "/" + name))
+        }
+
+        for bytes in [pattern(10), [1]] {
+            try SmallFile(at: path).replace(with: bytes, isDurable: true)
+            #expect(try SmallFile(at: path).read() == bytes)
+        }
+
+        for name in others {
+            #expect(
+                try Data(contentsOf: URL(filePath: scratch.path + "/" + name))
+                    == Data("theirs".utf8))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        #expect(names.sorted() == (others + ["mine"]).sorted())
+    }
+
     @Test func `does not follow links, neither to read nor to write`() throws {
         let target = scratch.path + "/target"
         try Data("mine".utf8).write(to: URL(filePath: target))
