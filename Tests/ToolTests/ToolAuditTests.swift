@@ -127,6 +127,10 @@ struct `the tool's audit` {
             #expect(dumped.code == 1)
             #expect(dumped.lines.count == 4)
             #expect(dumped.err.contains("@5"))
+            for filter in ["--to 4", "-r --to 4", "--from 2 --to 4"] {
+                let before = try await SyncTool.bash("\"$tidemark\" dump '\(store)' \(filter)")
+                #expect(before.code == 0 && before.err == "", "\(filter): \(before.err)")
+            }
         }
     }
 }

@@ -24,6 +24,10 @@ struct `the tool's discard` {
             let done = try await SyncTool.run("discard", store, "files/Z", "--with-built-on")
             #expect(done.code == 0 && done.out.contains("files/Z"))
             #expect(done.out.contains("with files/X"))
+            let place = String(done.out.prefix { $0 != " " })
+            let event = try await SyncTool.run("show", store, place)
+            #expect(event.lines.first == "\(place) local.discarded")
+            #expect(event.lines.contains("  entity      Z"))
             #expect(try await SyncTool.run("outbox", store).out.contains("files/") == false)
             #expect(try await SyncTool.run("discard", store, "files/Z").code == 2)
         }

@@ -31,6 +31,26 @@ import TidemarkTesting
         #expect(EventText.printable("a\r\nb\tc") == "a  b c")
     }
 
+    @Test(arguments: [
+        ("tea", 3), ("ça va", 5), ("cafe\u{301}", 4), ("日本語", 6), ("한국", 4), ("ｆｕｌｌ", 8),
+        ("a🎉b", 4), ("👩‍👧", 2), ("❤️", 2), ("", 0),
+    ])
+    func `takes two columns for a letter of the Far East and for an emoji`(
+        _ text: String, _ columns: Int
+    ) {
+        #expect(EventText.columns(text) == columns)
+        #expect(text.padded(to: 9) == text + String(repeating: " ", count: 9 - columns))
+        #expect(EventText.cut(text, to: columns) == text)
+    }
+
+    @Test(arguments: [
+        ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("日本語", 1, "…"), ("a日本語", 5, "a日…"),
+        ("abcdef", 4, "abc…"), (#"ab\u001bcd"#, 6, "ab…"),
+    ])
+    func `is cut by columns`(_ text: String, _ columns: Int, _ shown: String) {
+        #expect(EventText.cut(text, to: columns) == shown)
+    }
+
     @Test func `is the same JSON`() throws {
         let json = Array("{\r\n\t\"k\u{9B}\":\"\u{202E}\u{E0001}é\"}".utf8)
 

@@ -107,10 +107,11 @@ struct Discard: ParsableCommand {
             throw UsageError(
                 "this would go along; --with-built-on gives it up, too:\n" + names)
         }
-        let before = try replica.read { $0.position }
         try replica.write { tx in try tx.discard(key, withBuiltOn: withBuiltOn) }
+        // What was built on it is given up before it.
+        let last = try replica.read { $0.position }
         try replica.close()
-        report(before.next, key)
+        report(last, key)
         for other in built { Terminal.write("  with \(other)") }
     }
 }

@@ -81,6 +81,7 @@ extension Journal {
         try environment.read { transaction in
             try log.forEachFrame(from: from, reversed: reversed, transaction) { position, frame in
                 page.last = position
+                guard filter.spans(position) else { return false }
                 frames += 1
                 do {
                     let whole: EventFrame

@@ -20,9 +20,13 @@ package struct EventFilter: Sendable, Hashable {
             && (collection == nil || event.collection == collection)
             && (entity == nil || event.entity == entity)
             && (sync == nil || event.sync == sync || position == sync)
-            && from.map { position >= $0 } ?? true
-            && to.map { position <= $0 } ?? true
+            && spans(position)
             && since.map { event.recordedAt >= $0 } ?? true
             && until.map { event.recordedAt < $0 } ?? true
+    }
+
+    /// Whether a position is between the first and the last that are asked for.
+    package func spans(_ position: Position) -> Bool {
+        from.map { position >= $0 } ?? true && to.map { position <= $0 } ?? true
     }
 }

@@ -105,8 +105,8 @@ package enum EventLine {
 }
 
 extension String {
-    /// The text, padded with spaces to a width.
+    /// The text, padded with spaces to a width in columns.
     package func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
+        self + String(repeating: " ", count: max(0, width - EventText.columns(self)))
     }
 }

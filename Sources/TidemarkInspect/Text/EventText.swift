@@ -72,8 +72,15 @@ package enum EventText {
 
     /// The text, or its beginning with an ellipsis; an escape like `\u001b` is never cut in two.
     package static func cut(_ text: String, to columns: Int) -> String {
-        guard text.count > columns else { return text }
-        let beginning = text.prefix(max(columns - 1, 1))
+        // No character takes more columns than it has bytes.
+        guard text.utf8.count > columns else { return text }
+        var (width, end) = (0, text.startIndex)
+        for index in text.indices where width <= columns {
+            width += text[index].columns
+            if width <= max(columns - 1, 1) { end = text.index(after: index) }
+        }
+        guard width > columns else { return text }
+        let beginning = text[..<end]
         let begun = beginning.suffix(5).lastIndex(of: "\\").flatMap { escape in
             beginning[escape...].hasPrefix("\\u") || escape == beginning.indices.last ? escape : nil
         }
