@@ -143,12 +143,14 @@ extension OutboxExplanation {
         }
         lines += relayLines
         let isRefused = holds.contains { if case .refused = $0 { true } else { false } }
+        let isInTree = holds.contains { if case .tree = $0 { true } else { false } }
         switch next {
         case .run: lines.append("  next: with \(run.words)")
         case .after(let key): lines.append("  next: after \(key), with \(run.words)")
         case .asked: lines.append("  next: \(run.words), asks what became of it")
         case .never where isRefused:
             lines.append("  next: when it is edited, retried or discarded")
+        case .never where isInTree: lines.append("  next: when its tree is settled")
         case .never: lines.append("  next: when that is settled")
         }
         return lines

@@ -30,8 +30,9 @@ package enum PushHold: Sendable, Hashable {
     case nowhere(EntityKey)
     /// It names a file of the user's, which is sent first.
     case file(UnsentFile)
-    /// It is an action that waits for what counts in the entity.
-    case tree(String)
+    /// It is an action that waits for what counts in the entity; stuck where something of that was
+    /// refused or has a warning.
+    case tree(String, isStuck: Bool)
 
     /// Why the server does not have the other entity.
     package enum Obstacle: Sendable, Hashable {
@@ -70,7 +71,9 @@ extension ViewReader {
         if let action = row.nextAction, let collection = model[key.collection],
             try waitsForTree(action, of: key, collection)
         {
-            holds.append(.tree(action.action))
+            let stuck: RollUpClasses = [RollUpClasses(.error), RollUpClasses(.warning)]
+            let isStuck = try rollUp(key).map { !$0.belowClasses.isDisjoint(with: stuck) } ?? false
+            holds.append(.tree(action.action, isStuck: isStuck))
         }
         let missing = try missingReferences(of: key, row, model)
         for target in missing {
@@ -169,7 +172,7 @@ extension PushHold {
         case .file(let file):
             "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
                 + EventText.printable(file.digest)
-        case .tree(let action):
+        case .tree(let action, _):
             "\(EventText.printable(action)) waits until nothing in its tree waits, was refused or "
                 + "has a warning"
         }
@@ -183,8 +186,9 @@ extension PushHold {
     var isLasting: Bool {
         switch self {
         case .refused, .asked, .outOfReach, .noCollection: true
+        case .tree(_, let isStuck): isStuck
         case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst),
-            .place(_, .goesFirst), .file, .tree:
+            .place(_, .goesFirst), .file:
             false
         case .reference, .place, .nowhere: true
         }

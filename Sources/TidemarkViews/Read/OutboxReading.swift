@@ -114,7 +114,7 @@ extension ViewReader {
         var seen = Set(waiting)
         while let next = waiting.popLast() {
             guard let other = try entity(next) else { continue }
-            if other.status == .error || other.isHidden { result.append(next) }
+            if other.isHidden || other.isRefused(in: model[next.collection]) { result.append(next) }
             let behind = try missingReferences(of: next, other, model)
             for further in try behind + treeHolders(of: other, model)
             where seen.insert(further).inserted {
@@ -122,6 +122,15 @@ extension ViewReader {
             }
         }
         return result.sorted()
+    }
+}
+
+extension EntityRow {
+    /// Whether it was refused, and the next run does not send it again.
+    fileprivate func isRefused(in collection: CollectionModel?) -> Bool {
+        guard status == .error else { return false }
+        // What was refused unsent is not sent again: no answer of a server has a status of 0.
+        return collection?.retriesRefused != true || (refusal?.status ?? 0) == 0
     }
 }
 

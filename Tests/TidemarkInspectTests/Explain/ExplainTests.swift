@@ -247,6 +247,26 @@ extension SyncDevice {
         }
     }
 
+    @Test func `of what refers to a refused entity that is sent again name no obstacle`()
+        async throws
+    {
+        var model = SyncWorld.usualModel
+        model.collections[0].retriesRefused = true
+        let world = SyncWorld(
+            model: model,
+            [FaultRule(.answer(status: 400, body: []), method: .put, pathContains: "bad")])
+        try await SyncDevice.with(world) { device in
+            try device.put("lists/bad", #"{"title":"x"}"#)
+            try device.put("tasks/a", #"{"list":"bad"}"#)
+            try await device.sync()
+
+            let entries = try device.replica.journal.read { try $0.outbox(all: false) }
+            let task = try #require(entries.first { $0.mutation.key.id == "a" })
+            #expect(task.blockers == [] && task.state == .pending)
+            #expect(try !device.waits().contains("  next: when that is settled"))
+        }
+    }
+
     @Test func `of what waits say when the server wants to be asked again`() async throws {
         let world = SyncWorld([
             FaultRule(.answer(status: 503, fields: [.retryAfter: "30"]), method: .put, nth: 1)

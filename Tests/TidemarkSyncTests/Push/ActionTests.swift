@@ -142,6 +142,12 @@ import TidemarkViews
             let outcome = try await device.sync(.push)
 
             #expect(outcome.refused == 1 && outcome.pending == 1)
+            let now = device.replica.dependencies.moment
+            let lines = try device.replica.journal.read { views in
+                let next = NextRun(try views.gates(), at: now)
+                return try OutboxExplanation.all(views).flatMap { $0.lines(next) }
+            }
+            #expect(lines.contains("  next: when its tree is settled"), "\(lines)")
             try device.discard("enrollments/E1")
             #expect(try await device.sync(.push).isSynced)
         }
