@@ -30,7 +30,7 @@ public struct Event: Hashable, Sendable {
     public var mutation: Position?
     /// The `request.sent` it answers.
     public var call: Position?
-    /// For what a server said: the log's last position when the server was asked.
+    /// The log's last position when the server was asked for this, or a request was decided.
     ///
     /// What is as of an earlier position never replaces what is as of a later one.
     public var asOf: Position?

@@ -64,6 +64,19 @@ extension RedecideHost {
         }
     }
 
+    /// Whether a request got no answer because the run's time was over: one that timed out was the
+    /// last that the run sent, the run ended by its deadline, and the log holds it for no failure.
+    func isCut(_ isLate: Bool) -> Bool {
+        state.withLock { state in
+            guard !state.isFree else { return isLate }
+            let entries = commit(state) ?? []
+            let next = entries.first?.position ?? Position(.max)
+            return run.failure?.kind == .deadline && unasked(state).isEmpty
+                && run.write(in: next...Position(.max)) == nil
+                && !entries.contains { $0.event.read(RequestFailed.self)?.concern != nil }
+        }
+    }
+
     /// Which of some writes the run's next commit answers.
     private func answered(_ open: [Position], _ state: State) -> Position? {
         commit(state)?.lazy.compactMap { entry in

@@ -156,8 +156,10 @@ final class RedecideHost: SyncHost {
             state.hasBegun = true
             guard !state.isFree else { return nil }
             let next = commit(state)?.first?.position ?? Position(.max)
-            let asked = unasked(state).map(\.read.asOf).filter { $0 < next }
-            if let asOf = asked.min() { return asOf }
+            let read = unasked(state).map(\.read.asOf).filter { $0 < next }.min()
+            // What was written while a write was decided is not known to it.
+            let write = run.write(in: next...Position(.max))?.asOf
+            if let asOf = [read, write].compactMap(\.self).min(), asOf < next { return asOf }
             // A decision must not see events that came after the run's last recorded one.
             guard commit(state) != nil, !isLast(state) else { return nil }
             return Position(next.rawValue - 1)

@@ -47,6 +47,8 @@ struct RecordedRead: Sendable {
 struct RecordedWrite: Sendable {
     let position: Position
     let sentAt: Timestamp
+    /// What of the log was known when it was decided.
+    let asOf: Position
     /// How long the run waited before it because of limits, in microseconds.
     let waited: Int64
     /// The verbatim answer; nil where none came before the recording ends.
@@ -132,7 +134,7 @@ struct RecordedRun: Sendable {
     func begins(in capsule: Capsule) -> Position {
         let first = commits.first.map { capsule.commits[$0].first.rawValue } ?? 0
         let before = Position(first > 0 ? first - 1 : 0)
-        return min(before, reads.map(\.asOf).min() ?? before)
+        return min(before, (reads.map(\.asOf) + writes.map(\.asOf)).min() ?? before)
     }
 
     /// The first write that is sent by an event in the range.
@@ -216,7 +218,7 @@ extension RecordedRun {
                     writes.append(
                         RecordedWrite(
                             position: entry.position, sentAt: request.sentAt ?? event.recordedAt,
-                            waited: request.waited))
+                            asOf: event.asOf ?? entry.position, waited: request.waited))
                 }
             } else if event.kind == .requestAnswered || event.kind == .requestFailed {
                 take(entry, answers[entry.position]?.first, open, &places)

@@ -30,8 +30,9 @@ extension SyncRecorder {
                 item.call.isAction || item.call.revision == revision
             else { return nil }
         }
+        let last = draft.last
         let start = try begin(draft)
-        let asOf = draft.last
+        let asOf = asOf(after: last, draft)
         guard items.count > 1 else {
             let call = try appendSent(
                 items[0], request, group, sentAt, waited: waited, start, asOf, cause: nil, draft)

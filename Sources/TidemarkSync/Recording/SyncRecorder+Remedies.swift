@@ -13,17 +13,17 @@ extension SyncRecorder {
         _ remedy: Remedy, _ request: ServerRequest, of group: RequestGroup?, sentAt: Timestamp,
         waited: Int64, _ draft: Draft
     ) throws -> Position {
+        let last = draft.last
         let start = try begin(draft)
         var sent = RequestSent(request, at: sentAt)
         sent.waited = waited
         sent.group = parts(of: group)
         sent.rule = RequestSent.remedyRule + "/\(RequestSent.remedyVersion)"
         sent.remedies = remedy.refusals
-        let asOf = draft.last
         return try draft.append(
             Event(
-                .requestSent, recordedAt: draft.now, key: remedy.key, sync: start, asOf: asOf,
-                json: sent.encoded))
+                .requestSent, recordedAt: draft.now, key: remedy.key, sync: start,
+                asOf: asOf(after: last, draft), json: sent.encoded))
     }
 
     /// Logs the answer to an action; where it failed, the refusals that it was for say so.

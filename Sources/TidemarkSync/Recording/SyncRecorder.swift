@@ -82,6 +82,9 @@ package struct SyncRecorder: Sendable {
     private let limited: Set<String>
     /// How much is kept of answers as they came.
     private let keeps: SyncSettings.KeptAnswers
+    /// The log's last position when the next step was decided, and after it as long as nobody but
+    /// the run itself has written.
+    var decidedAt: Position?
     /// How many bytes of bodies wait with exchanges that are not logged.
     private var unloggedBytes = 0
 
@@ -122,6 +125,15 @@ package struct SyncRecorder: Sendable {
     /// The shape of a payload that says what the run is to do.
     private var schema: UInt32 {
         mode.overwrites ? max(PullMode.schema, scope.schema) : scope.schema
+    }
+
+    /// What a write that is logged now was decided by: the position before it, unless others have
+    /// written since it was decided.
+    ///
+    /// - Parameter last: the log's last position before this commit.
+    func asOf(after last: Position, _ draft: Draft) -> Position {
+        guard let decidedAt, decidedAt < last else { return draft.last }
+        return decidedAt
     }
 
     // MARK: Beginning and end

@@ -53,8 +53,10 @@ extension SyncDriver {
         let (result, after) = try await host.commit(journal, at: dependencies.now()) {
             [model] draft in
             var recorder = before
+            let last = draft.last
             let result = try body(&recorder, draft)
             try draft.keepBoth(model)
+            if recorder.decidedAt == last { recorder.decidedAt = draft.last }
             return (result, recorder)
         }
         recorder = after

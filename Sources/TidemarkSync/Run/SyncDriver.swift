@@ -142,6 +142,7 @@ package struct SyncDriver: Sendable {
         // One decision reads the views in one transaction.
         let step = try host.read(journal) { views in
             run.asOf = views.last
+            run.recorder.decidedAt = views.last
             while true {
                 switch action {
                 case .look(let lookup):
@@ -286,10 +287,10 @@ package struct SyncDriver: Sendable {
     ///
     /// - Parameter sent: when the request began.
     func isCut(_ answer: ServerAnswer, _ record: AnswerRecord, since sent: Moment) -> Bool {
-        guard isLimited, case .failure(.timeout) = answer, let uptime = record.uptime else {
-            return false
-        }
-        return .microseconds(uptime - sent.uptime) > limits.deadline - SyncTime.requestTimeMin
+        guard case .failure(.timeout) = answer else { return false }
+        guard isLimited, let uptime = record.uptime else { return host.isCut(false) }
+        let passed = Duration.microseconds(uptime - sent.uptime)
+        return host.isCut(passed > limits.deadline - SyncTime.requestTimeMin)
     }
 
     /// This driver, with each request limited to the time that the run has left.

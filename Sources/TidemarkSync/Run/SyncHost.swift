@@ -28,6 +28,10 @@ package protocol SyncHost: Sendable {
     ///
     /// - Parameter isTimely: whether limits and the run's time allow it.
     func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool
+    /// Whether a request got no answer because the run's time was over, not its own.
+    ///
+    /// - Parameter isLate: whether the run's deadline limited it, and had come.
+    func isCut(_ isLate: Bool) -> Bool
     /// Waits between two questions for an answer that the server promised.
     func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.
