@@ -32,13 +32,17 @@ package struct RedecideReport: Sendable {
 ///
 /// - Parameters:
 ///   - adapter: the adapter of the server that the recorded engine spoke to.
+///   - making: makes the adapter of the remote that was registered when a run began; nil for the
+///     same one always.
 ///   - rules: the app's conflict rules; recorded answers of rules are reused, not asked for again.
 ///   - last: the last event to replay; nil for all.
 ///   - mishaps: what happens otherwise than recorded; the first that is met ends the comparison.
 ///   - scratch: a new directory for the store that it writes; the caller removes it.
 package func redecide(
-    _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = [],
-    through last: Position? = nil, mishaps: [RedecideMishap] = [], scratch: String
+    _ capsule: Capsule, adapter: any ServerAdapter,
+    making makeAdapter: (@Sendable (Remote) throws -> any ServerAdapter)? = nil,
+    rules: [ConflictRule] = [], through last: Position? = nil, mishaps: [RedecideMishap] = [],
+    scratch: String
 ) async throws -> RedecideReport {
     var capsule = capsule
     if let last { capsule.commits.removeAll { $0.last > last } }
@@ -46,7 +50,7 @@ package func redecide(
         throw Divergence(.threw, at: at, replayed: "its events are not in the order of positions")
     }
     let journal = try capsule.begun(in: scratch)
-    var replay = Redecision(capsule, adapter, rules, mishaps, journal)
+    var replay = Redecision(capsule, adapter, rules, mishaps, journal, making: makeAdapter)
     do {
         try await replay.run()
     } catch let divergence as Divergence {
@@ -62,7 +66,12 @@ package func redecide(
 /// A replay in progress.
 private struct Redecision {
     let capsule: Capsule
-    let adapter: any ServerAdapter
+    var adapter: any ServerAdapter
+    let makeAdapter: (@Sendable (Remote) throws -> any ServerAdapter)?
+    /// The remote of the adapter, where that was made.
+    var remote: Remote?
+    /// Why there is no adapter of that remote.
+    var obstacle: String?
     let rules: [ConflictRule]
     let mishaps: [RedecideMishap]
     let journal: Journal
@@ -75,10 +84,12 @@ private struct Redecision {
 
     init(
         _ capsule: Capsule, _ adapter: any ServerAdapter, _ rules: [ConflictRule],
-        _ mishaps: [RedecideMishap], _ journal: Journal
+        _ mishaps: [RedecideMishap], _ journal: Journal,
+        making makeAdapter: (@Sendable (Remote) throws -> any ServerAdapter)?
     ) {
         self.capsule = capsule
         self.adapter = adapter
+        self.makeAdapter = makeAdapter
         self.rules = rules
         self.mishaps = mishaps
         self.journal = journal
@@ -91,6 +102,7 @@ private struct Redecision {
 
     mutating func run() async throws {
         report.idle = recorded.idle
+        try takeAdapter()
         for start in recorded.cutOff {
             report.notDecided.append((start, "the run began before the capsule does"))
         }
@@ -115,12 +127,25 @@ private struct Redecision {
         report.acts += transfers.acts
         try journal.append(commit, bodies: bodies)
         if let divergence = try comparison.difference(commit, in: journal) { throw divergence }
+        if commit.entries.contains(where: { $0.event.kind == .modelRegistered }) {
+            try takeAdapter()
+        }
+    }
+
+    /// Makes the adapter of the remote that is registered in the store by now.
+    private mutating func takeAdapter() throws {
+        guard let makeAdapter, let own = try journal.read({ try $0.registration()?.remote }),
+            own != remote
+        else { return }
+        (remote, obstacle) = (own, nil)
+        do { adapter = try makeAdapter(own) } catch { obstacle = "\(error)" }
     }
 
     private func driver(of run: RecordedRun, _ host: RedecideHost) throws -> SyncDriver {
-        SyncDriver(
-            journal: journal, model: try journal.read { try $0.model() }, adapter: adapter,
-            host: host, dependencies: host.dependencies, rules: run.rules(or: rules))
+        let model = try journal.read { try $0.model() }
+        return SyncDriver(
+            journal: journal, model: model, adapter: adapter, host: host,
+            dependencies: host.dependencies, rules: run.rules(or: rules, model))
     }
 
     /// Simulates one more run an hour later; requests get the recorded answers to the same
@@ -144,7 +169,8 @@ private struct Redecision {
     }
 
     private mutating func decide(_ run: RecordedRun) async throws {
-        if let obstacle = run.obstacle {
+        try takeAdapter()
+        if let obstacle = run.obstacle ?? obstacle {
             report.notDecided.append((run.first.position, obstacle))
             return
         }
@@ -211,7 +237,20 @@ extension Moment {
 
 extension RecordedRun {
     /// The conflict rules with their recorded answers in this run; other rules unchanged.
-    fileprivate func rules(or others: [ConflictRule]) -> [ConflictRule] {
+    ///
+    /// One that was not known then is not known now, and one that failed fails unless it is among
+    /// the others.
+    fileprivate func rules(or others: [ConflictRule], _ model: SyncModel) -> [ConflictRule] {
+        func rules(endedBy kind: FailureKind) -> Set<String> {
+            let paused = (ending?.paused ?? []).filter { $0.value.kind == kind }
+            return Set(
+                paused.compactMap { collection in
+                    let policy = model[CollectionName(collection.name)]?.conflict
+                    return if case .custom(let name)? = policy { name } else { nil }
+                })
+        }
+        let missing = rules(endedBy: .ruleMissing)
+        let others = others.filter { !missing.contains($0.name) }
         var known: [String: [RecordedRuleAnswer]] = [:]
         for entry in ruleAnswers {
             guard let answer = RecordedRuleAnswer(entry) else { continue }
@@ -230,7 +269,12 @@ extension RecordedRun {
                 return try other.answer(question, collection)
             }
         }
-        return recorded + others.filter { known[$0.name] == nil }
+        let failing = rules(endedBy: .ruleFailed).sorted().filter { name in
+            known[name] == nil && !others.contains { $0.name == name }
+        }.map { name in
+            ConflictRule(name, 1) { _, _ in throw SyncFailure.ruleFailed(name, "as recorded") }
+        }
+        return recorded + others.filter { known[$0.name] == nil } + failing
     }
 }
 

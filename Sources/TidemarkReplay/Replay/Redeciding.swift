@@ -24,7 +24,7 @@ struct Redeciding {
 
     func report(of capsule: Capsule) async throws -> Result {
         let registration = try capsule.lastRegistration()
-        if let model, registration?.model != model {
+        if let model, try !capsule.holds(model) {
             return .impossible("another model was given than the log's")
         }
         let adapter: any ServerAdapter
@@ -37,9 +37,12 @@ struct Redeciding {
         } else {
             return .impossible("it names no server that was synced with")
         }
-        let decided = try await ScratchDirectory.with { scratch in
+        // An earlier run may have spoken to the server by other parameters of the remote.
+        var making: (@Sendable (Remote) throws -> any ServerAdapter)?
+        if self.adapter == nil { making = { remote in try remote.makeAdapter() } }
+        let decided = try await ScratchDirectory.with { [making] scratch in
             try await redecide(
-                capsule, adapter: adapter, rules: rules, through: through,
+                capsule, adapter: adapter, making: making, rules: rules, through: through,
                 mishaps: inject.map(RedecideMishap.init), scratch: scratch)
         }
         var report = ReplayReport(.redecide)

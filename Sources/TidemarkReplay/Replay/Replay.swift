@@ -118,7 +118,7 @@ public struct Replay: Sendable {
     ) throws -> ReplayReport {
         var capsule = capsule
         var ignored: Set<View> = []
-        if let model, try capsule.lastRegistration()?.model != model {
+        if let model, try !capsule.holds(model) {
             (capsule, _) = try WhatIf(model: model).changed(capsule)
             ignored = [.store]
         }

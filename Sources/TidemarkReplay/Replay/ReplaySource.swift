@@ -108,6 +108,15 @@ extension Capsule {
     }
 }
 
+extension Capsule {
+    /// Whether an app's model is the last one in the capsule, with what its registration adds.
+    func holds(_ model: SyncModel) throws -> Bool {
+        guard let known = try lastRegistration() else { return false }
+        let own = ModelRegistration(model: model, remote: known.remote)
+        return (try? own.checked(beside: known))?.model == known.model
+    }
+}
+
 extension FileManager {
     /// Whether a folder is at the path; nil where nothing is there.
     package func isFolder(_ path: String) -> Bool? {

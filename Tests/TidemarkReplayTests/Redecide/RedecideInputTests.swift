@@ -1,0 +1,179 @@
+// RedecideInputTests.swift — what a run was decided by is what it is decided by again: the log as
+// it was then, its deadline, its remote, and the app's rules.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkReplay
+import TidemarkSync
+import TidemarkTesting
+
+@testable import CapsuleSupport
+@testable import SyncSupport
+
+@Suite(.serialized) struct `a run decided once more` {
+    /// Decides a capsule once more: nothing differs.
+    private func expectSame(_ capsule: Capsule, rules: [ConflictRule] = []) async throws {
+        let report = try await decided(
+            capsule, adapter: try SyncWorld.remote.makeAdapter(), rules: rules)
+        if let found = report.divergence { Issue.record("\(found.text)") }
+        #expect(report.notDecided.map(\.why) == [])
+        #expect(report.runs > 0)
+    }
+
+    @Test(arguments: [SyncScope.all, .push])
+    func `does not know of an edit that came after a write was decided`(
+        _ scope: SyncScope
+    ) async throws {
+        var model = SyncWorld.usualModel
+        // In one batch both would be sent.
+        model.settings.batchSize = 25
+        let world = SyncWorld(model: model)
+        let (box, flag) = (SyncBox<Replica>(), SyncFlag())
+        var dependencies = Dependencies.seeded(1, clock: world.clock)
+        dependencies.reach = { place in
+            guard place == .beforeAppend, flag.raise() else { return }
+            do {
+                try box.value?.write { tx in
+                    try tx.create(EntityKey("tasks", "t2"), Array("{}".utf8))
+                }
+            } catch { Issue.record("the edit failed: \(error)") }
+        }
+        let device = try SyncDevice(
+            of: world, over: SyncWire(world.server), model: model, dependencies: dependencies)
+        box.value = device.replica
+        defer { box.value = nil }
+        try await device.lend { device in
+            try device.create("tasks/t1", "{}")
+            let outcome = try await device.sync(scope)
+            #expect(outcome.failure == nil && outcome.pending == 0)
+            let capsule = try await capsule(of: device.replica.journal)
+            await device.engine.stop()
+
+            let edit = try #require(capsule.last(.localCreated))
+            let sent = try #require(capsule.last(.requestSent) { $0.entity == "t1" })
+            let next = try #require(capsule.last(.requestSent) { $0.entity == "t2" })
+            #expect(sent.position > edit.position)
+            #expect(sent.event.asOf.map { $0 < edit.position } == true)
+            #expect(next.event.asOf?.next == next.position)
+            try await expectSame(capsule)
+        }
+    }
+
+    @Test func `ends with a request that its deadline cut off`() async throws {
+        let capsule = try await SyncDevice.capsule { device in
+            let world = device.world
+            try device.create("tasks/t1", "{}")
+            device.wire.tap { request, _, pass in
+                guard request.isWrite else { return await pass() }
+                world.clock.advance(by: .seconds(20))
+                return .failure(TransportError(.timeout, detail: "deadline"))
+            }
+            let outcome = try await device.engine.sync(.background, deadline: .seconds(20))
+            #expect(outcome.failure == .deadline)
+        }
+        #expect(capsule.last(.requestFailed) != nil)
+        try await expectSame(capsule)
+    }
+
+    @Test func `speaks to the server by the remote that was registered then`() async throws {
+        let capsule = try await SyncDevice.capsule { device in
+            device.world.server.put("lists/a", "{}")
+            try await device.mustSync()
+            await device.engine.stop()
+            var remote = SyncWorld.remote
+            remote.parameters["preconditions"] = "heeded"
+            let engine = SyncDevice.engine(
+                device.replica, device.wire, remote: remote, adapter: try remote.makeAdapter())
+            device.world.server.put("lists/b", "{}")
+            #expect(try await engine.sync().isSynced)
+            await engine.stop()
+        }
+        let asked = SyncBox<[String?]>()
+
+        let report = try await withScratch {
+            try await redecide(
+                capsule, adapter: try SyncWorld.remote.makeAdapter(),
+                making: { remote in
+                    asked.value = (asked.value ?? []) + [remote.parameters["preconditions"]]
+                    return try remote.makeAdapter()
+                }, scratch: $0)
+        }
+
+        #expect(report.divergence == nil && report.runs == 2)
+        #expect(asked.value == [nil, "heeded"])
+    }
+
+    @Test func `is not decided where nobody knows the adapter of then`() async throws {
+        let capsule = try await SyncDevice.capsule { device in
+            device.world.server.put("lists/a", "{}")
+            try await device.mustSync()
+        }
+
+        let report = try await withScratch {
+            try await redecide(
+                capsule, adapter: try SyncWorld.remote.makeAdapter(),
+                making: { _ in throw ModelError("remote.adapter", "it is not known") },
+                scratch: $0)
+        }
+
+        #expect(report.divergence == nil && report.runs == 0)
+        #expect(report.notDecided.map(\.why) == ["remote.adapter: it is not known"])
+    }
+
+    /// A conflict that a rule of the app is to decide.
+    private func conflict(_ rules: [ConflictRule]) async throws -> Capsule {
+        var model = SyncWorld.usualModel
+        model.collections[1].conflict = .custom("longest")
+        return try await SyncDevice.capsule(model: model, rules: rules) { device in
+            device.world.server.put("tasks/t1", #"{"title":"there"}"#)
+            try await device.mustSync()
+            try device.patch("tasks/t1", #"{"title":"mine"}"#)
+            device.world.server.put("tasks/t1", #"{"title":"theirs"}"#)
+            #expect(try await device.sync().paused["tasks"] != nil)
+        }
+    }
+
+    @Test func `has a rule fail that failed, unless the app hands it over`() async throws {
+        let failing = ConflictRule(name: "longest") { _ in throw CancellationError() }
+        let capsule = try await conflict([failing])
+
+        try await expectSame(capsule)
+        try await expectSame(capsule, rules: [failing])
+        let mended = ConflictRule(name: "longest") { _ in .local }
+        let report = try await decided(
+            capsule, adapter: try SyncWorld.remote.makeAdapter(), rules: [mended])
+        #expect(report.divergence != nil)
+    }
+
+    @Test func `knows no rule that was not known`() async throws {
+        let capsule = try await conflict([])
+
+        try await expectSame(capsule)
+        try await expectSame(capsule, rules: [ConflictRule(name: "longest") { _ in .local }])
+    }
+}
+
+@Suite struct `a replay with the app's own model` {
+    @Test func `decides what was registered with the defaults of the adapter`() async throws {
+        var model = SyncWorld.usualModel
+        for index in model.collections.indices { model.collections[index].lastChangeField = nil }
+        let capsule = try await SyncDevice.capsule(model: model) { device in
+            device.world.server.put("lists/a", #"{"title":"home"}"#)
+            try await device.mustSync()
+        }
+        #expect(try capsule.lastRegistration()?.model != model)
+
+        let reports = try await Replay(.capsule(capsule), model).run()
+
+        #expect(reports.map(\.mode) == [.fold, .redecide])
+        #expect(reports.last?.runs == 1 && reports.first?.notes == [])
+        var other = model
+        other.collections[0].conflict = .localWins
+        let changed = try await Replay(.capsule(capsule), other).reports()
+        #expect(changed.count == 1 && changed[0].notes.count == 2)
+    }
+}
