@@ -127,6 +127,7 @@ extension Capsule {
                 "what the capsule begins with was made by another version; make it again")
         }
         let redactor = try Redactor(policy, models: try registeredModels(), key: key)
+        redactor.requests = requestedCollections()
         try redactor.collect {
             _ = try rewritten(redactor)
         }
@@ -138,6 +139,18 @@ extension Capsule {
     /// - Parameter random: sixty-four random bits.
     package func redacted(_ policy: Redaction, random: () -> UInt64) throws -> Capsule {
         try redacted(policy, key: (0..<4).flatMap { _ in Position(random()).bigEndianBytes })
+    }
+
+    /// Of which collections each request is; a batch is of those of its writes.
+    private func requestedCollections() -> [Position: Set<CollectionName>] {
+        var requests: [Position: Set<CollectionName>] = [:]
+        for entry in commits.lazy.flatMap(\.entries) where entry.event.kind == .requestSent {
+            guard let collection = entry.event.collection else { continue }
+            requests[entry.position, default: []].insert(collection)
+            // Each write of a batch names the batch as its cause.
+            if let batch = entry.event.cause { requests[batch, default: []].insert(collection) }
+        }
+        return requests
     }
 
     /// Events, rows and bodies with replaced values, still with the old digests.

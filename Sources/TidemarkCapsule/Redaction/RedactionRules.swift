@@ -42,7 +42,8 @@ enum RedactionRole: Hashable {
 /// The rules for fields, names and words.
 struct RedactionRules {
     private(set) var fields: [Redaction.Field: RedactionRole] = [:]
-    /// By name alone, for values that belong to no collection.
+    /// By name alone, for values that may be of any collection: what stays in one of them does not
+    /// stay there.
     private var fieldsByName: [String: RedactionRole] = [:]
     /// How times of a collection are written.
     private(set) var dates: [String: DateFormat] = [:]
@@ -105,7 +106,7 @@ struct RedactionRules {
 
     private mutating func set(_ role: RedactionRole, _ field: String, _ collection: String) {
         fields[Redaction.Field(collection: collection, name: field)] = role
-        if fieldsByName[field] != .kept { fieldsByName[field] = role }
+        if case .time = role { fieldsByName[field] = role }
     }
 
     private mutating func read(_ collection: CollectionModel) {

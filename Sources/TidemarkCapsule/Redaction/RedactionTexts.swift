@@ -45,13 +45,18 @@ package struct RedactionTexts: Sendable {
         private struct Group {
             var texts: Range<Int>
             var depth: Int
-            var written: [UInt8]
+            /// How many bytes replace the beginning that its texts share, without its last byte.
+            var prefix: Int
+            /// What replaces that last byte.
+            var last: [UInt8]
             var reading = RedactionReading()
         }
 
         private let texts: [[UInt8]]
         private let isLong: [Bool]
         private var stream: RedactionKeyStream
+        /// What replaces the beginning of the texts at hand.
+        private var written: [UInt8] = []
 
         init(_ texts: [[UInt8]], _ stream: RedactionKeyStream) {
             self.texts = texts
@@ -60,15 +65,16 @@ package struct RedactionTexts: Sendable {
         }
 
         mutating func run(_ body: ([UInt8], [UInt8]) -> Void) {
-            var groups = [Group(texts: texts.indices, depth: 0, written: [])]
+            // Depth first, so that all groups write into one buffer.
+            var groups = [Group(texts: texts.indices, depth: 0, prefix: 0, last: [])]
             while var group = groups.popLast() {
-                while let first = group.texts.first, texts[first].count == group.depth {
-                    body(texts[first], group.written)
-                    group.texts.removeFirst()
-                }
+                written.removeLast(written.count - group.prefix)
+                written += group.last
+                goOn(in: &group, body)
                 if group.texts.isEmpty { continue }
                 if group.texts.count == 1 {
-                    body(texts[group.texts.lowerBound], rest(of: group))
+                    writeRest(of: group)
+                    body(texts[group.texts.lowerBound], written)
                     continue
                 }
                 let followers = followers(of: group)
@@ -77,7 +83,7 @@ package struct RedactionTexts: Sendable {
                 let news = replace(bytes, group.reading, keepsDigits: keeps)
                 for (follower, (byte, new)) in zip(followers, zip(bytes, news)) {
                     var next = Group(
-                        texts: follower, depth: group.depth + 1, written: group.written + new,
+                        texts: follower, depth: group.depth + 1, prefix: written.count, last: new,
                         reading: group.reading)
                     next.reading.read(byte)
                     groups.append(next)
@@ -85,17 +91,32 @@ package struct RedactionTexts: Sendable {
             }
         }
 
-        /// The replacement of the only text in a group.
-        private mutating func rest(of group: Group) -> [UInt8] {
-            var (written, reading) = (group.written, group.reading)
-            let text = texts[group.texts.lowerBound]
-            written.reserveCapacity(text.count)
-            for byte in text[group.depth...] {
+        /// Replaces the bytes of a group up to the first in which its texts differ, and hands over
+        /// those that end before it.
+        private mutating func goOn(in group: inout Group, _ body: ([UInt8], [UInt8]) -> Void) {
+            while let first = group.texts.first, let last = group.texts.last {
+                guard texts[first].count > group.depth else {
+                    body(texts[first], written)
+                    group.texts.removeFirst()
+                    continue
+                }
+                let byte = texts[first][group.depth]
+                guard first < last, texts[last][group.depth] == byte else { return }
+                let keeps = group.reading.isAtCeiling && isLong[group.texts].contains(true)
+                written.append(replace(byte, group.reading, keepsDigits: keeps))
+                group.reading.read(byte)
+                group.depth += 1
+            }
+        }
+
+        /// Replaces the rest of the only text in a group.
+        private mutating func writeRest(of group: Group) {
+            var reading = group.reading
+            for byte in texts[group.texts.lowerBound][group.depth...] {
                 let keeps = reading.isAtCeiling && isLong[group.texts.lowerBound]
                 written.append(replace(byte, reading, keepsDigits: keeps))
                 reading.read(byte)
             }
-            return written
         }
 
         /// The texts of a group, divided by their next byte.

@@ -281,9 +281,20 @@ extension Redactor {
         switch old.payloadType {
         case .none: break
         case .opaque: event.payload = text(old.payload)
-        case .json: event.payload = try payload(old.kind, old.payload, of: collection)
+        case .json: event.payload = try payload(old.kind, old.payload, of: owner(of: old))
         }
         return event
+    }
+
+    /// The collection that all of an event's payload is of; nil for the answer to writes of several
+    /// collections, and to one that was sent before the capsule begins.
+    private func owner(of event: Event) -> String? {
+        if event.kind == .requestAnswered, event.entity == nil, let call = event.call,
+            requests[call]?.count != 1
+        {
+            return nil
+        }
+        return event.collection?.rawValue
     }
 }
 

@@ -22,6 +22,8 @@ final class Redactor {
     private var words: Set<[UInt8]>
     /// The new references of replaced bodies, by the digits of the old hash.
     private var bodies: [[UInt8]: BodyReference] = [:]
+    /// Of which collections each request is.
+    var requests: [Position: Set<CollectionName>] = [:]
     /// New hashes by old ones, in hexadecimal digits.
     private var digests: [[UInt8]: [UInt8]] = [:]
     let shift: Int64

@@ -110,6 +110,42 @@ import TidemarkViews
         #expect(new[1]["size"] != 42)
     }
 
+    @Test func `what is kept of one collection is not kept where others may be, too`() throws {
+        let model = #"{"name":"m","collections":[{"name":"tasks"},{"name":"lists"}]}"#
+        let write = #"{"method":"PUT","path":"/x"}"#
+        let answers = #"{"responses":[{"body":{"state":"closed","size":4242424}}]}"#
+        var old = capsule(
+            model,
+            [
+                (.requestSent, #"{"method":"POST","path":"/batch"}"#, nil),
+                (.requestSent, write, "tasks/one"), (.requestSent, write, "lists/two"),
+                (.requestAnswered, #"{"status":200,"body":\#(answers)}"#, nil),
+                (.requestSent, #"{"method":"GET","path":"/y"}"#, nil),
+                (.requestAnswered, #"{"status":400,"body":{"state":"open"}}"#, nil),
+                // Sent before the capsule begins: it may have been a batch.
+                (.requestAnswered, #"{"status":200,"body":{"state":"halted"}}"#, nil),
+            ])
+        let places: [(index: Int, cause: UInt64, call: UInt64)] = [
+            (1, 0, 0), (2, 2, 0), (3, 2, 0), (4, 0, 2), (5, 0, 0), (6, 0, 6), (7, 0, 1),
+        ]
+        for place in places {
+            var event = old.commits[place.index].entries[0].event
+            if event.collection == nil { event.collection = "tasks" }
+            event.cause = place.cause > 0 ? Position(place.cause) : nil
+            event.call = place.call > 0 ? Position(place.call) : nil
+            old.commits[place.index].entries[0].event = event
+        }
+        old.bodies = [Array(#"{"data":{"state":"hidden","size":4343434}}"#.utf8)]
+        let policy = Redaction(keep: ["tasks.state", "tasks.size"])
+
+        let new = String(decoding: try old.redactedByTool(policy).everything, as: UTF8.self)
+
+        #expect(new.contains("open"))
+        for text in ["closed", "4242424", "halted", "hidden", "4343434"] {
+            #expect(!new.contains(text), "\(text)")
+        }
+    }
+
     @Test(arguments: ["tasks", ".x", "tasks.", ""])
     func `a field to keep has a collection and a name`(text: String) {
         let error = #expect(throws: RedactionError.self) {
