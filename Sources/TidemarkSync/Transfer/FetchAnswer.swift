@@ -15,14 +15,21 @@ package enum FetchAnswer: Sendable {
         .contentEncoding, .contentLength, .contentRange,
     ]
 
-    /// - Parameter written: how many bytes of it are in the part file.
-    init(_ response: HTTPResponse, written: Int, to plan: TransferPlan) {
+    /// - Parameters:
+    ///   - written: how many bytes of it are in the part file.
+    ///   - mask: a field that holds credentials is left out.
+    init(
+        _ response: HTTPResponse, written: Int, to plan: TransferPlan, _ mask: CredentialMask
+    ) {
         var answered = RequestAnswered(status: response.status.code)
         let head = response.headerFields
-        answered.date = head[.date]
-        answered.tag = head[.eTag]
+        func field(_ name: HTTPField.Name) -> String? {
+            head[name].flatMap { mask.holds($0) ? nil : $0 }
+        }
+        answered.date = field(.date)
+        answered.tag = field(.eTag)
         answered.fields = Self.fields.compactMap { name in
-            head[name].map { Named(name.rawName, $0) }
+            field(name).map { Named(name.rawName, $0) }
         }
         answered.retryAfter = RetryAfter.seconds(head)
         answered.file.bytes = UInt64(written)
@@ -33,14 +40,14 @@ package enum FetchAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - form: that in which it was sent; nil where it was sent as it is.
-    ///   - mask: a name that holds credentials is none.
+    ///   - mask: a name that holds credentials is none, and no such field is logged.
     init(
         _ answer: TransportTransfer, to plan: SendPlan, _ form: FileForm?, _ mask: CredentialMask
     ) {
         let response = answer.response
         var answered = RequestAnswered(status: response.status.code)
         let head = response.headerFields
-        answered.date = head[.date]
+        if let date = head[.date], !mask.holds(date) { answered.date = date }
         if let type = head[.contentType], !mask.holds(type) {
             answered.fields.append(Named(HTTPField.Name.contentType.rawName, type))
         }

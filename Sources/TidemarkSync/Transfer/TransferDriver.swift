@@ -330,7 +330,9 @@ package struct TransferDriver: Sendable {
         switch result {
         case .success(let answer):
             return (
-                FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan), false
+                FetchAnswer(
+                    answer.response, written: answer.written ?? 0, to: request.plan, proof.mask),
+                false
             )
         case .failure(let error) where isStopped && error.code == .cancelled:
             return (FetchAnswer(TransportError(.cancelled, detail: "the file was deleted")), true)

@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
@@ -69,6 +70,26 @@ extension TransferWorld {
         #expect(try world.text("2") == "")
         #expect(world.asked.sorted() == ["bytes=0-3", "bytes=0-3", "whole"])
         try await world.expectSound(acts: 8)
+    }
+
+    @Test("is logged without what its answer tells of the credentials")
+    func echoes() async throws {
+        let world = try TransferWorld()
+        // What the engine signs in with: me:secret.
+        let secret = "bWU6c2VjcmV0"
+        world.serve("/files/1", "tea", tag: "\"\(secret)\"")
+        try world.name("/files/1")
+
+        #expect(try await world.engine.transfer().stored == 1)
+
+        #expect(world.files.requests.allSatisfy { $0.headerFields[.authorization] != nil })
+        #expect(try world.text() == "tea")
+        var logged = ""
+        _ = try world.replica.journal.dump(EventFilter()) { _, event in
+            logged += String(decoding: event.payload, as: UTF8.self)
+        }
+        #expect(!logged.contains(secret))
+        try await world.expectSound()
     }
 
     @Test("is one that somebody wants, unless all are fetched")
