@@ -74,8 +74,9 @@ let modules: [String: Module] = [
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",
-            "TidemarkTesting", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-            "TidemarkEvents", "TidemarkTool", "ArgumentParser", "HTTPTypes", "Foundation",
+            "TidemarkTesting", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkStore",
+            "TidemarkRules", "TidemarkEvents", "TidemarkTool", "ArgumentParser", "HTTPTypes",
+            "Foundation",
             "Synchronization", "Dispatch",
         ]),
 ]

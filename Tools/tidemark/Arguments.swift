@@ -7,6 +7,7 @@ import TidemarkCapsule
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkReplay
+import TidemarkStore
 import TidemarkViews
 
 /// The store that a verb works on, or a capsule in its place.
@@ -184,10 +185,17 @@ enum Name {
     }
 }
 
+/// All that standard input holds.
+func standardInput() throws -> [UInt8] {
+    do throws(StandardStream.Failure) { return try StandardStream.readInput() } catch {
+        throw UsageError("standard input can't be read: \(error.words)")
+    }
+}
+
 /// A document from the command line, or from standard input for `-`.
 func document(_ text: String) throws -> [UInt8] {
     guard text == "-" else { return Array(text.utf8) }
-    var bytes = try StandardStream.readInput()
+    var bytes = try standardInput()
     while let last = bytes.last, [0x0A, 0x0D, 0x20, 0x09].contains(last) { bytes.removeLast() }
     return bytes
 }

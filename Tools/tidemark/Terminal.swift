@@ -8,6 +8,7 @@ import Foundation
 import Synchronization
 import TidemarkInspect
 import TidemarkReplay
+import TidemarkStore
 
 enum Terminal {
     private static let buffer = Mutex<[UInt8]>([])

@@ -8,6 +8,7 @@ import Synchronization
 public import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkStore
 public import TidemarkSync
 
 struct Tool: AsyncParsableCommand {

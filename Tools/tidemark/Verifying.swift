@@ -96,7 +96,7 @@ struct Verify: ParsableCommand {
 private func readCheckpoint(_ path: String) throws -> LogCheckpoint {
     let bytes: [UInt8]
     if path == "-" {
-        bytes = try StandardStream.readInput()
+        bytes = try standardInput()
     } else {
         do { bytes = Array(try Data(contentsOf: URL(filePath: path))) } catch {
             throw UsageError("\(path) can't be read: \(error.localizedDescription)")

@@ -202,19 +202,22 @@ extension ViewReader {
         try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
-    /// Calls `body` with the index entries of a plan, one range after the other.
+    /// Calls `body` with the index entries of a plan, one range after the other, each entry once:
+    /// of long values that begin alike the ranges are the same.
     private func forEachEntry(
         _ plan: QueryPlan, in collection: CollectionName,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
     ) throws {
         guard case .index(let index, let ranges) = plan.access else { return }
         var goesOn = true
+        var seen: Set<ExactString> = []
         for range in plan.isReversed ? ranges.reversed() : ranges where goesOn {
             try forEachIndexed(
                 index, in: collection, from: IndexBound(range.lower, isInclusive: true),
                 to: IndexBound(range.upper, isInclusive: false), reversed: plan.isReversed
             ) { components, isCut, id in
-                goesOn = try body(components, isCut, id)
+                let isNew = !isCut || ranges.count == 1 || seen.insert(ExactString(id)).inserted
+                if isNew { goesOn = try body(components, isCut, id) }
                 return goesOn
             }
         }

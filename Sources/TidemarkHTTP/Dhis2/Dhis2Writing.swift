@@ -108,8 +108,8 @@ extension Dhis2Adapter {
             headers: [.contentType: "application/json"], body: body)
     }
 
-    /// The lists in an object that are not its own: a server takes what is in them for written, too,
-    /// over what others changed there meanwhile.
+    /// The lists in an object that are not its own: a server takes what is in them for written,
+    /// too, over what others changed there meanwhile.
     private func listsBeside(_ kind: Dhis2Kind) -> [String] {
         // Up to 2.39 a server may take relationships that are not there for deleted.
         var kinds = dialect.children(of: kind)

@@ -58,8 +58,12 @@ public struct TogglAdapter: ServerAdapter {
     private func plain(_ call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, nil):
-            let path = try TogglType.known(collection).listPath
-            return ServerRequest(method: .get, path: path + (try Self.query(since: after)))
+            let type = try TogglType.known(collection)
+            // Without the archived ones it would not be known that one was archived, or is there.
+            let words =
+                (type == .projects ? [Self.withArchived] : []) + (try Self.words(since: after))
+            let query = words.isEmpty ? "" : "?" + words.joined(separator: "&")
+            return ServerRequest(method: .get, path: type.listPath + query)
         case .listWindow(let collection, let from, let to, nil):
             let type = try TogglType.known(collection)
             guard type == .timeEntries else { break }
@@ -72,7 +76,7 @@ public struct TogglAdapter: ServerAdapter {
             guard let path = try TogglType.known(collection).readPath(id) else { break }
             return ServerRequest(method: .get, path: path)
         case .refetch(let collection, _, _) where try TogglType.known(collection) == .projects:
-            let path = TogglType.projects.listPath + "?include_archived=true"
+            let path = TogglType.projects.listPath + "?" + Self.withArchived
             return ServerRequest(method: .get, path: path)
         case .create(let collection, _, let body):
             return try creation(TogglType.known(collection), body)
@@ -107,14 +111,16 @@ public struct TogglAdapter: ServerAdapter {
     // MARK: Reading
 
     /// A time in whole seconds since 1970, rounded down so that no change is missed.
-    private static func query(since: Revision?) throws(SyncFailure) -> String {
-        guard let since else { return "" }
+    private static let withArchived = "include_archived=true"
+
+    private static func words(since: Revision?) throws(SyncFailure) -> [String] {
+        guard let since else { return [] }
         let text = Array("\"\(since)\"".utf8)
         guard let time = DateFormat.iso8601.timestamp(text[...]) else {
             throw .client(status: 0, "a list since \"\(since)\", which is no time")
         }
         let (seconds, rest) = time.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
-        return "?since=\(rest < 0 ? seconds - 1 : seconds)"
+        return ["since=\(rest < 0 ? seconds - 1 : seconds)"]
     }
 
     private static func text(_ time: Timestamp) -> String {

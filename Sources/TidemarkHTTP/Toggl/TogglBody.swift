@@ -132,6 +132,12 @@ struct TogglBody {
         let isChanged = !isNew && sent.rawValue(Self.duration) != nil
         let hasOther = given.map { $0 >= 0 } ?? false
         let isStopNew = isNew ? !hasOther : sent.rawValue(Self.stop) != nil || given == nil
+        // Of two edits that contradict each other neither is dropped without a word.
+        if isChanged, hasOther, sent.rawValue(Self.stop) != nil, let stop,
+            let start = time(Self.start), (stop.rawValue - start.rawValue) / 1_000_000 != given
+        {
+            return nil
+        }
         guard let stop, isStopNew, !isChanged else { return given ?? -1 }
         guard let start = time(Self.start), start <= stop else { return nil }
         return (stop.rawValue - start.rawValue) / 1_000_000

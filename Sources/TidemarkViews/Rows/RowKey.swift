@@ -73,7 +73,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities, .schedule: 8
-        case .contents, .decisions, .watermarks: 6
+        case .watermarks: 7
+        case .contents, .decisions: 6
         case .issues: 5
         case .bindings, .places, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2

@@ -43,7 +43,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         let gate = SyncGate(since: at(0), microseconds: .min, position: Position(7))
 
         #expect(now.microseconds(since: then) == nil)
-        #expect(now.microseconds(since: at(5)) == .max - 5_000_000)
+        #expect(now.microseconds(since: at(5)) == Int64.max - 5_000_000)
         #expect(gate.left(at: now) == 0)
     }
 

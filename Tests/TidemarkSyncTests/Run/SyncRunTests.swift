@@ -244,7 +244,10 @@ extension SyncEngine {
             let engine = SyncEngine(
                 device.replica, remote: SyncWorld.remote,
                 adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
-            ) { throw CancellationError() }
+            ) {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                throw CancellationError()
+            }
 
             #expect(try await engine.sync().failure == .cancelled)
             #expect(device.wire.count == 0)

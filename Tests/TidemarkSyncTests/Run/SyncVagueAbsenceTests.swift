@@ -1,5 +1,5 @@
-// SyncVagueAbsenceTests.swift — a server that tells an entity that is not there and a collection out
-// of reach by the same status.
+// SyncVagueAbsenceTests.swift — a server that tells by the same status that an entity is not there,
+// and that its collection is out of reach.
 
 import HTTPTypes
 import Testing
@@ -11,8 +11,7 @@ import TidemarkTesting
 @testable import SyncSupport
 
 @Suite struct `an entity that is not there by an answer that may be about its collection` {
-    /// A device whose collection is out of reach once both wrote; `body` is called with the answer
-    /// to every request of it.
+    /// A device with an edit and a deletion that are not sent yet.
     private func scene(_ body: (SyncWorld, SyncDevice) async throws -> Void) async throws {
         let world = SyncWorld()
         for name in ["edited", "deleted", "kept"] { world.rivalPuts("tasks/\(name)", #"{"n":1}"#) }

@@ -99,6 +99,13 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         let ordered = try replica.read { try $0.all(Chore.all.order(by: \.title)).map(\.title) }
         let expected = titles.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         #expect(ordered.elementsEqual(expected) { $0.utf8.elementsEqual($1.utf8) })
+        // An index holds only the beginning of long ones.
+        let alike = [long, long + "\u{0}", long + "a"]
+        let among = Chore.where(.in(\.title, alike)).order(by: \.title)
+        #expect(try replica.read { try $0.all(among).map(\.title) } == alike)
+        #expect(try replica.read { try $0.all(among.limit(2)).map(\.title) } == Array(alike[..<2]))
+        #expect(try replica.count(among) == 3)
+        #expect(try replica.count(Chore.where(\.title == "a").limit(9)) == 1)
         #expect(try replica.count(Chore.where(.hasPrefix(\.title, "a\u{0}"))) == 1)
         #expect(try replica.count(Chore.where(.hasPrefix(\.title, long))) == 3)
         #expect(try replica.count(Chore.where(.hasPrefix(\.title, ""))) == titles.count)

@@ -50,6 +50,9 @@ struct FoldSince: FoldRule {
             // Changes between the runs may stand on a page that was fetched before.
             guard let asked = list.asked else { return }
             latest = min(latest, asked)
+        } else if collection.window != nil, list.isFull, let asked = list.asked {
+            // It may have been listed in parts, one after another.
+            latest = min(latest, asked)
         }
         row.since = SinceDecision.next(before?.since, latest: latest, isWhole: list.isFull)
     }

@@ -1,28 +1,29 @@
-// StandardStream.swift — standard input, output and error by the calls of the system: an error of
+// Platform+Streams.swift — standard input, output and error by the calls of the system: an error of
 // them is a value, and ends no process.
 
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// One of the three files that a process is started with.
-struct StandardStream {
-    static let output = StandardStream(descriptor: 1)
-    static let errors = StandardStream(descriptor: 2)
+package struct StandardStream: Sendable {
+    package static let output = StandardStream(descriptor: 1)
+    package static let errors = StandardStream(descriptor: 2)
 
-    let descriptor: Int32
-
-    /// Opens those of the three that are closed, as empty.
-    ///
-    /// Else the next file to be opened would get the number of one of them, and with it what is
-    /// written there.
-    static func openAll() {
-        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
-            let opened = unsafe open("/dev/null", O_RDWR)
-            if opened > 2 { close(opened) }
-        }
+    /// Why standard input can't be read, in the system's words.
+    package struct Failure: Error {
+        package let words: String
     }
 
+    private let descriptor: Int32
+
+    /// Opens those of the three that are closed, as empty.
+    package static func openAll() { Platform.openStandardStreams() }
+
     /// Reads standard input to its end.
-    static func readInput() throws -> [UInt8] {
+    package static func readInput() throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -36,18 +37,18 @@ struct StandardStream {
             } else if number == EAGAIN {
                 wait(for: 0, POLLIN)
             } else if number != EINTR {
-                throw UsageError("standard input can't be read: \(words(number))")
+                throw Failure(words: words(number))
             }
         }
     }
 
     /// Writes a message; that this fails can't be told anywhere.
-    func say(_ message: String) { _ = put(Array(message.utf8)) }
+    package func say(_ message: String) { _ = put(Array(message.utf8)) }
 
     /// Writes all of some bytes.
     ///
-    /// - Returns: why it can't; nil where they are written.
-    func put(_ bytes: [UInt8]) -> String? {
+    /// - Returns: why it can't, in the system's words; nil where they are written.
+    package func put(_ bytes: [UInt8]) -> String? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
