@@ -164,7 +164,10 @@ public final class WriteContext {
     public func discard(_ key: EntityKey, withBuiltOn: Bool = false) throws {
         let built = try draft.fold.builtOn(key)
         if !withBuiltOn, !built.isEmpty { throw Self.builtOn(key, built) }
-        let all = Set(try (built + [key]).map { try draft.fold.resolve($0) })
+        let discarded = try (built + [key]).map { try draft.fold.resolve($0) }
+        let all = Set(discarded)
+        // All of it or nothing, also where the caller goes on after the error.
+        for other in discarded { try checkDiscard(other, with: all) }
         for other in built.reversed() { try discardAlone(other, with: all) }
         try discardAlone(key, with: all)
     }
