@@ -10,6 +10,9 @@ package import TidemarkViews
 public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
     /// The common base: the server's entity before both sides changed it.
+    ///
+    /// Of a conflict that is asked about, nil also where the event with it had been dropped from
+    /// the log.
     public var base: Document?
     /// The local entity, with every edit that the server had not acknowledged.
     public var mine: Document?

@@ -38,6 +38,11 @@ extension SyncEngine {
         let isPaused = schedule.isPaused
         schedule = SyncSchedule()
         schedule.isPaused = isPaused
+        if let triggers = startsAgain {
+            startsAgain = nil
+            // It waits for the end of this.
+            Task { await start(triggers) }
+        }
     }
 
     /// Carries out the schedule's decision.
@@ -92,7 +97,6 @@ extension SyncEngine {
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all
     ) async throws {
         schedule.begin(scope)
-        isRunPaused = false
         let outcome = try await automatically(triggers, scope)
         // Paused in the middle, even if only for a moment: the reasons for the run still hold.
         guard isRunPaused, outcome.failure == .cancelled else { return }
@@ -110,7 +114,7 @@ extension SyncEngine {
         _ triggers: [SyncTrigger], _ scope: SyncScope
     ) async throws -> SyncOutcome {
         let run = join(triggers, scope)
-        automaticRun = run.number
+        (automaticRun, isRunPaused) = (run.number, false)
         defer { automaticRun = nil }
         return try await run.task.value
     }

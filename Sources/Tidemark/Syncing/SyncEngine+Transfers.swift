@@ -122,7 +122,8 @@ extension SyncEngine {
         return try replica.journal.read { views in
             var fetch = try views.nextFetchTime(at: now)
             if let end = pauses.firstEnd(at: now) {
-                let others = try views.nextFetchTime(at: now, isAway: views.isAt(away, by: adapter))
+                let others = try views.nextFetchTime(
+                    at: now, isAway: try views.isAt(away, by: adapter))
                 fetch = fetch.map { min(max($0, end), others ?? max($0, end)) }
             }
             if let end = pauses.roomEnd(at: now) { fetch = fetch.map { max($0, end) } }

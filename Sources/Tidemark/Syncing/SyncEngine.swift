@@ -35,6 +35,8 @@ public actor SyncEngine {
     var automaticRun: Int?
     /// Whether a pause ended it.
     var isRunPaused = false
+    /// Where it was started again from within a run of the loop that ends: how.
+    var startsAgain: SyncTriggers?
     /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
@@ -143,6 +145,10 @@ public actor SyncEngine {
     /// the old ones. While another engine syncs the same store, this one is `stopped`, with
     /// `engineRunning`.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
+        if loop != nil, !isStarted, asking.isInside {
+            startsAgain = triggers
+            return
+        }
         while let loop, !isStarted {
             // It was stopped, but the loop has not ended yet.
             await loop.value
@@ -231,11 +237,15 @@ public actor SyncEngine {
         stops += 1
         // Another one may be started while this waits.
         let ending = loop
+        startsAgain = nil
         rest = .stopped(nil)
         bell.ring()
         for run in runs { cancel(run.number, as: .cancelled) }
         transfers?.cancel()
-        guard !asking.isInside else { return }
+        guard !asking.isInside else {
+            if runs.isEmpty { publish(rest) }
+            return
+        }
         for task in runs.map(\.task) { _ = await task.result }
         _ = await transfers?.result
         if let ending {

@@ -12,9 +12,13 @@ struct TransferPauses: Sendable, Hashable {
     /// No room for what is fetched.
     private var room = TransferPause()
     private var storage = TransferPause()
+    /// No server could be had.
+    private var network = TransferPause()
 
     /// Until when nothing is done at all; nil for no pause.
-    func end(at now: Timestamp) -> Timestamp? { storage.end(at: now) }
+    func end(at now: Timestamp) -> Timestamp? {
+        [storage.end(at: now), network.end(at: now)].compactMap(\.self).max()
+    }
 
     /// Until when nothing is fetched, as there is no room; nil for no pause.
     func roomEnd(at now: Timestamp) -> Timestamp? { room.end(at: now) }
@@ -35,7 +39,7 @@ struct TransferPauses: Sendable, Hashable {
     }
 
     /// Ends the pauses of all servers.
-    mutating func reachAll() { servers = [:] }
+    mutating func reachAll() { (servers, network) = ([:], TransferPause()) }
 
     /// A pass has ended.
     ///
@@ -46,6 +50,10 @@ struct TransferPauses: Sendable, Hashable {
     ) {
         storage = TransferPause()
         for server in outcome.reached { servers[server] = nil }
+        if !outcome.reached.isEmpty { network = TransferPause() }
+        if outcome.isOffline, let failure = outcome.failure {
+            network.failed(.init(failure), at: now, backoff)
+        }
         for (server, away) in outcome.away {
             servers[server, default: TransferPause()].failed(away, at: now, backoff)
         }

@@ -42,8 +42,8 @@ enum RedactionRole: Hashable {
 /// The rules for fields, names and words.
 struct RedactionRules {
     private(set) var fields: [Redaction.Field: RedactionRole] = [:]
-    /// By name alone, for values that may be of any collection: what stays in one of them does not
-    /// stay there.
+    /// By name alone, for values that may be of any collection: a field that one collection keeps
+    /// is replaced here.
     private var fieldsByName: [String: RedactionRole] = [:]
     /// How times of a collection are written.
     private(set) var dates: [String: DateFormat] = [:]

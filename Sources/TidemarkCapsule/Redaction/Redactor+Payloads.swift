@@ -286,8 +286,8 @@ extension Redactor {
         return event
     }
 
-    /// The collection that all of an event's payload is of; nil for the answer to writes of several
-    /// collections, and to one that was sent before the capsule begins.
+    /// The collection that all of an event's payload is of; nil for an answer whose request is not
+    /// in the capsule, or is of several collections.
     private func owner(of event: Event) -> String? {
         if event.kind == .requestAnswered, event.entity == nil, let call = event.call,
             requests[call]?.count != 1

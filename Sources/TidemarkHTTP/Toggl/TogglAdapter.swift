@@ -110,9 +110,10 @@ public struct TogglAdapter: ServerAdapter {
 
     // MARK: Reading
 
-    /// A time in whole seconds since 1970, rounded down so that no change is missed.
     private static let withArchived = "include_archived=true"
 
+    /// The words of a query for what changed since a time: in whole seconds since 1970, rounded
+    /// down so that no change is missed.
     private static func words(since: Revision?) throws(SyncFailure) -> [String] {
         guard let since else { return [] }
         let text = Array("\"\(since)\"".utf8)

@@ -64,8 +64,8 @@ extension RedecideHost {
         }
     }
 
-    /// Whether a request got no answer because the run's time was over: one that timed out was the
-    /// last that the run sent, the run ended by its deadline, and the log holds it for no failure.
+    /// Whether a request that timed out did so because the run's time was over: the run ended by
+    /// its deadline, sent nothing after it, and the next commit says of no call that it fails.
     func isCut(_ isLate: Bool) -> Bool {
         state.withLock { state in
             guard !state.isFree else { return isLate }

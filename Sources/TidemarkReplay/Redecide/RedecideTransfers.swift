@@ -57,7 +57,7 @@ struct TransferComparison {
             ] {
                 let event = try views.nextTransferEvent(
                     at: now, after: last, adapter, isAwaited: isAwaited,
-                    isAway: isAlone ? isOfOther(request, views) : nil,
+                    isAway: isAlone ? try isOfOther(request, views) : nil,
                     isGone: { _, _ in request.file.isPartGone })?.event
                 let made = comparison.isRedacted ? event?.sent(to: request.path) : event
                 if let made, entry.event.difference(from: made) == nil { return made }
@@ -73,14 +73,13 @@ struct TransferComparison {
     /// addresses, whether it is another file.
     private func isOfOther(
         _ request: RequestSent, _ views: ViewReader
-    ) -> (ContentSource, ContentRule) throws -> Bool {
-        { source, rule in
-            guard !comparison.isRedacted, let path = request.path else {
-                return request.file.source != source.text
-            }
-            let server = try views.server(of: source, rule, by: adapter)
-            return try server != FileAddress(of: path, views.registration()?.remote)?.server
+    ) throws -> (ContentSource, ContentRule) throws -> Bool {
+        guard !comparison.isRedacted, let path = request.path else {
+            return { source, _ in request.file.source != source.text }
         }
+        let server = FileAddress(of: path, try views.registration()?.remote)?.server
+        let servers = try views.servers(by: adapter)
+        return { servers($0, $1) != server }
     }
 
     private func difference(

@@ -82,8 +82,9 @@ package struct SyncRecorder: Sendable {
     private let limited: Set<String>
     /// How much is kept of answers as they came.
     private let keeps: SyncSettings.KeptAnswers
-    /// The log's last position when the next step was decided, and after it as long as nobody but
-    /// the run itself has written.
+    /// The log's last position when the next step was decided.
+    ///
+    /// It moves on with the run's own commits, and stays where it is once others have written.
     var decidedAt: Position?
     /// How many bytes of bodies wait with exchanges that are not logged.
     private var unloggedBytes = 0

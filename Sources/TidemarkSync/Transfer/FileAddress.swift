@@ -106,24 +106,26 @@ extension FileAddress {
 }
 
 extension RowReading {
-    /// The server that has a file; nil where the name of the file is no address.
-    package func server(
-        of source: ContentSource, _ rule: ContentRule, by adapter: any ServerAdapter
-    ) throws -> FileServer? {
-        // Where an adapter needs the entity, the remote has the file.
-        guard let place = adapter.address(ofFile: source.text, in: rule.field, of: nil) else {
-            return .remote
+    /// Tells which server has a file by a rule; nil where the name of the file is no address.
+    package func servers(
+        by adapter: any ServerAdapter
+    ) throws -> (ContentSource, ContentRule) -> FileServer? {
+        let remote = try registration()?.remote
+        return { source, rule in
+            // Where an adapter needs the entity, the remote has the file.
+            guard let place = adapter.address(ofFile: source.text, in: rule.field, of: nil) else {
+                return .remote
+            }
+            return FileAddress(of: place, remote)?.server
         }
-        return try FileAddress(of: place, registration()?.remote)?.server
     }
 
     /// Whether one of some servers has a file by a rule; nil for no server.
     package func isAt(
         _ servers: Set<FileServer>, by adapter: any ServerAdapter
-    ) -> ((ContentSource, ContentRule) throws -> Bool)? {
+    ) throws -> ((ContentSource, ContentRule) throws -> Bool)? {
         guard !servers.isEmpty else { return nil }
-        return { source, rule in
-            try self.server(of: source, rule, by: adapter).map(servers.contains) ?? false
-        }
+        let server = try self.servers(by: adapter)
+        return { server($0, $1).map(servers.contains) ?? false }
     }
 }

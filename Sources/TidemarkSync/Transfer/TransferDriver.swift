@@ -95,9 +95,9 @@ package struct TransferDriver: Sendable {
             let proof = TransferProof(ask: ask)
             await proof.begin()
             outcome = try await carryOut(files, proof)
-            if outcome.failure == nil, try isAnyDue(fetching: isFetching, away) {
+            if try isAnyDue(fetching: isFetching, away.union(outcome.away.keys)) {
                 let failure = await proof.failure
-                outcome.failure = Task.isCancelled ? .cancelled : failure
+                outcome.failure = outcome.failure ?? (Task.isCancelled ? .cancelled : failure)
                 if let failure { outcome.away[.remote] = .init(failure) }
             }
         }
@@ -123,9 +123,8 @@ package struct TransferDriver: Sendable {
             while true {
                 // Alone until something came: without a network the first one is the only one.
                 while mayBeDue, isReached || open == 0, !Task.isCancelled {
-                    let isOffline = !isReached && outcome.away.count >= Self.awayMax
                     if await proof.failure != nil { away.insert(.remote) }
-                    guard !isOffline, let work = try await nextWork(files, away, mayFetch)
+                    guard !outcome.isOffline, let work = try await nextWork(files, away, mayFetch)
                     else { break }
                     open += 1
                     switch work {
@@ -166,18 +165,19 @@ package struct TransferDriver: Sendable {
 
     private static func add(_ step: Step, to outcome: inout TransferOutcome) {
         if !step.isUncounted { outcome.add(step.result, bytes: step.bytes) }
-        if let server = step.server, step.failure == nil, !step.isUncounted {
+        if let server = step.server, let result = step.result, result != .failed {
             outcome.reached.insert(server)
         }
         guard let failure = step.failure else { return }
         outcome.failure = outcome.failure ?? failure
         outcome.isFull = outcome.isFull || step.isFull
         guard !step.isFull, let server = step.server else { return }
-        outcome.away[server] = .init(failure, until: step.pausedUntil)
+        // Of several requests to one server the first says why, and the longest wait counts.
+        let known = outcome.away[server]
+        outcome.away[server] = .init(
+            known?.failure ?? failure,
+            until: [known?.until, step.pausedUntil].compactMap(\.self).max())
     }
-
-    /// After how many servers that can't be had no other one is tried, where none could be had.
-    private static let awayMax = 3
 
     private func isAnyDue(fetching: Bool, _ away: Set<FileServer>) throws -> Bool {
         let now = dependencies.now()
@@ -185,7 +185,7 @@ package struct TransferDriver: Sendable {
             if !away.contains(.remote), try views.nextSend(at: now) != nil { return true }
             guard fetching else { return false }
             return try views.nextTransfer(
-                at: now, isAwaited: signal.isAwaited, isAway: views.isAt(away, by: adapter)
+                at: now, isAwaited: signal.isAwaited, isAway: try views.isAt(away, by: adapter)
             ) { _, _ in false } != nil
         }
     }
@@ -226,7 +226,7 @@ package struct TransferDriver: Sendable {
                 let fold = draft.fold
                 let found = try fold.nextTransferEvent(
                     at: now, after: last, adapter, isAwaited: signal.isAwaited,
-                    isAway: fold.isAt(away, by: adapter)
+                    isAway: try fold.isAt(away, by: adapter)
                 ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }

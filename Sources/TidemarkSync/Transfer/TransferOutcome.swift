@@ -25,8 +25,10 @@ public struct TransferOutcome: Sendable, Hashable {
     /// The servers that could not be had, each with until when the file is not asked for that it
     /// did not give.
     package var away: [FileServer: Away] = [:]
-    /// The servers that gave or took something.
+    /// The servers that gave, took or refused something.
     package var reached: Set<FileServer> = []
+    /// Whether so many servers could not be had, and none could, that no other one is tried.
+    package var isOffline: Bool { reached.isEmpty && away.count >= 3 }
     /// Whether there was no room for what came.
     package var isFull = false
 

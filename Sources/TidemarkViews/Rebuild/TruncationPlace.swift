@@ -127,8 +127,12 @@ private struct LogAges {
 
     /// The time of an event, or of the last run before it by the server, whichever is later.
     func time(of event: Event, at position: Position) -> Timestamp {
-        let run = runs.first { $0.begun <= position }
-        return max(event.recordedAt, run?.time ?? event.recordedAt)
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].begun <= position { high = middle } else { low = middle + 1 }
+        }
+        return low < runs.count ? max(event.recordedAt, runs[low].time) : event.recordedAt
     }
 }
 

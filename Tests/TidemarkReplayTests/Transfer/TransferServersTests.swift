@@ -86,6 +86,15 @@ extension TransferWorld {
 
         #expect(outcome.failed == 3 && outcome.failure == .offline(""))
         #expect(world.files.requests.count == 3)
+
+        // By itself the engine asks no other ones before the pause is over either.
+        await world.engine.start(.none)
+        #expect(await world.world.clock.firstSleep() == .seconds(5))
+        #expect(world.files.requests.count == 6)
+        world.world.clock.advance(by: .seconds(5))
+        #expect(await world.world.clock.firstSleep() == .seconds(10))
+        #expect(world.files.requests.count == 9)
+        await world.engine.stop()
         try await world.expectSound()
     }
 

@@ -158,6 +158,28 @@ import TidemarkTesting
         }
     }
 
+    @Test func `an engine is stopped and started again by the run that asks`() async throws {
+        let stopped = SyncCounter()
+        try await scene { engine, number in
+            if number == 0 {
+                await engine.stop()
+                await engine.start(.none)
+                _ = stopped.count()
+                throw SyncFailure.unauthorized
+            }
+            return .basic(user: "new", password: "")
+        } _: { world, engine async throws in
+            await engine.start(.none)
+            await engine.trigger(.userRequested)
+            while stopped.value == 0 { await Task.yield() }
+            while await !engine.isStarted { await Task.yield() }
+
+            #expect(try await engine.sync().isSynced)
+            #expect(await engine.isStarted)
+            await engine.stop()
+        }
+    }
+
     @Test func `no run and no pass over files is waited for`() async throws {
         try await scene { engine, number in
             guard number == 0 else { return .basic(user: "new", password: "") }
