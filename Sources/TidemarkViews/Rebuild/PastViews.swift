@@ -207,7 +207,12 @@ extension Journal {
     ///
     /// Where the device's clock was set back, later events may tell an earlier time: the last one
     /// that does counts. Reads backwards from the end.
-    package func position(asOf time: Timestamp) throws -> Position? {
+    ///
+    /// - Parameter age: the time that an event counts for.
+    package func position(
+        asOf time: Timestamp,
+        by age: (Event, Position) -> Timestamp = { event, _ in event.recordedAt }
+    ) throws -> Position? {
         try environment.read { transaction in
             var found: Position?
             try log.forEachFrame(reversed: true, transaction) { position, frame in
@@ -215,7 +220,7 @@ extension Journal {
                     try Event(header: try frame.get().header, payload: [])
                 }
                 guard let event = read else { return true }
-                if event.recordedAt <= time { found = position }
+                if age(event, position) <= time { found = position }
                 return found == nil
             }
             return found

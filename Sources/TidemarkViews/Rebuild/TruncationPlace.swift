@@ -15,19 +15,11 @@ extension Journal {
         case .all: return nil
         case .span(let span):
             let ages = try LogAges(read { try $0.runTimes() })
-            return try environment.read { transaction in
-                let last = try log.event(at: try log.lastPosition(transaction), transaction)
-                guard let end = ages.end(last)?.subtracting(span) else { return nil }
-                var found: Position?
-                try log.forEachFrame(reversed: true, transaction) { position, frame in
-                    let read = readable(at: position) {
-                        try Event(header: try frame.get().header, payload: [])
-                    }
-                    guard let event = read else { return true }
-                    if ages.time(of: event, at: position) <= end { found = position }
-                    return found == nil
-                }
-                return found
+            let last = try environment.read { transaction in
+                try log.event(at: try log.lastPosition(transaction), transaction)
+            }
+            return try ages.end(last).flatMap {
+                try position(asOf: $0.subtracting(span), by: ages.time)
             }
         case .bytes(let bytes):
             return try environment.read { try log.lastBeyond(bytes: bytes, $0) }

@@ -79,11 +79,7 @@ extension TransferWorld {
         for number in 1...7 { try world.attach("tea \(number)", to: "\(number)") }
 
         let gate = TransferGate(world.files)
-        let engine = try world.engine(over: gate)
-        async let outcome = engine.transfer()
-        await gate.settle(2)
-        gate.letGo()
-        #expect(try await outcome.sent == 7)
+        #expect(try await gate.transfer(holding: 2, in: world).sent == 7)
 
         #expect(Set(world.sent).count == 7)
         var (open, most) = (0, 0)

@@ -2,6 +2,7 @@
 // are open, and no machine's speed does.
 
 import HTTPTypes
+import Tidemark
 import TidemarkHTTP
 import TidemarkStore
 import TidemarkSync
@@ -38,6 +39,15 @@ final class TransferGate: Transport, Sendable {
         while !isFirst, !state.withLock(\.isOpen), !Task.isCancelled { await Task.yield() }
         state.withLock { $0.open -= 1 }
         return try await files.send(request, body: body, limits: limits)
+    }
+
+    /// A pass over files of which so many are held before they are let go.
+    func transfer(holding count: Int, in world: TransferWorld) async throws -> TransferOutcome {
+        let engine = try world.engine(over: self)
+        async let outcome = engine.transfer()
+        await settle(count)
+        letGo()
+        return try await outcome
     }
 
     /// Waits until so many are held, and for what else may come.

@@ -211,12 +211,7 @@ extension TransferWorld {
             try world.name("/files/\(number)", by: "\(number)")
         }
         let gate = TransferGate(world.files)
-        let engine = try world.engine(over: gate)
-        async let outcome = engine.transfer()
-        await gate.settle(2)
-        gate.letGo()
-
-        #expect(try await outcome.stored == 5)
+        #expect(try await gate.transfer(holding: 2, in: world).stored == 5)
 
         #expect(gate.most == 2)
         try await world.expectSound(acts: 15)
