@@ -1,7 +1,7 @@
 // WebDAVAdapter.swift — calls of servers of files that speak WebDAV, class 1 (RFC 4918).
 //
 //   list    PROPFIND  HOME/PATH/   Depth: 1: a folder, and what lies in it
-//   read    PROPFIND  HOME/PATH    Depth: 0
+//   read    PROPFIND  HOME/PATH    Depth: 0; the checksums of a file: WebDAVChecksums
 //   create  MKCOL     HOME/PATH/   a folder
 //           PUT       HOME/PATH    a file; If-None-Match: *
 //   update  MOVE      HOME/PATH    to another name or folder; Overwrite: F, If-Match: ETAG
@@ -190,21 +190,27 @@ extension WebDAVAdapter {
             body: file == nil ? [] : nil, file: file)
     }
 
-    private func find(
-        _ path: String, depth: String, isFolder: Bool = false
+    func find(
+        _ path: String, depth: String, isFolder: Bool = false, _ asked: [UInt8] = Self.asked
     ) throws(SyncFailure) -> ServerRequest {
         var headers = Self.xml
         headers[try Self.field("Depth")] = depth
         return ServerRequest(
             method: try Self.method("PROPFIND"), path: places.path(path, isFolder: isFolder),
-            headers: headers, body: Self.asked)
+            headers: headers, body: asked)
     }
 
-    private static let asked = Array(
-        (#"<?xml version="1.0" encoding="utf-8"?>"#
-            + #"<D:propfind xmlns:D="DAV:" xmlns:O="\#(WebDAVResource.ownCloud)"><D:prop>"#
-            + "<D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getcontenttype/>"
-            + "<D:getetag/><O:id/><O:fileid/></D:prop></D:propfind>").utf8)
+    private static let asked = question(
+        for: "<D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getcontenttype/>"
+            + "<D:getetag/><O:id/><O:fileid/>")
+
+    /// The body that asks for properties.
+    static func question(for properties: String) -> [UInt8] {
+        Array(
+            (#"<?xml version="1.0" encoding="utf-8"?>"#
+                + #"<D:propfind xmlns:D="DAV:" xmlns:O="\#(WebDAVResource.ownCloud)"><D:prop>"#
+                + properties + "</D:prop></D:propfind>").utf8)
+    }
 
     private static let xml: HTTPFields = [.contentType: "application/xml; charset=utf-8"]
 

@@ -318,6 +318,21 @@ public protocol ServerAdapter: Sendable {
     ///   - entity: the record, by the server's id; nil where none names it any more.
     func address(ofFile name: String, in field: String, of entity: EntityKey?) -> String?
 
+    /// The request for the checksums of a file whose upload got no answer; nil, the default, where
+    /// the server tells none.
+    ///
+    /// Where they don't say whether the file is the one that was sent, it is fetched.
+    ///
+    /// - Parameters:
+    ///   - record: the file as the server told it.
+    ///   - id: the server's id of it.
+    func checksumRequest(of record: ServerRecord, at id: String) -> ServerRequest?
+
+    /// The checksums that a successful answer to this request tells; nil for none.
+    ///
+    /// - Parameter record: the file as the server told it before.
+    func checksums(of record: ServerRecord, in body: [UInt8]) -> FileChecksums?
+
     /// What the answer to a call means; an answer that is not understood is a failure `malformed`.
     ///
     /// An answer of another call's kind, as a page to a write, counts as `malformed`, too.
@@ -404,6 +419,12 @@ extension ServerAdapter {
     public func address(
         ofFile name: String, in field: String, of entity: EntityKey?
     ) -> String? { name }
+
+    /// The server tells no checksums.
+    public func checksumRequest(of record: ServerRecord, at id: String) -> ServerRequest? { nil }
+
+    /// The server tells no checksums.
+    public func checksums(of record: ServerRecord, in body: [UInt8]) -> FileChecksums? { nil }
 
     /// Nothing is done about what a server did not take.
     public func remedy(

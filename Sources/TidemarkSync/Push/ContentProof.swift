@@ -8,7 +8,8 @@
 // The same is asked where an answer told no version: whether the content is the one of before, on
 // which another that waits was made.
 //
-// Of what came only the comparison is kept, in the place of the answer's body.
+// Where the server tells checksums, these are asked for first, and the file only where they do not
+// tell. Of what came only the comparison is kept, in the place of the answer's body.
 
 import HTTPTypes
 package import TidemarkEvents
@@ -30,6 +31,18 @@ package struct ContentProof: Sendable, Hashable {
     /// The question for the entity, about whose file this is.
     package var call: ServerCall
     package var request: ServerRequest
+    /// The question for the file's checksums, which comes first; nil for none.
+    package var checksums: ServerRequest?
+
+    /// What is asked next.
+    var asked: ServerRequest { checksums ?? request }
+
+    /// The question for the file itself.
+    var withoutChecksums: ContentProof {
+        var proof = self
+        proof.checksums = nil
+        return proof
+    }
 
     /// What the server has.
     package enum Finding: String, Sendable {
@@ -37,6 +50,8 @@ package struct ContentProof: Sendable, Hashable {
         /// A beginning of it, and not all.
         case part
         case other
+        /// The checksums do not say: the file is to be fetched.
+        case untold
     }
 
     /// The one member of a comparison.
@@ -133,7 +148,8 @@ extension ViewReader {
         return ContentProof(
             key: key, attempt: attempt, digest: file.digest, bytes: file.bytes, record: record,
             isMade: isMade, call: .read(collection, id: path),
-            request: ServerRequest(method: .get, path: place, headers: headers))
+            request: ServerRequest(method: .get, path: place, headers: headers),
+            checksums: adapter.checksumRequest(of: record, at: path))
     }
 
     /// The content of before of a file, where an answer told no version of it, another one waits,

@@ -1,5 +1,5 @@
-// SyncDriver+Compare.swift — fetches a file and compares it with one of the store's, for a write
-// that got no answer (ContentProof.swift).
+// SyncDriver+Compare.swift — fetches a file, or its checksums, and compares it with one of the
+// store's, for a write that got no answer (ContentProof.swift).
 
 import HTTPTypes
 import TidemarkEvents
@@ -11,7 +11,7 @@ extension SyncDriver {
     func compare(_ proof: ContentProof, _ run: inout SyncRun) async throws -> SyncAction {
         run.waited = 0
         let step = SyncStep.compare(proof)
-        let question = question(step, proof.call, proof.request, asOf: run.asOf, in: run)
+        let question = question(step, proof.call, proof.asked, asOf: run.asOf, in: run)
         let reply = try host.ask(question, run.proof.credentials, limits)
         let (answer, record) = await reply.answer()
         var exchange = ReadExchange(question, reply, record)
@@ -31,6 +31,9 @@ extension LiveHost {
         guard let files = journal.contentFiles else {
             throw TransportError(.file, detail: "the store is read-only")
         }
+        if let request = proof.checksums {
+            return try await compareChecksums(proof, request, head, limits, files)
+        }
         let part = "compare-\(question.asOf.rawValue)"
         let use = journal.shared.contents
         use.begin(part: part)
@@ -44,7 +47,8 @@ extension LiveHost {
             path = try files.path(ofPart: part)
         } catch { throw TransportError(file: error) }
         var limits = limits
-        limits.responseBytesMax = proof.bytes
+        // Who refuses says it in a page that may be longer than the file.
+        limits.responseBytesMax = max(proof.bytes, limits.responseBytesMax)
         let answer: TransportTransfer
         do throws(TransportError) {
             answer = try await transport.transfer(
@@ -58,6 +62,31 @@ extension LiveHost {
         do {
             let finding = try finding(proof, files, part)
             return ContentProof.answer(finding, answer.response)
+        } catch { throw TransportError(file: error) }
+    }
+
+    /// The answer to a request for a file's checksums, with what they say in their place.
+    private func compareChecksums(
+        _ proof: ContentProof, _ request: ServerRequest, _ head: HTTPRequest,
+        _ limits: TransportLimits, _ files: ContentFiles
+    ) async throws(TransportError) -> TransportResponse {
+        let answer = try await transport.send(head, body: request.body, limits: limits)
+        guard answer.response.status.kind == .successful else { return answer }
+        let told = adapter.checksums(of: proof.record, in: answer.body)
+        var said = HTTPResponse(status: .ok, headerFields: answer.response.headerFields)
+        // It would be that of the answer.
+        said.headerFields[.eTag] = nil
+        let use = journal.shared.contents
+        use.begin(proof.digest)
+        defer { use.end(proof.digest) }
+        do {
+            let isHere = try files.bytes(of: proof.digest) == UInt64(clamping: proof.bytes)
+            let finding = try told?.finding(proof.record, bytes: proof.bytes) { algorithm in
+                if algorithm == .sha256 { return proof.digest }
+                return try algorithm.hash.digits(
+                    of: files.path(of: proof.digest), bytes: proof.bytes)
+            }
+            return ContentProof.answer(isHere ? finding ?? .untold : .untold, said)
         } catch { throw TransportError(file: error) }
     }
 

@@ -356,9 +356,17 @@ extension SyncDriver {
                 try $0.readBack(key, own, (whole ?? found).first, below, $1)
             }
         case (.compare(let proof), .record(let comparison)):
+            let finding = ContentProof.finding(comparison.document ?? []) ?? .other
+            if finding == .untold {
+                // It says nothing of the write.
+                (exchange.key, exchange.settles) = (nil, nil)
+                recorder.note(exchange)
+                var result = PageResult()
+                result.proof = proof.withoutChecksums
+                return result
+            }
             try await log(&recorder) { [exchange] in
-                try $0.compared(
-                    proof, ContentProof.finding(comparison.document ?? []) ?? .other, exchange, $1)
+                try $0.compared(proof, finding, exchange, $1)
             }
         case (.readBackAll(let collection, let items), .records(let records)):
             var records = records

@@ -107,7 +107,8 @@ extension SyncMachine {
         case (.list, _): tookNothing()
         case (.feed, _): tookBlock(result.page)
         case (.fetch(_, let ids), _): change { $0.fetched(ids) }
-        case (.readBack, _) where result.page.proof != nil:
+        case (.readBack, _) where result.page.proof != nil,
+            (.compare, _) where result.page.proof != nil:
             if let proof = result.page.proof { proofs.append(proof) }
         case (.readBack(let key, _, _), _) where result.page.isPutOff: failedNow.insert(key)
         case (.readBack, _), (.compare, _):

@@ -76,6 +76,7 @@ extension SyncStep {
     /// The file that its request sends, or may bring; nil for none.
     var file: ContentName? {
         if case .compare(let proof) = self {
+            if proof.checksums != nil { return nil }
             return .file(sha256: proof.digest, bytes: proof.bytes)
         }
         return call?.file

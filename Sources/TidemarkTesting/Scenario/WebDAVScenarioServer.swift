@@ -10,7 +10,7 @@ struct WebDAVSetup: Sendable {
     static let members = [
         "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
         "movesChangeVersions", "takesTimes", "preconditions", "weakVersions",
-        "uploadsInPlace", "ranges", "quota",
+        "uploadsInPlace", "ranges", "quota", "checksums",
     ]
 
     /// What becomes of the preconditions of writes.
@@ -48,6 +48,7 @@ struct WebDAVSetup: Sendable {
         options.hasWeakETags = try server.flag("weakVersions") ?? false
         options.uploadsInPlace = try server.flag("uploadsInPlace") ?? false
         options.hasRanges = try server.flag("ranges") ?? true
+        options.hasChecksums = try server.flag("checksums") ?? false
         options.quotaBytes = try server.integer("quota", in: 0...Int64(Int32.max))
         options.failingMembers = try Self.statuses("failing", server)
         options.refusals = try Self.statuses("refusals", server)

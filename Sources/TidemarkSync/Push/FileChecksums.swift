@@ -1,0 +1,59 @@
+// FileChecksums.swift — what a server tells of a file's bytes, by which a file is compared without
+// being fetched.
+
+public import TidemarkEvents
+import TidemarkStore
+
+/// The checksums that a server tells of a file, with the version and the length that it has.
+public struct FileChecksums: Sendable, Hashable {
+    /// How a checksum is made; of several the first of these is compared.
+    public enum Algorithm: String, Sendable, CaseIterable {
+        case sha256 = "SHA256"
+        case sha1 = "SHA1"
+        case md5 = "MD5"
+    }
+
+    /// The version of the file whose checksums they are.
+    public var revision: Revision
+    /// How many bytes it has; nil where the server does not say.
+    public var bytes: Int64?
+    /// The checksums in hexadecimal digits.
+    public var digits: [Algorithm: String]
+
+    public init(revision: Revision, bytes: Int64?, digits: [Algorithm: String]) {
+        self.revision = revision
+        self.bytes = bytes
+        self.digits = digits
+    }
+
+    /// What they say of a file of ours; `untold` where only the file itself can tell.
+    ///
+    /// - Parameters:
+    ///   - record: the file as the server told it before.
+    ///   - hash: the hash of ours, in hexadecimal digits.
+    func finding(
+        _ record: ServerRecord, bytes: Int, _ hash: (Algorithm) throws -> String
+    ) rethrows -> ContentProof.Finding {
+        guard let known = record.revision,
+            EntityTag.isSame(known.description, revision.description)
+        else { return .untold }
+        for algorithm in Algorithm.allCases {
+            guard let theirs = digits[algorithm] else { continue }
+            if try hash(algorithm).lowercased() == theirs.lowercased() { return .same }
+            // A shorter one may be a beginning of ours.
+            return self.bytes == Int64(bytes) ? .other : .untold
+        }
+        return .untold
+    }
+}
+
+extension FileChecksums.Algorithm {
+    /// The hash that makes it.
+    var hash: FileHash {
+        switch self {
+        case .sha256: .sha256
+        case .sha1: .sha1
+        case .md5: .md5
+        }
+    }
+}
