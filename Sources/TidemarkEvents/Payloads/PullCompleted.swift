@@ -26,6 +26,9 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package var isOfAllFolders = false
     /// Whether something changed in a folder whose version stayed: none is left out any more.
     package var isUnmoved = false
+    /// Whether the run had not listed before what may come into reach: an entity that was out of
+    /// reach meanwhile may have changed, so the date of the next list of changes stays.
+    package var keepsSince = false
 
     package init() {}
 
@@ -43,6 +46,7 @@ package struct PullCompleted: MemberPayload, EventPayload {
         PayloadMember("set", \.set, .text, .text),
         PayloadMember("allFolders", \.isOfAllFolders, .flag, .plain) { !$0 },
         PayloadMember("unmoved", \.isUnmoved, .flag, .plain) { !$0 },
+        PayloadMember("keepsSince", \.keepsSince, .flag, .plain) { !$0 },
     ]
 
     package var gist: String? { isComplete ? "to its end" : "not to its end" }

@@ -98,6 +98,7 @@ package struct ListEnd {
         completed.gone = try readableAgain
         completed.isOfAllFolders = list.walk?.use == .noted
         completed.isUnmoved = list.walk?.isUnmoved ?? false
+        completed.keepsSince = list.keepsSince
         return completed
     }
 
@@ -142,7 +143,9 @@ package struct ListEnd {
     }
 
     private func isNews(after mark: WatermarkRow) -> Bool {
-        SinceDecision.isNews(
-            since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked)
+        !list.keepsSince
+            && SinceDecision.isNews(
+                since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked
+            )
     }
 }

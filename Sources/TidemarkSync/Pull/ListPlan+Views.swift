@@ -17,7 +17,8 @@ extension ViewReader {
             standing.cut = CutListing(state: state, pages: try listedPages(target))
         }
         standing.mark = try watermark(target)
-        standing.isOwed = try isOwed(target)
+        let owed = try owed(target)
+        (standing.isOwed, standing.keepsDate) = (owed != nil, owed?.keepsDate ?? false)
         standing.isHeld = try held(target) != nil
         standing.hasUnanswered = try hasUnanswered(in: name)
         if collection.window != nil {
@@ -31,7 +32,7 @@ extension ViewReader {
         let back = try watermark(PullTarget(name, scope: PullTarget.back))
         standing.back = back?.cursor.flatMap { FeedCursor($0) }
         standing.forward = try feedCursor(PullTarget(name, scope: PullTarget.forward))
-        let owed = try owedSince(PullTarget(name))
+        let owed = try owed(PullTarget(name))?.since
         standing.isOwed = owed.map { owed in back.map { $0.position < owed } ?? true } ?? false
         return standing
     }

@@ -18,6 +18,8 @@ package struct ListStanding: Sendable {
     package var mark: WatermarkRow?
     /// Whether an earlier run was asked to list everything and did not finish that.
     package var isOwed = false
+    /// Whether the list of changes after that one goes on from the date of before.
+    package var keepsDate = false
     /// Whether entities that the last list did not name are held until the user decides.
     package var isHeld = false
     /// Whether there are writes without an answer that the list's end settles.
@@ -185,8 +187,10 @@ extension SyncMachine {
     private func cursor(
         of collection: CollectionModel, _ target: PullTarget, _ standing: ListStanding
     ) -> Revision? {
-        guard !isFull, !isTimeInDoubt, restarts[target] == nil, !standing.isOwed,
-            !standing.isHeld, let mark = standing.mark
+        // A list of everything may not reach back to a write without an answer: changes come first.
+        let isOwed = standing.isOwed && !(standing.keepsDate && standing.hasUnanswered)
+        guard !isFull, !isTimeInDoubt, restarts[target] == nil, !isOwed, !standing.isHeld,
+            let mark = standing.mark
         else { return nil }
         let isDue = FullPullRule.isDue(
             .init(epoch: mark.epoch, at: mark.fullAt), epoch: epochs?[collection.name],

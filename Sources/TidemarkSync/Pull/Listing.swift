@@ -59,6 +59,9 @@ package struct Listing: Sendable, Hashable {
     package var serverTime: Timestamp?
     /// Whether its end settles writes without an answer.
     package var settles = false
+    /// Whether the run had not listed before what may come into reach, so that the date of the next
+    /// list of changes stays.
+    var keepsSince = false
     /// The window that is listed; nil for everything.
     package let window: TimeSpan?
     /// The parts of the window that are still to be listed, the next one last.

@@ -28,8 +28,23 @@ extension SyncMachine {
         }
         if target.isOpen { return look(.parts(target.collection)) }
         guard let list = early.removeValue(forKey: target) else { return look(.standing(target)) }
-        state = .listing(list)
+        goOver(to: list)
         return nil
+    }
+
+    /// Goes over to the list that is made next.
+    ///
+    /// The date of its next list of changes stays where the run did not list before it what may
+    /// come into reach: what was out of reach meanwhile, unseen, may have changed since that date.
+    mutating func goOver(to list: Listing) {
+        var list = list
+        list.keepsSince =
+            list.collection.since != nil
+            && model.collections.contains {
+                $0.access.relistsOnGain && $0.name != list.collection.name
+                    && !listedWhole.contains($0.name)
+            }
+        state = .listing(list)
     }
 
     /// Takes the lists of a collection whose parameters come from documents: none where there are
@@ -205,6 +220,7 @@ extension SyncMachine {
             state = .pulling
         }
         guard outcome.paused[collection.name] == nil else { return nil }
+        listedWhole.insert(collection.name)
         guard collection.access.missing != nil else {
             listed(collection)
             return nil

@@ -123,6 +123,8 @@ package struct SyncMachine: Sendable {
 
     // MARK: What it knows of the pull
 
+    /// The collections of which a list came to its end.
+    var listedWhole: Set<CollectionName> = []
     /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
     /// How many seconds it is waited before the next step is carried out.
@@ -278,7 +280,7 @@ package struct SyncMachine: Sendable {
         case (.standing(let target), .standing(let standing)):
             return begin(target, standing) ?? next()
         case (.contents(let plan), .contents(let contents)):
-            state = .listing(Listing(plan, contents))
+            goOver(to: Listing(plan, contents))
             return next()
         case (.absent(let list), .absent(let ids)): return finish(list, absent: ids) ?? next()
         case (.hasInReach, .holds(let isThere)): return hasRequired(isThere) ?? next()

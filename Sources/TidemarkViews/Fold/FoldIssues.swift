@@ -71,7 +71,7 @@ extension Fold {
         // A record that is to be read again has to be listed again: only a new list does that.
         put(place, nil)
         try endList(PullTarget(collection))
-        put(.owed(PullTarget(collection)), position.bigEndianBytes)
+        try owe(PullTarget(collection), position)
     }
 }
 

@@ -52,7 +52,17 @@ extension Fold {
         for collection in run.scope.listed(model) where collection.hasListSources {
             targets += try knownTargets(of: collection)
         }
-        for target in targets { put(.owed(target), position.bigEndianBytes) }
+        for target in targets { try owe(target, position) }
+    }
+
+    /// Has a target listed whole: by a list that is begun from now on, or by the run that is asked
+    /// to.
+    ///
+    /// - Parameter keepsDate: whether the list of changes after it goes on from the date of before.
+    func owe(_ target: PullTarget, _ position: Position, keepsDate: Bool = false) throws {
+        let row = OwedRow(
+            since: position, keepsDate: try owed(target)?.keepsDate ?? false || keepsDate)
+        put(.owed(target), row.encoded)
     }
 
     // MARK: Held

@@ -19,7 +19,7 @@ extension Fold {
         }
         for record in payload.gone { put(.unreadable(name, record), nil) }
         let isSettled = try isTimeSettled(for: event)
-        if payload.isFull, isSettled, try isOwed(target) { put(.owed(target), nil) }
+        let isPaid = try payload.isFull && isSettled && isPaid(target, by: event)
         let marking = collection.map { collection in
             rules.marking.filter { $0.isRule(of: collection) }
         }
@@ -29,6 +29,7 @@ extension Fold {
         let isByPath = collection?.isByPath ?? false
         guard event.revision != nil || isOfIDs || isByPath || marking?.isEmpty == false, isSettled
         else {
+            if isPaid { put(.owed(target), nil) }
             return try endList(target)
         }
         let place = RowKey.watermark(target)
@@ -49,8 +50,16 @@ extension Fold {
             }
         }
         put(place, row.encoded)
+        if isPaid { put(.owed(target), nil) }
         try endList(target)
         try hold(payload, target, position)
+    }
+
+    /// Whether a list of everything is the one that is owed: it was begun after the reason came, or
+    /// the reason is the run.
+    private func isPaid(_ target: PullTarget, by event: Event) throws -> Bool {
+        guard let reason = try owed(target)?.since else { return false }
+        return event.sync == reason || event.asOf.map { $0 >= reason } ?? true
     }
 
     /// Takes in which folders of a tree by paths are listed, with all that lies below.

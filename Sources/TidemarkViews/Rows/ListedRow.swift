@@ -166,13 +166,30 @@ extension RowReading {
         try watermark(target)?.cursor.flatMap { FeedCursor($0) }
     }
 
-    /// The position since which a target is to be listed whole; nil where it is not.
-    package func owedSince(_ target: PullTarget) throws -> Position? {
-        try get(.owed(target)).flatMap { Position(bigEndianBytes: $0[...]) }
+    /// That a target is to be listed whole; nil where it is not.
+    package func owed(_ target: PullTarget) throws -> OwedRow? {
+        try get(.owed(target)).flatMap { OwedRow($0) }
     }
 
     /// Whether a target is to be listed whole, because a run was asked to and did not.
     package func isOwed(_ target: PullTarget) throws -> Bool {
         try get(.owed(target)) != nil
+    }
+}
+
+/// That a target is to be listed whole.
+package struct OwedRow: Sendable, Hashable {
+    /// Where the reason came.
+    package var since: Position
+    /// Whether the list of changes after it goes on from the date of before.
+    package var keepsDate = false
+
+    var encoded: [UInt8] { since.bigEndianBytes + (keepsDate ? [1] : []) }
+
+    init(since: Position, keepsDate: Bool) { (self.since, self.keepsDate) = (since, keepsDate) }
+
+    init?(_ bytes: [UInt8]) {
+        guard let since = Position(bigEndianBytes: bytes.prefix(8)) else { return nil }
+        (self.since, keepsDate) = (since, bytes.count > 8)
     }
 }

@@ -73,10 +73,11 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities, .schedule: 8
-        case .watermarks: 7
+        case .watermarks: 8
         case .contents, .decisions: 6
         case .issues: 5
-        case .bindings, .places, .syncRuns: 4
+        case .places: 5
+        case .bindings, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
         case .store, .idempotencyKeys, .pools: 1
         }

@@ -146,7 +146,7 @@ extension TogglWorld {
         let place = "\(device.name): \(entity.key) (\(key))"
         let row = entity.row
         guard !row.isPlaceholder, row.pending.isEmpty, !vanished.contains("\(key)") else { return }
-        let owner = entity.document.ids(in: "workspace_id").first
+        let owner = Self.workspace(of: entity.document)
         if let owner, lost[owner] != nil { throw fail("\(place) is seen out of reach") }
         guard let theirs else {
             // What was deleted before a list of everything was asked for is told by no list.
@@ -156,7 +156,6 @@ extension TogglWorld {
             {
                 return
             }
-            if let owner, blind.contains(device.name + owner) { return }
             throw fail("\(place) is on the device alone: \(text(entity.document))")
         }
         // What a list of everything left out stays as it was known before.
@@ -165,10 +164,14 @@ extension TogglWorld {
         {
             return
         }
-        if let owner, blind.contains(device.name + owner) { return }
         let mine = text(entity.document)
         let (here, there) = (meaning(mine, key), meaning(theirs, key))
         if here != there { throw fail("\(place) is\n\(here), there\n\(there)") }
+    }
+
+    /// The workspace that a row belongs to; of clients it has another name.
+    private static func workspace(of document: JSONDocument) -> String? {
+        document.ids(in: "workspace_id").first ?? document.ids(in: "wid").first
     }
 
     private func text(_ document: JSONDocument) -> String {
@@ -206,11 +209,7 @@ extension TogglWorld {
     /// Finds the reason why a row of the server is not seen here.
     private func lacks(_ device: TogglDevice, _ key: EntityKey, _ json: String) throws {
         let document = try JSONDocument(parsing: Array(json.utf8))
-        if let owner = document.ids(in: "workspace_id").first,
-            lost[owner] != nil || blind.contains(device.name + owner)
-        {
-            return
-        }
+        if let owner = Self.workspace(of: document), lost[owner] != nil { return }
         guard !vanished.contains("\(key)") else { return }
         let row = try device.replica.journal.read { try $0.entity(key) }
         if let row, !row.pending.isEmpty { return }

@@ -37,9 +37,6 @@ final class TogglWorld {
     var vanished: Set<String> = []
     /// Workspaces that the user has no access to, with the rows they had.
     var lost: [String: String] = [:]
-    /// Workspaces that a device did not know to be out of reach when it asked for entries alone:
-    /// of what had changed there it is not told any more.
-    var blind: Set<String> = []
     var count = 0
     /// What was done, the last at the end.
     var story: [String] = []
@@ -122,7 +119,6 @@ final class TogglWorld {
         full: Bool = false, meanwhile: TogglWire.Meanwhile? = nil
     ) async throws -> SyncOutcome {
         device.wire.begin(failing: percent, meanwhile)
-        if scope.isPartialPull { blind.formUnion(lost.keys.map { device.name + $0 }) }
         tell("\(device.name) \(clock.now) sync \(scope)\(full ? " full" : "") failing \(percent)%")
         let outcome = try await device.engine.sync(scope: scope, full: full)
         for line in device.wire.lines where !line.hasPrefix("GET") || line.contains("!") {

@@ -3,7 +3,8 @@
 //   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
 //            that belongs to it, what is here and what comes
 //   found    the server names it again: it is seen again, and so is what belongs to it
-//   gained   an entity is accessible that was not: every other collection is listed from the start
+//   gained   an entity is accessible that was not: every other collection is listed from the start,
+//            and what is listed by date then from the date of before, for what was deleted since
 
 package import TidemarkEvents
 import TidemarkRules
@@ -139,7 +140,9 @@ extension Fold {
         else { return false }
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
-            return try concludedTargets(of: $0).contains { try get(.watermark($0)) != nil }
+            return try concludedTargets(of: $0).contains {
+                try get(.watermark($0)) != nil && !isOwed($0)
+            }
         }
         return try isAnyOtherListed
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
@@ -163,20 +166,26 @@ extension Fold {
         if !dated.isEmpty, areOthersListed { return true }
         var isThere = false
         try forEachEntity(in: collection) { _, row in
+            // One that is gone by now was there, too.
             isThere =
-                row.baseState == .live && !row.isPlaceholder
+                (row.baseState != .absent || row.prunedAt != nil) && !row.isPlaceholder
                 && row.basePosition.map { $0 < run } ?? false
             return !isThere
         }
         return isThere
     }
 
-    /// Forgets the watermarks of the other collections.
+    /// Has the other collections listed from the start: their watermarks are forgotten, but for
+    /// the dates of those that are listed by date.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
             for target in try knownTargets(of: other) {
                 let mark = RowKey.watermark(target)
-                if try get(mark) != nil { put(mark, nil) }
+                if other.since != nil {
+                    if try get(mark) != nil { try owe(target, position, keepsDate: true) }
+                } else if try get(mark) != nil {
+                    put(mark, nil)
+                }
                 try endList(target)
             }
         }

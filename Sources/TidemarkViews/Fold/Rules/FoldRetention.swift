@@ -65,7 +65,7 @@ extension Fold {
         // The mark may be older than the time that was wrong.
         for name in Set(pruned.map(\.key.collection)).sorted() {
             for target in try model()[name].map(concludedTargets) ?? [PullTarget(name)] {
-                put(.owed(target), position.bigEndianBytes)
+                try owe(target, position)
             }
         }
         for (key, var row) in pruned {

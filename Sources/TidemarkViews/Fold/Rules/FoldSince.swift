@@ -40,9 +40,14 @@ struct FoldSince: FoldRule {
         _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
         _ collection: CollectionModel, _ event: Event, _ fold: Fold
     ) throws {
-        row.since = before?.since
-        row.checkedAt = try fold.believed(list.asked, of: event) ?? before?.checkedAt
         let target = PullTarget(collection.name, scope: list.scope)
+        row.since = before?.since
+        row.checkedAt = before?.checkedAt
+        // What was deleted before an entity came into reach no list of everything tells: the next
+        // list of changes does, from the date of before on.
+        let keepsDate = try list.keepsSince || list.isFull && fold.owed(target)?.keepsDate == true
+        if before != nil, keepsDate { return }
+        row.checkedAt = try fold.believed(list.asked, of: event) ?? before?.checkedAt
         guard let listed = try fold.listed(target),
             listed.state != nil || listed.sync == event.sync, var latest = listed.latest
         else { return }
