@@ -147,8 +147,17 @@ extension WriteContext {
     }
 
     /// Has a folder deleted with what lies in it by now, as far as is known.
+    ///
+    /// - Throws: `pendingChanges` where something took its name since: that would be deleted with
+    ///   it, as the deletion would come after.
     private func deleteAnew(_ key: EntityKey) throws {
         let known = try draft.fold.resolve(key)
+        if let other = try draft.fold.builtOn(known).first {
+            throw TidemarkError(
+                .pendingChanges,
+                "\(known) can't be deleted with what lies in it by now, as \(other) took its name "
+                    + "since and would go with it; give \(other) another name first", key: known)
+        }
         try append(.localDiscarded, known, nil)
         try append(.localDeleted, known, nil)
     }
@@ -171,14 +180,17 @@ extension WriteContext {
         guard let lost = sides.mutation else { return }
         let collection = try draft.fold.knownCollection(key.collection)
         let lists = collection?.keyed ?? []
+        let known = try draft.fold.resolve(key)
+        let row = try draft.fold.entity(known)
+        // What was edited later than the lost edit, and is pending, stays.
+        let later = try row.fields(editedAfter: issue.mutation)
         // The fields as they were called then, and as they are called now.
         let fields =
-            issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? [])
+            (issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? []))
+            .filter { !later.contains(ExactString($0)) }
         func limited(_ patch: Patch) -> Patch {
             (collection?.read(patch) ?? patch).limited(to: fields, lists)
         }
-        let known = try draft.fold.resolve(key)
-        let row = try draft.fold.entity(known)
         // What is hidden is edited behind the back of who sees nothing of it.
         let isHidden = row.isHidden && row.baseState == .live
         let present = try (isHidden ? row.content(in: collection) : document(key)).map {
@@ -303,5 +315,17 @@ extension Patch {
                 || list.map { names.contains(ExactString($0)) } ?? false
         }
         return Patch(set: set.filter { isNamed($0.name) }, unset: unset.filter(isNamed))
+    }
+}
+
+extension EntityRow {
+    /// The fields that pending edits of the user set or unset that were made after another one.
+    fileprivate func fields(editedAfter mutation: Position?) throws -> Set<ExactString> {
+        guard let mutation else { return [] }
+        let later = pending.filter {
+            $0.position > mutation && $0.kind == .update && !$0.isDerived
+        }
+        return Set(
+            try later.flatMap { try Patch(parsing: $0.payload).fieldNames.map(ExactString.init) })
     }
 }

@@ -149,13 +149,16 @@ extension WriteContext {
             let reference = collection.treeReference, var reader = TreeReader(collection)
         else { return }
         let row = try draft.fold.entity(key)
-        guard !row.isOrphan,
-            let id = try row.baseValue(in: collection).document?.ids(in: reference.field).first
-        else { return }
-        let parent = try draft.fold.resolve(EntityKey(collection.name, id)).id
-        for id in try reader.above(parent, draft.fold) {
+        func above(_ document: JSONDocument?) throws -> [String] {
+            guard let id = document?.ids(in: reference.field).first else { return [] }
+            let parent = try draft.fold.resolve(EntityKey(collection.name, id)).id
+            return try reader.above(parent, draft.fold)
+        }
+        // In which it lies now it goes with it already.
+        let present = Set(try above(row.treeDocument(in: collection)))
+        for id in try above(row.baseValue(in: collection).document) {
             let folder = EntityKey(collection.name, id)
-            guard !others.contains(folder) else { continue }
+            guard !others.contains(folder), !present.contains(id) else { continue }
             let other = try draft.fold.entity(folder)
             guard other.baseState == .live, other.pending.last?.kind == .delete else { continue }
             throw TidemarkError(

@@ -19,6 +19,8 @@ extension TreeWalk {
         for id in unreached { forgetVersion(of: id.text) }
         // So are those that could not be listed.
         for folder in unheard.keys { forgetVersions(through: folder) }
+        for folder in unplaced { forgetVersions(through: folder) }
+        (leftOut, unplaced) = ([], [])
         pass = 2
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }
@@ -32,6 +34,9 @@ extension TreeWalk {
     ///   left.
     mutating func goOn(_ state: ListState, without missing: Set<ExactString>) -> String? {
         (foundCount, pass) = (state.found, state.pass)
+        // What the pass before heard is not known any more: a folder that was moved has the version
+        // that it had.
+        if pass > 1 { forgetAllVersions() }
         guard let path = state.next, !path.isEmpty else { return state.next }
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map {
             ExactString(String(decoding: $0, as: UTF8.self))

@@ -71,6 +71,9 @@ extension TreeWalk {
         (heard[id ?? ""], versions[id ?? ""]) = (nil, nil)
     }
 
+    /// Has all folders listed whatever their versions.
+    mutating func forgetAllVersions() { (heard, versions) = ([:], [:]) }
+
     /// Has a folder listed whatever its version, and those in which it lies.
     mutating func forgetVersions(through folder: String?) {
         var next = folder

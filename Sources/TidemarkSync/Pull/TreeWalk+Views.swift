@@ -22,7 +22,9 @@ extension TreeWalk {
         // What is there under the name of a copy is not known to be one.
         guard let first = row.pending.first, first.request.isEmpty else { return }
         if let document = try row.sentTreeDocument(in: collection) {
-            expect(key.id, try views.treeSpot(document, in: collection.name, tree), document)
+            expect(
+                key.id, try views.treeSpot(document, in: collection.name, tree), document,
+                isSent: row.attempt != nil)
         }
     }
 

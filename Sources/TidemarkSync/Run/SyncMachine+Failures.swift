@@ -150,7 +150,10 @@ extension SyncMachine {
         guard !failure.stopsRun else { return nil }
         switch step {
         // It restarts from the beginning, which tells whether it fails.
-        case .list: return beginsAnew(after: failure) ? nil : .list
+        case .list:
+            if beginsAnew(after: failure) { return nil }
+            // Of a list by folders one failure counts, however many of them fail.
+            return list.map { $0.walk != nil && $0.failure != nil } == true ? nil : .list
         case .feed: return .list
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity

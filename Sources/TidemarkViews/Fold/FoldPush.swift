@@ -191,6 +191,10 @@ extension Fold {
         // In a tree it may also have been held back, and mended nothing.
         let isTree = try known(key.collection)?.model.tree != nil
         let wasThere = isTree && next.map { $0.position < event.call ?? position } ?? false
+        // What lies there is another's: of ours, which was deleted since, nothing is left.
+        if refusal.isTaken, row.endsDeleted, row.baseState != .live {
+            try annihilate(&row, key, proof: position, isKnown: true)
+        }
         guard row.pending.contains(where: { $0.position <= covers }),
             isAction || wasThere || next?.isAction != false
         else {

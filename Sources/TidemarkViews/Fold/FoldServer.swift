@@ -41,7 +41,7 @@ extension Fold {
         // The answer to our own write is not another side's change: what is pending stays on it,
         // unless nothing is to stay.
         if event.mutation == nil, !row.pending.isEmpty,
-            try !row.isOwnWrite(event) || overwrites(event)
+            try !isOwnWrite(event, row, collection(key.collection)) || overwrites(event)
         {
             if isDeletion, row.isMadeForOthers {
                 row.noteArrivalPossible()
@@ -82,9 +82,9 @@ extension Fold {
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
         let asOf = event.asOf ?? position
-        guard !row.pending.isEmpty, row.isFresher(event, asOf), !row.isOwnWrite(event),
-            !row.isConfirmed(by: asOf), isDeletion || event.checked.isObject,
-            try !overwrites(event)
+        guard !row.pending.isEmpty, row.isFresher(event, asOf), !row.isConfirmed(by: asOf),
+            isDeletion || event.checked.isObject,
+            try !isOwnWrite(event, row, collection) && !overwrites(event)
         else { return nil }
         let changes = try namedChanges(row, collection)
         let new = try Base(event, isDeletion).read(by: collection)
@@ -276,13 +276,28 @@ extension Base {
     }
 }
 
-extension EntityRow {
-    /// Whether the event says in the server's words what our write, taken without any, made of the
+extension Fold {
+    /// Whether an event says in the server's words what our write, taken without any, made of the
     /// entity.
-    func isOwnWrite(_ event: Event) -> Bool {
-        isAssumed && revision != nil && revision == event.revision
+    ///
+    /// A move leaves many versions as they were: in a tree by paths it is ours only where it lies as
+    /// ours does.
+    func isOwnWrite(
+        _ event: Event, _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> Bool {
+        guard row.isAssumed, row.revision != nil, row.revision == event.revision else {
+            return false
+        }
+        guard collection.isByPath, let tree = collection.tree, event.kind == .serverUpserted,
+            let known = try row.baseValue(in: collection).document
+        else { return true }
+        let told = try collection.read(JSONDocument(parsing: event.payload))
+        return try treeSpot(known, in: collection.name, tree)
+            == treeSpot(told, in: collection.name, tree)
     }
+}
 
+extension EntityRow {
     /// Whether what a server said is to change what is known: it is not older than that.
     func isFresher(_ event: Event, _ asOf: Position) -> Bool {
         if let known = self.asOf, asOf < known { return false }

@@ -48,6 +48,18 @@ import TidemarkViews
         }
     }
 
+    @Test func `leave a field as it was edited since, which waits to be sent`() async throws {
+        try await withLostTitle { world, device, issue async throws in
+            try device.patch("lists/home", #"{"title":"newer"}"#)
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"newer"}"#)
+            #expect(try device.replica.issues() == [])
+        }
+    }
+
     @Test func `make an edit again after the entity was edited and deleted here`() async throws {
         try await withLostTitle { world, device, issue async throws in
             try device.patch("lists/home", #"{"n":1}"#)

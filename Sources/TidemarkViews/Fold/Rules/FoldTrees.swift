@@ -67,7 +67,7 @@ struct FoldTrees: FoldRule {
             return []
         }
         // What the answer to our own write told, or could not: it is no news.
-        if row.isOwnWrite(event) { return [] }
+        if try fold.isOwnWrite(event, row, collection) { return [] }
         if row.isAssumed, row.revision == nil, row.baseState == .live,
             let known = try row.baseValue(in: collection).document,
             try fold.treeSpot(known, in: collection.name, tree)
