@@ -1,6 +1,6 @@
 // KintoAdapter.swift — calls and answers of a Kinto server, API 1 (docs.kinto-storage.org).
 //
-//   describe  GET …/collections?_fields=last_modified
+//   describe  GET …/collections?_fields=last_modified   next page: Next-Page
 //   list    GET    …/records?_since="R"&_limit=N   next page: Next-Page
 //                                                  next cursor: the first page's ETag
 //   fetch   GET    …/records?in_id="ID",…          what a list shows as a tombstone, and may be a
@@ -47,7 +47,7 @@ public struct KintoAdapter: ServerAdapter {
         prefix = path
         version = path.hasSuffix("/v1") ? "" : "/v1"
         isPersonal = bucket == "default"
-        base = "\(version)/buckets/\(URLPath.escape(bucket.utf8))/collections/"
+        base = "\(version)/buckets/\(URLPath.escape(bucket.utf8))/collections"
     }
 
     /// The path of the origin, which is put before every path.
@@ -57,10 +57,12 @@ public struct KintoAdapter: ServerAdapter {
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         if case .batch(let calls) = call { return try batch(calls) }
         guard let collection = call.collection else {
-            return ServerRequest(
-                method: .get, path: base.dropLast() + "?_fields=last_modified")
+            guard case .describe(_, let page?) = call else {
+                return ServerRequest(method: .get, path: base + "?_fields=last_modified")
+            }
+            return ServerRequest(method: .get, path: base + (try query(of: page, below: "")))
         }
-        let place = URLPath.escape(collection.name.rawValue.utf8) + "/records"
+        let place = "/" + URLPath.escape(collection.name.rawValue.utf8) + "/records"
         let records = base + place
         switch call {
         case .list(_, _, let page?):
@@ -149,7 +151,7 @@ public struct KintoAdapter: ServerAdapter {
         if let query = own ?? (isPersonal ? personal(path, place) : nil), query.first == "?" {
             return query
         }
-        throw .malformed("the next page is none of this bucket's collection: \(address)")
+        throw .malformed("the next page is none of this list: \(address)")
     }
 
     /// The rest of the path after a list in any bucket.
@@ -157,7 +159,7 @@ public struct KintoAdapter: ServerAdapter {
         guard let inside = path.dropPrefix("\(prefix)\(version)/buckets/") else { return nil }
         let id = inside.prefix { $0 != "/" }
         guard KintoID.isValid(id) else { return nil }
-        return inside.dropFirst(id.count).dropPrefix("/collections/\(place)")
+        return inside.dropFirst(id.count).dropPrefix("/collections\(place)")
     }
 
     /// The cursor of an ETag; a compressing proxy makes the ETag weak.

@@ -25,7 +25,8 @@ extension KintoAdapter {
         to call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
         switch call {
-        case .describe where status == 200: return .description(try described(body))
+        case .describe where status == 200:
+            return .description(try described(body), next: nextPage(headers))
         case .list(_, let after, let page):
             if status == 400, after != nil || page != nil, isAboutCursor(body) {
                 return .cursorExpired

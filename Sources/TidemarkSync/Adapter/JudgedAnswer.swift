@@ -200,7 +200,8 @@ extension ServerAnswer {
         case .records(let records): records.flatMap(\.names)
         case .record(let record), .deleted(let record), .conflict(let record): record.names
         case .stored(let id, let revision, _): [id] + revision.names
-        case .description(let list): list.flatMap { [$0.name.rawValue] + $0.epoch.names }
+        case .description(let list, let next):
+            list.flatMap { [$0.name.rawValue] + $0.epoch.names } + (next.map { [$0] } ?? [])
         case .reserved(let reserved): reserved.values.map(\.value)
         case .batch(let answers): answers.flatMap(\.answer.names)
         case .deferred(let ticket): [ticket]

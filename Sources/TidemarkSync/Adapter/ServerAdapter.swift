@@ -7,7 +7,7 @@ public import TidemarkEvents
 /// What one kind of server can do.
 public struct ServerTraits: Sendable, Hashable {
     /// Whether the server tells an identity of each collection, which changes when the collection
-    /// is dropped and created again: ``ServerCall/describe(_:)``.
+    /// is dropped and created again: ``ServerCall/describe(_:page:)``.
     public var describesCollections: Bool
     /// How many entities may be fetched at once.
     public var entitiesPerFetchMax: Int

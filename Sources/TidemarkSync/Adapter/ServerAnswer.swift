@@ -189,8 +189,9 @@ extension ServerAnswer {
 
 /// What a server's answer means.
 public indirect enum ServerAnswer: Sendable, Hashable {
-    /// The server's collections, each with its epoch.
-    case description([CollectionDescription])
+    /// The server's collections, each with its epoch; `next` is the token of the next page, nil on
+    /// the last one.
+    case description([CollectionDescription], next: String? = nil)
     /// One page of a list.
     case page(ListPage)
     /// What was there of several collections; a collection or an entity that is missing says

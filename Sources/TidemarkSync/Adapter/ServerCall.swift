@@ -6,8 +6,9 @@ public import TidemarkEvents
 /// A call to a server.
 public enum ServerCall: Sendable, Hashable {
     /// The identity of each collection, which changes when one is dropped and created again; asked
-    /// only with ``ServerTraits/describesCollections``.
-    case describe([CollectionModel])
+    /// only with ``ServerTraits/describesCollections``. `page` is the next page of an earlier
+    /// answer.
+    case describe([CollectionModel], page: String? = nil)
     /// The entities of a collection that changed since a cursor, or all of them; `page` is the
     /// ``ListPage/next`` of an earlier page.
     ///
@@ -112,7 +113,8 @@ public enum ServerCall: Sendable, Hashable {
         if case .batch = self { true } else { isWriteOfOne }
     }
 
-    /// The collection of the call; of a batch, that of its first write; nil for ``describe(_:)``,
+    /// The collection of the call; of a batch, that of its first write; nil for
+    /// ``describe(_:page:)``,
     /// ``combined(_:)``, ``reserve(pool:key:pattern:count:)`` and ``poll(_:of:)``.
     public var collection: CollectionModel? {
         switch self {

@@ -121,7 +121,7 @@ extension SyncMachine {
     /// The plan of a target's list.
     func plan(_ target: PullTarget, _ standing: ListStanding) -> ListPlan? {
         guard let collection = model[target.collection] else { return nil }
-        let epoch = epochs?[collection.name]
+        let epoch = epochs[collection.name]
         var plan = ListPlan(
             collection: collection, target: target, epoch: epoch, asOf: standing.last,
             now: windowTime)
@@ -158,7 +158,7 @@ extension SyncMachine {
     private func goesOn(
         with state: ListState, _ target: PullTarget, _ standing: ListStanding
     ) -> Bool {
-        let epoch = epochs?[target.collection]
+        let epoch = epochs[target.collection]
         guard !discarded.contains(target), epoch == nil || epoch == state.epoch else {
             return false
         }
@@ -193,7 +193,7 @@ extension SyncMachine {
             let mark = standing.mark
         else { return nil }
         let isDue = FullPullRule.isDue(
-            .init(epoch: mark.epoch, at: mark.fullAt), epoch: epochs?[collection.name],
+            .init(epoch: mark.epoch, at: mark.fullAt), epoch: epochs[collection.name],
             now: serverTime, every: model.settings.fullPullEvery)
         if isDue { return nil }
         if let had = mark.limit, target.limit.map({ $0 > had }) ?? true { return nil }

@@ -99,7 +99,7 @@ extension SyncMachine {
     }
 
     private func isReset(_ collection: CollectionModel, _ standing: ListStanding) -> Bool {
-        guard let epoch = epochs?[collection.name], let known = standing.mark?.epoch else {
+        guard let epoch = epochs[collection.name], let known = standing.mark?.epoch else {
             return false
         }
         return epoch != known
@@ -108,7 +108,7 @@ extension SyncMachine {
     /// The identity of the collection where none is known; another one is noted once its ids were
     /// listed, so that what is gone with the collection before goes here, too.
     private func newEpoch(_ collection: CollectionModel, _ standing: ListStanding) -> Revision? {
-        standing.mark?.epoch == nil ? epochs?[collection.name] : nil
+        standing.mark?.epoch == nil ? epochs[collection.name] : nil
     }
 
     /// Whether the ids of all entities are listed.
@@ -116,7 +116,7 @@ extension SyncMachine {
         _ rule: FeedRule, _ collection: CollectionModel, _ standing: ListStanding
     ) -> Bool {
         if isFull || standing.isOwed || standing.isHeld || standing.cut != nil { return true }
-        let epoch = standing.mark?.epoch == nil ? nil : epochs?[collection.name]
+        let epoch = standing.mark?.epoch == nil ? nil : epochs[collection.name]
         return FullPullRule.isDue(
             .init(epoch: standing.mark?.epoch, at: standing.mark?.fullAt), epoch: epoch,
             now: serverTime, every: rule.reconcileEvery)

@@ -393,7 +393,7 @@ extension SyncDriver {
             var result = PageResult()
             result.refill = own
             return result
-        case (.describe, .description(let list)):
+        case (.describe, .description(let list, _)):
             let own = list.filter { model[$0.name] != nil }
             try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
         default:

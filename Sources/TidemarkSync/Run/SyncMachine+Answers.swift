@@ -100,8 +100,9 @@ extension SyncMachine {
 
     private mutating func took(_ result: CallResult, _ step: SyncStep) {
         switch (step, result.answer) {
-        case (.describe, .description(let list)):
-            for described in list { epochs?[described.name] = described.epoch }
+        case (.describe, .description(let list, let next)):
+            for described in list { epochs[described.name] = described.epoch }
+            describe = nextDescribe(next)
         case (.list, .page), (.list, .absent): took(result.page)
         case (.list, .cursorExpired): startAnew()
         case (.list, _): tookNothing()
@@ -138,6 +139,16 @@ extension SyncMachine {
         }
     }
 
+    /// The call for the next page of the epochs; nil where all that the model names are known, and
+    /// where the pages lead in a circle or don't end.
+    private mutating func nextDescribe(_ next: String?) -> ServerCall? {
+        guard let next, model.collections.contains(where: { epochs[$0.name] == nil }),
+            described.count < CollectionModel.usualPagesMax,
+            described.insert(ExactString(next)).inserted
+        else { return nil }
+        return .describe(model.collections, page: next)
+    }
+
     private mutating func tookNothing() {
         var wasAsked = false
         change { wasAsked = $0.tookNothing() }
@@ -158,7 +169,7 @@ extension SyncMachine {
     /// Repeats a step later.
     private mutating func putBack(_ step: SyncStep) {
         switch step {
-        case .describe: epochs = nil
+        case .describe(let call): describe = call
         case .combine: state = .combining
         case .readBack(let key, _, _):
             switch state {

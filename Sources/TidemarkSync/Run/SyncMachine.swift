@@ -131,10 +131,12 @@ package struct SyncMachine: Sendable {
     package internal(set) var pause: Int64 = 0
     /// What is compared before anything else.
     var proofs: [ContentProof] = []
-    /// The epochs of collections, once the server was asked for them.
-    var epochs: [CollectionName: Revision]?
-    /// Whether the server is to be asked for epochs.
-    let describes: Bool
+    /// The epochs of collections, as far as the server told them.
+    var epochs: [CollectionName: Revision] = [:]
+    /// The next call that asks for epochs; nil where none is left.
+    var describe: ServerCall?
+    /// The later pages of epochs that were asked for.
+    var described: Set<ExactString> = []
     /// All targets of the pull.
     var pulls: [PullTarget]
     /// The targets that are still to be listed.
@@ -225,7 +227,7 @@ package struct SyncMachine: Sendable {
         isUrgent = triggers.contains(where: \.isUrgent)
         pulls = Self.targets(of: scope, in: model)
         unpulled = pulls[...]
-        describes = traits.describesCollections && !pulls.isEmpty
+        if traits.describesCollections, !pulls.isEmpty { describe = .describe(model.collections) }
     }
 
     /// The current list; nil between lists.
@@ -356,11 +358,12 @@ package struct SyncMachine: Sendable {
             case .begun, .ended: break
             case .readingBack: trap("goes on while it reads back")
             case .describing:
-                if describes, epochs == nil {
-                    epochs = [:]
-                    return perform(.describe(.describe(model.collections)))
+                guard let call = describe else {
+                    state = .combining
+                    continue
                 }
-                state = .combining
+                describe = nil
+                return perform(.describe(call))
             case .combining: if let action = combine() { return action }
             case .pulling: if let action = nextTarget() { return action }
             case .listing(let list): if let action = goOn(list) { return action }

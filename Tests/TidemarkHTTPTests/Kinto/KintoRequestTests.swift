@@ -115,6 +115,27 @@ import TidemarkSync
         }
     }
 
+    @Test func `the next page of the collections is asked for at our own origin`() throws {
+        let path = "/v1/buckets/todo/collections?_fields=last_modified&_token=5"
+        let call = ServerCall.describe([kinto.tasks], page: "http://inner.test:8888" + path)
+
+        #expect(try kinto.request(call) == ServerRequest(method: .get, path: path))
+    }
+
+    @Test(arguments: [
+        "https://kinto.test:8443/v1/buckets/other/collections?_token=5", "",
+        "https://kinto.test:8443/v1/buckets/todo/collections",
+        "https://kinto.test:8443/v1/buckets/todo/collections/tasks/records?_token=5",
+        "https://kinto.test:8443/v1/buckets?_token=5",
+    ])
+    func `a next page that is none of the bucket's collections is never asked for`(
+        _ address: String
+    ) {
+        #expect(throws: SyncFailure.self) {
+            try kinto.request(.describe([kinto.tasks], page: address))
+        }
+    }
+
     @Test func `a record is read by its id`() throws {
         #expect(
             try kinto.request(kinto.read)

@@ -59,6 +59,22 @@ import TidemarkViews
         }
     }
 
+    @Test func `is made where the server names the collection on a later page`() async throws {
+        try await with(count: 5) { world, device async throws in
+            world.server.withModel { $0.pageRowsMax = 1 }
+            recreate(world, keeping: [0, 1, 2])
+            // The newest collection is named first.
+            world.server.request(.put, "/v1/buckets/b/collections/others")
+            world.server.clearRequestLog()
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try count(device) == 3)
+            let pages = world.server.requestLog.filter { $0.path.contains("/collections?") }
+            #expect(pages.count == 3)
+        }
+    }
+
     @Test func `finds after seven days of the server's time what was deleted and forgotten`()
         async throws
     {

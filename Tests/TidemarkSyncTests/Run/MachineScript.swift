@@ -265,6 +265,7 @@ extension SyncStep {
     /// The step in words.
     var words: String {
         switch self {
+        case .describe(.describe(_, let page?)): "describe page \(page)"
         case .describe: "describe"
         case .receive: "receive"
         case .combine(.combined(let collections)):

@@ -49,6 +49,22 @@ import TidemarkSync
             ])
     }
 
+    @Test func `asks for the collections page by page until all are told, and in no circle`() {
+        let circle = ServerAnswer.description([], next: "2")
+        var run = MachineScript(traits: ServerTraits(describesCollections: true))
+        run.replies["describe"] = [.answer(circle)]
+        run.replies["describe page 2"] = [.answer(circle)]
+        #expect(
+            run.run() == ["describe", "describe page 2", "list lists", "list tasks", "end"])
+
+        let all = ["lists", "tasks"].map {
+            CollectionDescription(name: CollectionName($0), epoch: Revision("1"))
+        }
+        run = MachineScript(traits: ServerTraits(describesCollections: true))
+        run.replies["describe"] = [.answer(.description(all, next: "2"))]
+        #expect(run.run() == ["describe", "list lists", "list tasks", "end"])
+    }
+
     @Test(arguments: [
         (SyncScope.pull(["tasks"]), ["list tasks", "end"]),
         (.push, ["push lists/1", "end"]),
