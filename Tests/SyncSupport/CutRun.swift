@@ -28,7 +28,9 @@ struct DyingHost: SyncHost {
     func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool {
         next.sendsMore(isTimely, beside: open)
     }
-    func isCut(_ isLate: Bool) -> Bool { next.isCut(isLate) }
+    func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool {
+        next.isCut(question, isLate)
+    }
     func pause(seconds: Int64) async throws { try await next.pause(seconds: seconds) }
     func credentials() async throws -> Credentials { try await next.credentials() }
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

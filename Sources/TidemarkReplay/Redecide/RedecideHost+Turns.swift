@@ -65,16 +65,36 @@ extension RedecideHost {
     }
 
     /// Whether a request that timed out did so because the run's time was over: the run ended by
-    /// its deadline, sent nothing after it, and the next commit says of no call that it fails.
-    func isCut(_ isLate: Bool) -> Bool {
+    /// its deadline, sent nothing after it, and the log does not say that its call fails.
+    ///
+    /// The next commit is that of a write's answer. Answers to lists may wait for their turn.
+    func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool {
         state.withLock { state in
             guard !state.isFree else { return isLate }
+            guard run.failure?.kind == .deadline else { return false }
+            if let read = read(question, state) {
+                return !read.isFailing && isNothingSent(after: read)
+            }
             let entries = commit(state) ?? []
             let next = entries.first?.position ?? Position(.max)
-            return run.failure?.kind == .deadline && unasked(state).isEmpty
-                && run.write(in: next...Position(.max)) == nil
-                && !entries.contains { $0.event.read(RequestFailed.self)?.concern != nil }
+            return unasked(state).isEmpty && run.write(in: next...Position(.max)) == nil
+                && !entries.contains { $0.event.isFailing }
         }
+    }
+
+    /// The recorded read that was asked for last by a question; nil for a write.
+    private func read(_ question: SyncQuestion, _ state: State) -> RecordedRead? {
+        guard !question.isWrite else { return nil }
+        let request = RecordedRequest(question.request)
+        return state.asked.map { run.reads[$0] }.filter { $0.request == request }
+            .max { $0.sentAt < $1.sentAt }
+    }
+
+    /// Whether the run sent nothing after the answer to a read came, or was given up.
+    private func isNothingSent(after read: RecordedRead) -> Bool {
+        let came = read.answer.uptime ?? uptime(at: read.sentAt)
+        let sent = run.reads.map(\.sentAt) + run.writes.map(\.sentAt)
+        return sent.allSatisfy { $0 <= read.sentAt || uptime(at: $0) < came }
     }
 
     /// Which of some writes the run's next commit answers.

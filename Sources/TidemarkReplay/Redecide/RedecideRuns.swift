@@ -19,16 +19,19 @@ struct RecordedRead: Sendable {
     var events: ClosedRange<Position>
     /// Its `request.sent`; nil where the read was not logged.
     let sent: Capsule.Entry?
+    /// Whether the log says that its call fails.
+    let isFailing: Bool
 
     /// A read that was logged.
-    init(_ sent: Capsule.Entry, _ answered: Position, _ answer: KeptAnswer) {
+    init(_ sent: Capsule.Entry, _ answered: Capsule.Entry, _ answer: KeptAnswer) {
         let own = sent.event.read(RequestSent.self)
         request = RecordedRequest(own)
         sentAt = own?.sentAt ?? sent.event.recordedAt
         asOf = sent.event.asOf ?? .start
         self.answer = answer
         self.sent = sent
-        events = sent.position...answered
+        isFailing = answered.event.isFailing
+        events = sent.position...answered.position
     }
 
     /// A read that is only kept with the end of its run.
@@ -39,6 +42,7 @@ struct RecordedRead: Sendable {
         asOf = request.asOf
         self.answer = answer
         sent = nil
+        isFailing = false
         events = end...end
     }
 }
@@ -261,7 +265,15 @@ extension RecordedRun {
         }
         guard let answer else { return unkept.append(entry.position) }
         places[call] = reads.count
-        reads.append(RecordedRead(sent, entry.position, answer))
+        reads.append(RecordedRead(sent, entry, answer))
+    }
+}
+
+extension Event {
+    /// Whether it is an answer, or the end of a request without one, by which a call counts as
+    /// failing.
+    var isFailing: Bool {
+        (read(RequestFailed.self)?.concern ?? read(RequestAnswered.self)?.concern) != nil
     }
 }
 

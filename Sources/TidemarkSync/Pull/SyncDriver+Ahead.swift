@@ -241,7 +241,7 @@ extension SyncDriver {
             var answered = blank
             let (answer, record) = await reply.answer()
             answered.answer = answer
-            answered.isCut = driver.isCut(answer, record, since: sent)
+            answered.isCut = driver.isCut(answer, record, to: question, since: sent)
             answered.exchange = ReadExchange(question, reply, record)
             return .list(answered)
         }

@@ -33,8 +33,8 @@ extension SyncDriver {
 
     /// Waits for the answer of a write beside other steps.
     func fly(
-        _ items: [PushItem], _ sent: SentPush, _ reply: SyncReply, at moment: Moment,
-        _ group: inout ThrowingTaskGroup<Arrival, any Error>
+        _ items: [PushItem], _ sent: SentPush, _ question: SyncQuestion, _ reply: SyncReply,
+        at moment: Moment, _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) {
         let driver = self
         let work: @AheadLane @Sendable () async -> Arrival = {
@@ -42,7 +42,7 @@ extension SyncDriver {
             return .write(
                 AnsweredWrite(
                     items: items, sent: sent, answer: answer, record: record,
-                    isCut: driver.isCut(answer, record, since: moment)))
+                    isCut: driver.isCut(answer, record, to: question, since: moment)))
         }
         group.addTask(operation: work)
     }

@@ -17,8 +17,8 @@ extension SyncDriver {
         var exchange = ReadExchange(question, reply, record)
         exchange.key = proof.key
         exchange.settles = proof.attempt?.call
-        return try await took(
-            exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
+        let isCut = isCut(answer, record, to: question, since: run.moment)
+        return try await took(exchange, step, answer, isCut: isCut, &run)
     }
 }
 

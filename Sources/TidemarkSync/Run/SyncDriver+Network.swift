@@ -23,7 +23,7 @@ struct LiveHost: SyncHost {
 
     func sendsMore(_ isTimely: Bool, beside open: [Position]) -> Bool { isTimely }
 
-    func isCut(_ isLate: Bool) -> Bool { isLate }
+    func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool { isLate }
 
     func pause(seconds: Int64) async throws {
         try await dependencies.sleep(.seconds(seconds))

@@ -92,7 +92,7 @@ extension SyncDriver {
         let (answer, record) = await reply.answer()
         run.machine.countRequest()
         run.hold(record)
-        let isCut = driver.isCut(answer, record, since: begun)
+        let isCut = driver.isCut(answer, record, to: question, since: begun)
         return (answer, ReadExchange(question, reply, record), isCut)
     }
 }

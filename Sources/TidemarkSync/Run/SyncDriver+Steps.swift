@@ -121,11 +121,11 @@ extension SyncDriver {
         let question = question(step, call, request, asOf: sent.call, isAhead: isAhead, in: run)
         let reply = try host.ask(question, run.proof.credentials, limits)
         if isAhead {
-            fly(items, sent, reply, at: run.moment, &group)
+            fly(items, sent, question, reply, at: run.moment, &group)
             return run.machine.sent(sent.call)
         }
         let (answer, record) = await reply.answer()
-        let isCut = isCut(answer, record, since: run.moment)
+        let isCut = isCut(answer, record, to: question, since: run.moment)
         return try await took(
             AnsweredWrite(items: items, sent: sent, answer: answer, record: record, isCut: isCut),
             &run)
@@ -185,7 +185,7 @@ extension SyncDriver {
             try $0.answered(remedy, sent, record, answer, $1)
         }
         var result = CallResult(answer)
-        result.isCut = isCut(answer, record, since: run.moment)
+        result.isCut = isCut(answer, record, to: question, since: run.moment)
         return answered(result, record, &run)
     }
 
@@ -217,8 +217,8 @@ extension SyncDriver {
         let reply = try host.ask(question, run.proof.credentials, limits)
         let (answer, record) = await reply.answer()
         let exchange = ReadExchange(question, reply, record)
-        return try await took(
-            exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
+        let isCut = isCut(answer, record, to: question, since: run.moment)
+        return try await took(exchange, step, answer, isCut: isCut, &run)
     }
 
     /// Logs the answer to a read, and hands its result to the machine.

@@ -286,11 +286,14 @@ package struct SyncDriver: Sendable {
     /// Whether the answer is missing because the run's time was over, not that of the request.
     ///
     /// - Parameter sent: when the request began.
-    func isCut(_ answer: ServerAnswer, _ record: AnswerRecord, since sent: Moment) -> Bool {
+    func isCut(
+        _ answer: ServerAnswer, _ record: AnswerRecord, to question: SyncQuestion,
+        since sent: Moment
+    ) -> Bool {
         guard case .failure(.timeout) = answer else { return false }
-        guard isLimited, let uptime = record.uptime else { return host.isCut(false) }
+        guard isLimited, let uptime = record.uptime else { return host.isCut(question, false) }
         let passed = Duration.microseconds(uptime - sent.uptime)
-        return host.isCut(passed > limits.deadline - SyncTime.requestTimeMin)
+        return host.isCut(question, passed > limits.deadline - SyncTime.requestTimeMin)
     }
 
     /// This driver, with each request limited to the time that the run has left.

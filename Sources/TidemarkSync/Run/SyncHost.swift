@@ -31,7 +31,7 @@ package protocol SyncHost: Sendable {
     /// Whether a request got no answer because the run's time was over, not its own.
     ///
     /// - Parameter isLate: whether the run's deadline limited it, and had come.
-    func isCut(_ isLate: Bool) -> Bool
+    func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool
     /// Waits between two questions for an answer that the server promised.
     func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.
