@@ -107,11 +107,11 @@ struct Discard: ParsableCommand {
             throw UsageError(
                 "this would go along; --with-built-on gives it up, too:\n" + names)
         }
-        try replica.write { tx in try tx.discard(key, withBuiltOn: withBuiltOn) }
-        // What was built on it is given up before it.
-        let last = try replica.read { $0.position }
+        let position = try replica.write { tx in
+            try tx.discard(key, withBuiltOn: withBuiltOn)
+        }
         try replica.close()
-        report(last, key)
+        report(position, key)
         for other in built { Terminal.write("  with \(other)") }
     }
 }

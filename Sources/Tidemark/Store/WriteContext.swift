@@ -158,18 +158,21 @@ public final class WriteContext {
     ///   - key: the entity.
     ///   - withBuiltOn: whether what was built on it goes as well, in the same commit, as
     ///     ``ReadContext/builtOn(_:)`` tells it: without that it is refused where there is any.
+    /// - Returns: where it stands in the log; what was built on it is discarded before it.
     /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where
     ///   something was built on it, or where it took the entity out of one of its tree that was
     ///   deleted since.
-    public func discard(_ key: EntityKey, withBuiltOn: Bool = false) throws {
+    @discardableResult
+    public func discard(_ key: EntityKey, withBuiltOn: Bool = false) throws -> Position {
         let built = try draft.fold.builtOn(key)
         if !withBuiltOn, !built.isEmpty { throw Self.builtOn(key, built) }
-        let discarded = try (built + [key]).map { try draft.fold.resolve($0) }
-        let all = Set(discarded)
+        let others = try built.reversed().map { try pending($0) }
+        let key = try pending(key)
+        let all = Set(others + [key])
         // All of it or nothing, also where the caller goes on after the error.
-        for other in discarded { try checkDiscard(other, with: all) }
-        for other in built.reversed() { try discardAlone(other, with: all) }
-        try discardAlone(key, with: all)
+        for other in others + [key] { try checkDiscard(other, with: all) }
+        for other in others { try append(.localDiscarded, other, nil) }
+        return try append(.localDiscarded, key, nil)
     }
 
     /// Discards what is pending on an entity, by the answer to an issue, and with it what lies in
@@ -196,16 +199,18 @@ public final class WriteContext {
     }
 
     /// Discards what is pending on an entity, whatever was built on it.
-    ///
-    /// - Parameter others: what is discarded in the same commit.
-    func discardAlone(_ key: EntityKey, with others: Set<EntityKey> = []) throws {
+    func discardAlone(_ key: EntityKey) throws {
+        let known = try pending(key)
+        try checkDiscard(known)
+        try append(.localDiscarded, known, nil)
+    }
+
+    /// The entity by which something is pending that may be discarded, also of a collection that
+    /// the model no longer has.
+    private func pending(_ key: EntityKey) throws -> EntityKey {
         let known = try draft.fold.resolve(key)
-        let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
-        guard try !draft.fold.entity(key).pending.isEmpty else {
-            throw TidemarkError(.notFound, "nothing is pending on \(key)")
-        }
-        try checkDiscard(key, with: others)
-        try append(.localDiscarded, key, nil)
+        if try !draft.fold.entity(known).pending.isEmpty { return known }
+        throw TidemarkError(.notFound, "nothing is pending on \(try check(key).0)")
     }
 
     // MARK: Checks

@@ -337,7 +337,7 @@ final class PathWorld {
                 guard round > 4 else { continue }
                 for entry in try device.replica.read({ try $0.views.outbox(all: false) }) {
                     steps.append("\(device.name): discard \(entry.mutation.key.id)")
-                    try? await device.replica.write { try $0.discard(entry.mutation.key) }
+                    try? await device.replica.write { _ = try $0.discard(entry.mutation.key) }
                 }
             }
             let there = try await server.all().map(\.text).sorted()

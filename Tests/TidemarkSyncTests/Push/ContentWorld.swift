@@ -215,7 +215,7 @@ final class ContentWorld {
                 guard round > 4 else { continue }
                 for entry in try device.replica.read({ try $0.views.outbox(all: false) }) {
                     steps.append("\(device.name): discard \(entry.mutation.key.id)")
-                    try? await device.replica.write { try $0.discard(entry.mutation.key) }
+                    try? await device.replica.write { _ = try $0.discard(entry.mutation.key) }
                 }
             }
             if try devices.allSatisfy({ try isSettled($0) }) { return }

@@ -216,7 +216,7 @@ final class ChangedTree {
             case 2: try? tree.move(id, to: other)
             case 3: try? tree.rename(id, "name \(random.below(4))")
             case 4: try? tree.delete(id)
-            case 5: try? tree.replica.write { tx in try tx.discard(EntityKey("files", id)) }
+            case 5: try? tree.replica.write { tx in _ = try tx.discard(EntityKey("files", id)) }
             case 6:
                 try? tree.serverSays(
                     id, ChangedTree.document("s\(id)", in: parent, isFolder: isFolder))
@@ -274,5 +274,23 @@ final class ChangedTree {
             return true
         }
         return seen
+    }
+}
+
+@Suite struct `a discard with what was built on it` {
+    @Test func `tells where the entity's own event stands, behind the others`() throws {
+        let tree = try ChangedTree()
+        try tree.make("A", isFolder: true)
+        try tree.make("B", in: "A", isFolder: true)
+        try tree.make("x", in: "B")
+        let (key, before) = (EntityKey("files", "A"), try tree.position)
+
+        let position = try tree.replica.write { tx in try tx.discard(key, withBuiltOn: true) }
+
+        #expect(position.rawValue == before.rawValue + 3)
+        let event = try tree.replica.journal.read { try $0.event(at: position) }
+        #expect(event?.kind == .localDiscarded)
+        #expect(event?.key == key)
+        #expect(try tree.replica.read { try $0.document(EntityKey("files", "x")) } == nil)
     }
 }

@@ -261,7 +261,7 @@ private final class WantedTree {
                 try? tree.replica.write { tx in _ = try tx.delete(EntityKey("files", id)) }
             case 4:
                 let id = random.pick(folders + files)
-                try? tree.replica.write { tx in try tx.discard(EntityKey("files", id)) }
+                try? tree.replica.write { tx in _ = try tx.discard(EntityKey("files", id)) }
             default:
                 let isWanted = !wanting.contains(folder)
                 guard (try? tree.want(folder, wanted: isWanted)) == true else { continue }
