@@ -84,14 +84,13 @@ extension Fold {
         _ key: EntityKey, in collection: CollectionModel, at date: Timestamp
     ) throws -> [ChangeAnew]? {
         let row = try entity(key)
+        guard let tree = collection.tree, var reader = TreeReader(collection) else { return nil }
         let waits =
-            try waitsForItself(key, in: collection) || isAboveDeleted(key, row, in: collection)
+            try waitsForItself(key, in: collection) || isAboveDeleted(key, row, &reader)
         let stranded = try row.pending.map {
-            try waits || isNowhere(key, through: $0.position, in: collection)
+            try waits || reader.isNowhere(key, through: $0.position, self)
         }
-        guard let tree = collection.tree, let first = stranded.firstIndex(of: true) else {
-            return nil
-        }
+        guard let first = stranded.firstIndex(of: true) else { return nil }
         let base = row.baseState == .live ? try row.baseValue(in: collection).document : nil
         if let base, try hasPlace(base, in: collection, tree) {
             return try row.changesOfUse.compactMap { index, item in
@@ -124,12 +123,12 @@ extension Fold {
 
     /// Whether an entity would lie in what is deleted here and was moved into it on the server.
     private func isAboveDeleted(
-        _ key: EntityKey, _ row: EntityRow, in collection: CollectionModel
+        _ key: EntityKey, _ row: EntityRow, _ reader: inout TreeReader
     ) throws -> Bool {
-        guard let last = row.pending.last, var reader = TreeReader(collection),
+        guard let last = row.pending.last,
             let inner = try reader.circle(of: key.id, through: last.position, self)
         else { return false }
-        let other = try entity(EntityKey(collection.name, inner))
+        let other = try entity(EntityKey(key.collection, inner))
         return other.endsDeleted || other.isOrphan
     }
 
