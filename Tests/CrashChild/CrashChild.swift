@@ -15,6 +15,7 @@
 //   crash-child pool STORE SEED …              takes reserved values (PoolChild.swift)
 //   crash-child truncated STORE COMMITS …      its data file is cut off (TruncateChild.swift)
 //   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
+//   crash-child streams STORE FILE             has no standard streams (StreamsChild.swift)
 //   crash-child chaos STORE NAME               edits and syncs in bad weather (ChaosChild.swift)
 
 import Foundation
@@ -38,6 +39,7 @@ struct CrashChild {
         case "truncated": try TruncateChild.run(Array(words.dropFirst()))
         case "damaged": try DamageChild.run(Array(words.dropFirst()))
         case "pull": try await PullChild.run(Array(words.dropFirst()))
+        case "streams": try StreamsChild.run(Array(words.dropFirst()))
         case "chaos": try await ChaosChild.run(Array(words.dropFirst()))
         default: try await SyncChild.run(words)
         }

@@ -143,30 +143,56 @@ extension Platform {
 
     /// Opens those of standard input, output and error that are closed, as empty.
     ///
-    /// Else the next file to be opened would get the number of one of them, and with it what the
-    /// process writes there.
-    static func openStandardStreams() {
-        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+    /// - Returns: the numbers of those.
+    @discardableResult
+    static func openStandardStreams() -> [Int32] {
+        (0...2).filter { number in
+            guard fcntl(number, F_GETFD) < 0 else { return false }
             #if canImport(Glibc)
                 let opened = unsafe Glibc.open("/dev/null", O_RDWR)
             #else
                 let opened = unsafe Darwin.open("/dev/null", O_RDWR)
             #endif
             if opened > 2 { close(opened) }
+            return opened == number
         }
+    }
+
+    /// The standard streams that are open only as long as some files are being opened.
+    private struct Reserved {
+        var openings = 0
+        var streams: [Int32] = []
+    }
+    private static let reserved = Lock(Reserved())
+
+    /// Opens files, none of which gets the number of a standard stream that is closed: what the
+    /// process writes there would go into the file.
+    static func besideStandardStreams<R, E>(_ opening: () throws(E) -> R) throws(E) -> R {
+        reserved.withLock { reserved in
+            if reserved.openings == 0 { reserved.streams = openStandardStreams() }
+            reserved.openings += 1
+        }
+        defer {
+            reserved.withLock { reserved in
+                reserved.openings -= 1
+                if reserved.openings == 0 { for stream in reserved.streams { close(stream) } }
+            }
+        }
+        return try opening()
     }
 
     static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0
     ) throws(SystemNumber) -> Int32 {
-        openStandardStreams()
-        #if canImport(Glibc)
-            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
-        #else
-            let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, mode)
-        #endif
-        guard descriptor >= 0 else { throw SystemNumber(number: errno) }
-        return descriptor
+        try besideStandardStreams { () throws(SystemNumber) in
+            #if canImport(Glibc)
+                let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+            #else
+                let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, mode)
+            #endif
+            guard descriptor >= 0 else { throw SystemNumber(number: errno) }
+            return descriptor
+        }
     }
 }
 

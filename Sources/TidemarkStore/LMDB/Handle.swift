@@ -40,8 +40,10 @@ import CLMDB
         var flags = UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if !isLockFileUsable { flags |= UInt32(MDB_NOLOCK) }
-        Platform.openStandardStreams()
-        try Self.check(unsafe mdb_env_open(raw, directory, flags, 0o600))
+        let opened = Platform.besideStandardStreams {
+            unsafe mdb_env_open(raw, directory, flags, 0o600)
+        }
+        try Self.check(opened)
 
         var descriptor: Int32 = -1
         try Self.check(unsafe mdb_env_get_fd(raw, &descriptor))

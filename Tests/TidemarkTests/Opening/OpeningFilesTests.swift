@@ -34,6 +34,19 @@ import TidemarkViews
         #expect(try FileManager.default.contentsOfDirectory(atPath: nowhere) == [])
     }
 
+    @Test(.enabled(if: BuiltProgram.crashChild.isThere, "\(BuiltProgram.crashChild.missing)"))
+    func `get no number of a standard stream that is closed, and leave it closed`() throws {
+        let child = try #require(BuiltProgram.crashChild.path)
+        let told = store.folder / "told"
+        let line = "'\(child)' streams '\(store.path)' '\(told)' <&- >&- 2>&-"
+
+        let ended = try Command.run("/bin/bash", ["-c", line])
+
+        #expect(ended.code == 0)
+        let text = try String(contentsOf: URL(filePath: told), encoding: .utf8)
+        #expect(text == "before []\nmeanwhile []\nafter []")
+    }
+
     @Test func `lack the data is a lost store, not a new one`() throws {
         try store.remove(OpeningStore.dataName)
         let before = try store.bytes(OpeningStore.identityName)
