@@ -65,18 +65,21 @@ public struct CalDAVAdapter: ServerAdapter {
             let token = page ?? after?.description ?? ""
             return report(collection, changes(since: token, limit: collection.pageSize), depth: "0")
         case .fetch(let collection, let ids) where ids.count > 1:
-            return report(collection, multiget(ids.map { prefix + path(collection, $0) }))
+            let paths = try ids.map { (id) throws(SyncFailure) in
+                prefix + (try path(collection, id))
+            }
+            return report(collection, multiget(paths))
         case .fetch(let collection, let ids):
-            return ServerRequest(method: .get, path: path(collection, ids.first ?? ""))
+            return ServerRequest(method: .get, path: try path(collection, ids.first ?? ""))
         case .read(let collection, let id):
-            return ServerRequest(method: .get, path: path(collection, id))
+            return ServerRequest(method: .get, path: try path(collection, id))
         case .create(let collection, let id, let body):
             return try put(collection, id, body, [.ifNoneMatch: "*"])
         case .update(let collection, let id, let body, _, let revision):
             return try put(collection, id, body, [.ifMatch: revision.description])
         case .delete(let collection, let id, let revision):
             return ServerRequest(
-                method: .delete, path: path(collection, id),
+                method: .delete, path: try path(collection, id),
                 headers: [.ifMatch: revision.description])
         case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .perform, .batch, .poll,
             .reserve:
@@ -115,7 +118,7 @@ public struct CalDAVAdapter: ServerAdapter {
         headers[.contentType] =
             content == .events ? "text/calendar; charset=utf-8" : "text/vcard; charset=utf-8"
         return ServerRequest(
-            method: .put, path: path(collection, id), headers: headers,
+            method: .put, path: try path(collection, id), headers: headers,
             body: (try? item.get()) ?? [])
     }
 }
@@ -130,8 +133,18 @@ extension CalDAVAdapter {
         "\(home)/\(URLPath.escape(collection.name.rawValue.utf8))/"
     }
 
-    private func path(_ collection: CollectionModel, _ id: String) -> String {
-        path(collection) + names.component(of: id)
+    /// The path of an item.
+    ///
+    /// - Throws: ``SyncFailure/client(status:_:)`` for a name that would lead to the collection, or
+    ///   out of it.
+    private func path(
+        _ collection: CollectionModel, _ id: String
+    ) throws(SyncFailure) -> String {
+        let name = names.component(of: id)
+        guard !CalDAVNames.isPlace(name) else {
+            throw .client(status: 0, "\(id) has no address of its own")
+        }
+        return path(collection) + name
     }
 
     /// What an address in an answer names.

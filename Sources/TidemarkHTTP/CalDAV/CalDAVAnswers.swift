@@ -110,6 +110,11 @@ extension CalDAVAdapter {
         }
         if response.isGone {
             page.records.append(ServerRecord(id: id, revision: nil, document: nil))
+        } else if CalDAVNames.isPlace(name) {
+            page.unreadable.append(
+                UnreadableRecord(
+                    id: id, bytes: Array(response.href.utf8),
+                    problem: "an item whose address leads elsewhere"))
         } else {
             // Without a strong ETag, the reference has no version, and the item is fetched.
             page.references.append(ServerReference(id: id, revision: response.revision))

@@ -38,11 +38,17 @@ struct CalDAVNames {
         }
     }
 
+    /// Whether the last part of an address would be another place: `.`, `..`, or nothing.
+    static func isPlace(_ component: some StringProtocol) -> Bool {
+        let name = String(decoding: URLPath.unescape(component), as: UTF8.self)
+        return name.isEmpty || URLPath.isPlace(name)
+    }
+
     /// Whether an item may be created under the id: its name maps back to the same id, and its
     /// address names one item of the collection.
     func canCreate(_ id: String) -> Bool {
         let component = component(of: id)
-        guard !component.isEmpty, component != ".", component != ".." else { return false }
+        guard !Self.isPlace(component) else { return false }
         guard !URLPath.unescape(component).contains(UInt8(ascii: "/")) else { return false }
         return self.id(ofComponent: component).map { Array($0.utf8) } == Array(id.utf8)
     }

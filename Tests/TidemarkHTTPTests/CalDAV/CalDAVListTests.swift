@@ -136,6 +136,27 @@ import TidemarkSync
         #expect(caldav.failure(to: caldav.list, 403, "<html/>") == .forbidden)
     }
 
+    @Test(arguments: [("..", "=.."), ("%2E%2e", "=.."), (".", "=."), ("%2E", "=.")])
+    func `an item whose address leads elsewhere is kept by its name and passed over`(
+        _ name: String, _ id: String
+    ) throws {
+        let href = "/base/demo/tasks/" + name
+        let part = "<D:propstat><D:prop/><D:status>HTTP/1.1 200 OK</D:status></D:propstat>"
+        let page = try #require(caldav.page(Radicale.list(part, href: href)))
+
+        #expect(page.references == [] && page.records == [])
+        #expect(page.unreadable.map(\.id) == [id])
+        #expect(page.unreadable.map(\.bytes) == [Array(href.utf8)])
+        // Nothing is asked of where it leads.
+        for call in [
+            ServerCall.read(caldav.tasks, id: id), .fetch(caldav.tasks, ids: [id]),
+            .fetch(caldav.tasks, ids: ["u1", id]),
+            .delete(caldav.tasks, id: id, revision: Revision("\"e\"")),
+        ] {
+            #expect(throws: SyncFailure.self) { try caldav.request(call) }
+        }
+    }
+
     @Test func `an address that is too long for an id is kept and passed over`() {
         let href = "/base/demo/tasks/" + String(repeating: "x", count: 405)
         let page = caldav.page(
