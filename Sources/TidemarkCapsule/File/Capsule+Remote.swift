@@ -6,52 +6,36 @@ import TidemarkViews
 
 extension Capsule {
     /// The replacement for a server's scheme, host and port.
-    package static let namelessAuthority = "https://redacted.invalid"
+    package static let namelessAuthority = "https://" + namelessHost
+    /// The replacement for a server's host.
+    package static let namelessHost = "redacted.invalid"
 
     /// The capsule without the address of the server, the account and the device.
     ///
     /// The adapter, its parameters and the paths of requests stay: without them no request can be
     /// made again. What users and servers wrote stays as well; redaction is for that.
     ///
+    /// The same names are taken out of cursors, addresses and answers. Where anything else holds
+    /// one of them, a document or an id, none is taken out of these: the answers would bring other
+    /// entities than the log has.
+    ///
     /// Digests that change with it are recorded again where today's rules make the recorded ones,
     /// and removed where that can't be known. All others stay, so that a difference in a replay
     /// still shows.
     package func withoutRemote() -> Capsule {
         guard provenance.namesRemote else { return self }
-        var capsule = self
-        capsule.provenance.namesRemote = false
         var names = RemoteNames(hosts: hosts)
-        for index in capsule.base.rows.indices {
-            capsule.base.rows[index] = names.removed(from: capsule.base.rows[index])
+        // All names are known once all addresses were looked at.
+        names.isSparing = true
+        _ = names.removed(from: self)
+        names.isSparing = false
+        var capsule = names.removed(from: self)
+        if names.areSaid(in: capsule) {
+            names.isSparing = true
+            capsule = names.removed(from: self)
         }
-        for index in commits.indices {
-            let changed = names.removed(from: commits[index])
-            if changed != commits[index] { capsule.commits[index] = changed }
-        }
-        // By now all names that occur in answers are known, too.
-        let said = documents
-        for index in answers.indices {
-            let documents = said[answers[index].position] ?? []
-            capsule.answers[index].answers = answers[index].answers.map {
-                names.removed(from: $0, sparing: documents)
-            }
-        }
+        capsule.provenance.namesRemote = false
         return capsule
-    }
-
-    /// The documents that follow from each answer, by the answer's event.
-    private var documents: [Position: [[UInt8]]] {
-        let answered = Set(answers.map(\.position))
-        var documents: [Position: [[UInt8]]] = [:]
-        for commit in commits {
-            var last: Position?
-            for entry in commit.entries {
-                if answered.contains(entry.position) { last = entry.position }
-                guard let last, entry.event.kind == .serverUpserted else { continue }
-                documents[last, default: []].append(entry.event.payload)
-            }
-        }
-        return documents
     }
 
     /// The host names of all servers in the capsule; those with a port come first.
@@ -79,34 +63,75 @@ extension Capsule {
 
 /// The names of a server, an account and a device.
 private struct RemoteNames {
-    private static let namelessHost = "redacted.invalid"
     private static let namelessText = "redacted"
 
     /// Host names; those with a port come first.
     let hosts: [String]
-    /// Schemes, hosts and ports that were replaced.
+    /// Schemes, hosts and ports of addresses.
     private var authorities: Set<String> = []
+    /// What a text has somewhere that holds one of them.
+    private var marks: [[UInt8]]
+    /// Whether the names stay in cursors, addresses and answers.
+    var isSparing = false
 
-    init(hosts: [String]) { self.hosts = hosts }
+    init(hosts: [String]) {
+        self.hosts = hosts
+        marks = hosts.map { Array($0.utf8) }
+    }
+
+    private mutating func note(_ authority: Substring) {
+        let host = authority.firstRange(of: "://").map { authority[$0.upperBound...] } ?? ""
+        let name = Self.name(of: host)
+        guard !name.isEmpty, authorities.insert(String(authority)).inserted else { return }
+        marks.append(Array(name.utf8))
+    }
+
+    mutating func removed(from capsule: Capsule) -> Capsule {
+        var changed = capsule
+        for index in capsule.base.rows.indices {
+            changed.base.rows[index] = removed(from: capsule.base.rows[index])
+        }
+        for index in capsule.commits.indices {
+            changed.commits[index] = removed(from: capsule.commits[index])
+        }
+        for index in capsule.answers.indices {
+            changed.answers[index].answers = capsule.answers[index].answers.map {
+                [names = self] in names.removed(from: $0)
+            }
+        }
+        return changed
+    }
+
+    /// Whether anything but an answer holds one of the names.
+    func areSaid(in capsule: Capsule) -> Bool {
+        let names = (authorities + hosts).flatMap { name in
+            Self.isWord(name) ? Self.beginnings.map { $0 + name } : [name, Self.escaped(name)]
+        }.map { Array($0.utf8) }
+        func isSaid(_ bytes: [UInt8]) -> Bool {
+            marks.contains(where: bytes.hold) && names.contains(where: bytes.hold)
+        }
+        return capsule.bodies.contains(where: isSaid)
+            || capsule.base.rows.contains { isSaid($0.key.bytes) || isSaid($0.value) }
+            || capsule.commits.contains { commit in
+                commit.entries.contains { entry in
+                    isSaid(entry.event.payload) || isSaid(entry.event.revision?.rawValue ?? [])
+                        || isSaid(Array((entry.event.entity ?? "").utf8))
+                }
+            }
+    }
 
     // MARK: Verbatim answers
 
-    /// - Parameter documents: parts of the answer that stay as they are, as events hold them.
-    func removed(from answer: KeptAnswer, sparing documents: [[UInt8]]) -> KeptAnswer {
-        let known = authorities.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
-        func withoutAddresses(_ text: String) -> String {
-            known.reduce(text) { Self.replacing($1, by: Capsule.namelessAuthority, in: $0) }
-        }
-        func nameless(_ text: String) -> String { self.nameless(text: withoutAddresses(text)) }
-        var changed = answer.changed(sparing: documents) { bytes in
-            guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
-            let changed = hosts.reduce(withoutAddresses(text)) {
-                Self.nameless(document: $0, of: $1)
-            }
-            return changed == text ? bytes : Array(changed.utf8)
+    private func removed(from answer: KeptAnswer) -> KeptAnswer {
+        var changed = answer
+        let body = answer.body
+        if !isSparing, marks.contains(where: body.hold),
+            let text = String(validating: body, as: UTF8.self)
+        {
+            changed.body = Array(nameless(text).utf8)
         }
         changed.fields = answer.fields.map { Named($0.name, nameless($0.value)) }
-        changed.detail = nameless(answer.detail)
+        changed.detail = nameless(words: answer.detail)
         return changed
     }
 
@@ -138,11 +163,18 @@ private struct RemoteNames {
             run.summary = nameless(run.summary, of: .syncFinished)
             row.value = run.encoded
         } else if row.key.bytes.starts(with: Ledger.listed), row.key.tree == .ledger {
-            guard var list = try? ListedRow(parsing: row.value), let next = list.state?.next else {
+            guard var list = try? ListedRow(parsing: row.value), let state = list.state else {
                 return row
             }
-            list.state?.next = nameless(address: next)
+            list.state?.next = state.next.map { nameless(address: $0) }
+            list.state?.cursor = state.cursor.map { nameless(cursor: $0) }
             row.value = list.encoded
+        } else if row.key.bytes.starts(with: Ledger.watermarks), row.key.tree == .ledger {
+            guard var mark = try? WatermarkRow(parsing: row.value), let cursor = mark.cursor else {
+                return row
+            }
+            mark.cursor = nameless(cursor: cursor)
+            row.value = mark.encoded
         }
         return row
     }
@@ -159,10 +191,15 @@ private struct RemoteNames {
             let event = commit.entries[index].event
             let payload = nameless(event.payload, of: event.kind)
             changed.entries[index].event.payload = payload
-            guard payload != event.payload else { continue }
+            if event.kind == .pullCompleted {
+                changed.entries[index].event.revision = event.revision.map { nameless(cursor: $0) }
+            }
+            guard changed.entries[index].event != event else { continue }
             // The row of such an event depends on more than the event itself.
             if event.kind == .syncFinished { views.insert(View.syncRuns.rawValue) }
-            if event.kind == .pullPage { views.insert(View.watermarks.rawValue) }
+            if event.kind == .pullPage || event.kind == .pullCompleted {
+                views.insert(View.watermarks.rawValue)
+            }
         }
         guard changed.entries != commit.entries else { return commit }
         // The fact rows of a commit depend on its events alone.
@@ -199,7 +236,11 @@ private struct RemoteNames {
             guard var remote = object["remote"]?.object,
                 let origin = remote["origin"]?.stringValue
             else { return payload }
-            remote["origin"] = .string(nameless(address: origin))
+            let authority = Self.authority(of: origin)
+            guard !authority.isEmpty else { return payload }
+            note(authority)
+            remote["origin"] = .string(
+                Capsule.namelessAuthority + origin[authority.endIndex...])
             object["remote"] = .object(remote)
         case .members(let type): object = nameless(object, type.shapes)
         case .document, .patch, .nothing, nil: return payload
@@ -214,16 +255,11 @@ private struct RemoteNames {
         for (name, value) in object {
             switch (shapes.member(name)?.content, value) {
             case (.owner, .string): object[name] = .string(Self.namelessText)
-            case (.headerField, .string(let text)):
-                let isAddress = ["http://", "https://"].contains(where: text.lowercased().hasPrefix)
-                object[name] = .string(
-                    isAddress ? nameless(address: text) : nameless(text: text))
-            case (.address, .string(let text)), (.cursor, .string(let text)):
-                let isAddress = text.contains("://")
-                object[name] = .string(
-                    isAddress ? nameless(address: text) : nameless(text: text))
+            case (.headerField, .string(let text)), (.address, .string(let text)):
+                object[name] = .string(nameless(address: text))
+            case (.cursor, .string(let text)): object[name] = .string(nameless(text))
             case (.detail, .string(let text)), (.reason, .string(let text)):
-                object[name] = .string(nameless(text: text))
+                object[name] = .string(nameless(words: text))
             case (.object(let inner), .object(let nested)):
                 object[name] = .object(nameless(nested, inner))
             default: break
@@ -232,27 +268,54 @@ private struct RemoteNames {
         return object
     }
 
-    private mutating func nameless(address: String) -> String {
-        let authority = Self.authority(of: address)
-        guard !authority.isEmpty else { return address }
-        authorities.insert(String(authority))
-        return Capsule.namelessAuthority + address[authority.endIndex...]
+    /// A text that may be an address, whose name is one of the server's.
+    private mutating func nameless(address text: String) -> String {
+        if ["http://", "https://"].contains(where: text.lowercased().hasPrefix) {
+            note(Self.authority(of: text))
+        }
+        return nameless(text)
     }
 
-    private func nameless(text: String) -> String {
-        hosts.reduce(text) { $0.replacing($1, with: Self.namelessHost) }
+    private func nameless(cursor: Revision) -> Revision {
+        guard let text = String(validating: cursor.rawValue, as: UTF8.self) else { return cursor }
+        return Revision(nameless(text))
     }
 
-    /// A document without a host's name.
+    /// A text without the server's names, the same in an answer, a cursor and an address.
     ///
     /// A name of one word may be any word of it: that is the host only where an address begins.
-    private static func nameless(document: String, of host: String) -> String {
-        if host.contains(".") || host.contains(":") {
-            return document.replacing(host, with: namelessHost)
+    private func nameless(_ text: String) -> String {
+        if isSparing { return text }
+        let known = authorities.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        let whole = known.reduce(text) { text, authority in
+            let plain = Self.replacing(authority, by: Capsule.namelessAuthority, in: text)
+            return Self.replacing(
+                Self.escaped(authority), by: Self.escaped(Capsule.namelessAuthority), in: plain)
         }
-        return ["://", #":\/\/"#].reduce(document) {
-            replacing($1 + host, by: $1 + namelessHost, in: $0)
+        return hosts.reduce(whole) { text, host in
+            guard Self.isWord(host) else { return text.replacing(host, with: Capsule.namelessHost) }
+            return Self.beginnings.reduce(text) {
+                Self.replacing($1 + host, by: $1 + Capsule.namelessHost, in: $0)
+            }
         }
+    }
+
+    /// What Tidemark or the system says, without the server's names.
+    private func nameless(words text: String) -> String {
+        var names = self
+        names.isSparing = false
+        return hosts.reduce(names.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
+    }
+
+    private static func isWord(_ name: String) -> Bool {
+        !name.contains(".") && !name.contains(":")
+    }
+
+    /// What stands before the host in an address, also as JSON may have it.
+    private static let beginnings = ["://", #":\/\/"#]
+
+    private static func escaped(_ address: String) -> String {
+        address.replacing("/", with: #"\/"#)
     }
 
     /// A text with another word in the place of an address, or of how one begins, unless the name
@@ -266,5 +329,12 @@ private struct RemoteNames {
             rest = rest[found.upperBound...]
         }
         return result + rest
+    }
+}
+
+extension [UInt8] {
+    /// Whether these bytes stand among them, one behind the other.
+    fileprivate func hold(_ other: [UInt8]) -> Bool {
+        span.firstRange(of: other.span, from: 0) != nil
     }
 }

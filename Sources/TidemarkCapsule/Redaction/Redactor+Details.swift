@@ -14,15 +14,22 @@ extension Redactor {
         ].map { "\($0)" } + [
             "the server failed with ", "the server refused the call with ",
             "earlier runs failed; the next one begins in ",
-            "the server has not what has to be there: ",
         ]
 
-    private static let endings = [
-        "", " s, or when the user asks for it", "; nothing else is wrong",
-    ]
+    private static let endings = ["", " s, or when the user asks for it"]
+
+    /// What stands around the name of what is missing.
+    private static let missing = (
+        before: "the server has not what has to be there: ", behind: "; nothing else is wrong"
+    )
 
     /// The `detail` of a `sync.finished`.
     func detail(_ text: String) -> String {
+        let missing = Self.missing
+        if text.hasPrefix(missing.before), text.hasSuffix(missing.behind) {
+            let name = text.dropFirst(missing.before.count).dropLast(missing.behind.count)
+            return missing.before + self.text(String(name)) + missing.behind
+        }
         guard let phrase = Self.phrases.first(where: text.hasPrefix) else { return self.text(text) }
         var rest = text.dropFirst(phrase.count)
         let digits = rest.prefix { $0.isASCII && $0.isNumber }.prefix(12)
@@ -36,10 +43,6 @@ extension Redactor {
         if rest.hasPrefix(wait), rest.hasSuffix(" s") {
             let seconds = rest.dropFirst(wait.count).dropLast(2)
             if Int64(seconds) != nil { return kept + rest }
-        }
-        let missing = "; nothing else is wrong"
-        if rest.hasSuffix(missing) {
-            return kept + self.text(String(rest.dropLast(missing.count))) + missing
         }
         return self.text(text)
     }

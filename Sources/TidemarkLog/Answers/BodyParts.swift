@@ -29,19 +29,6 @@ extension KeptAnswer {
         return cut
     }
 
-    /// It with a body of which everything is changed but some payloads, which lie in it in their
-    /// order.
-    package func changed(
-        sparing payloads: [[UInt8]], _ change: ([UInt8]) -> [UInt8]
-    ) -> KeptAnswer {
-        var changed = cut(
-            by: payloads.enumerated().map { (Position(UInt64($0.offset)), $0.element) })
-        changed.parts = changed.parts.map { part in
-            if case .bytes(let bytes) = part { .bytes(change(bytes)) } else { part }
-        }
-        return changed.joined { payloads[Int($0.rawValue)] }
-    }
-
     /// It with its body in one part again.
     ///
     /// - Parameter payload: that of an event.
@@ -61,7 +48,7 @@ extension KeptAnswer {
 
 extension Span<UInt8> {
     /// Where some bytes stand first, from an offset on; nil where they don't.
-    fileprivate func firstRange(of other: Span<UInt8>, from start: Int) -> Int? {
+    package func firstRange(of other: Span<UInt8>, from start: Int) -> Int? {
         guard let first = other.isEmpty ? nil : other[0] else { return nil }
         var place = start
         while place + other.count <= count {

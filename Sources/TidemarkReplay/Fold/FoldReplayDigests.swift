@@ -17,7 +17,7 @@ struct CapsuleDigests {
 
     /// Whether digests were recorded at all; if so, a commit without digests made no rows.
     private let isDigested: Bool
-    /// Whether digests of sync runs were removed together with the names in them.
+    /// Whether digests were removed together with the names in their rows.
     private let isNameless: Bool
 
     init(_ capsule: Capsule, ignoring: Set<View>) {
@@ -53,13 +53,26 @@ struct CapsuleDigests {
                 }
                 continue
             }
-            let isTakenOut = view.recorded == nil && isNameless && view.view == .syncRuns
-            if isTakenOut, commit.entries.contains(where: { $0.event.kind == .syncFinished }) {
+            if view.recorded == nil, isNameless,
+                commit.entries.contains(where: { Self.isTakenOut(view.view, with: $0.event) })
+            {
                 continue
             }
             if view.recorded != nil || view.made != nil { compared += 1 }
             if view.isDifferent { found += view.differences(changes) }
         }
         return found.first.map { ($0, found.count - 1) }
+    }
+
+    /// Whether the digest of a view was removed with the names in an event.
+    private static func isTakenOut(_ view: View, with event: Event) -> Bool {
+        switch (view, event.kind) {
+        case (.syncRuns, .syncFinished): true
+        case (.watermarks, .pullPage), (.watermarks, .pullCompleted):
+            [event.payload, event.revision?.rawValue ?? []].contains {
+                String(decoding: $0, as: UTF8.self).contains(Capsule.namelessHost)
+            }
+        default: false
+        }
     }
 }

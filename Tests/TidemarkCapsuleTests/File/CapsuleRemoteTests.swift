@@ -72,7 +72,7 @@ import TidemarkViews
         ),
         (
             origin: "http://data:81", body: #"{"data":"http:\/\/data:81\/x http:\/\/data\/y"}"#,
-            nameless: #"{"data":"http:\/\/redacted.invalid\/x http:\/\/redacted.invalid\/y"}"#
+            nameless: #"{"data":"https:\/\/redacted.invalid\/x http:\/\/redacted.invalid\/y"}"#
         ),
         (
             origin: "http://data", body: #"{"data":"http://database.example ://data.x"}"#,
@@ -89,6 +89,62 @@ import TidemarkViews
         let capsule = try await capsule(at: expected.origin, expected.body).withoutRemote()
         let body = try #require(capsule.answers.first?.answers.first?.body)
         #expect(String(decoding: body, as: UTF8.self) == expected.nameless)
+    }
+
+    @Test func `has the same name in cursors and in the answers that they came with`() async throws
+    {
+        try await CapsuleWorld.with { world in
+            let cursor = "http://\(CapsuleWorld.host):8888/sync/9"
+            var whole = try world.capsule()
+            for (index, commit) in whole.commits.enumerated() {
+                for (place, entry) in commit.entries.enumerated()
+                where entry.event.kind == .pullCompleted {
+                    whole.commits[index].entries[place].event.revision = Revision(cursor)
+                }
+            }
+            let body = #"{"token":"\#(cursor)","escaped":"http:\/\/\#(CapsuleWorld.host):8888\/"}"#
+            whole.answers[0].answers[0].body = Array(body.utf8)
+
+            let capsule = whole.withoutRemote()
+
+            let cursors = capsule.commits.flatMap(\.entries).map(\.event)
+                .filter { $0.kind == .pullCompleted }.map(\.revision)
+            #expect(cursors.count > 1)
+            #expect(Set(cursors) == [Revision("https://redacted.invalid/sync/9")])
+            #expect(
+                String(decoding: capsule.answers[0].answers[0].body, as: UTF8.self)
+                    == #"{"token":"https://redacted.invalid/sync/9","#
+                    + #""escaped":"https:\/\/redacted.invalid\/"}"#)
+        }
+    }
+
+    @Test func `leaves answers and cursors as they are where a document names the server`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            var whole = try world.capsule()
+            let index = try #require(
+                whole.commits.firstIndex { commit in
+                    commit.entries.contains { $0.event.kind == .serverUpserted }
+                })
+            let place = try #require(
+                whole.commits[index].entries.firstIndex { $0.event.kind == .serverUpserted })
+            whole.commits[index].entries[place].event.payload = Array(
+                #"{"uid":"1@\#(CapsuleWorld.host)"}"#.utf8)
+
+            let capsule = whole.withoutRemote()
+
+            let (before, after) = (
+                whole.answers.flatMap(\.answers), capsule.answers.flatMap(\.answers)
+            )
+            #expect(after.map(\.body) == before.map(\.body))
+            #expect(after.map(\.fields) == before.map(\.fields))
+            #expect(!after.contains { $0.detail.contains(CapsuleWorld.host) })
+            let kept = try #require(
+                capsule.commits.flatMap(\.entries).last { $0.event.kind == .modelRegistered })
+            #expect(
+                !String(decoding: kept.event.payload, as: UTF8.self).contains(CapsuleWorld.host))
+        }
     }
 
     @Test(arguments: [100_000, 40])

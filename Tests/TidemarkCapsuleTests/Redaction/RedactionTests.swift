@@ -93,6 +93,19 @@ import TidemarkViews
         #expect(new.map { $0["n"] } == [-1, 60])
     }
 
+    @Test func `what is missing on a server is not named, also where it is a number`() throws {
+        let detail = "the server has not what has to be there: 110032; nothing else is wrong"
+        let old = capsule(
+            tasks, [(.syncFinished, #"{"outcome":"missing","detail":"\#(detail)"}"#, nil)])
+
+        let event = try #require(try old.redactedByTool(Redaction()).events.last)
+        let told = try #require(try JSONValue(parsing: event.payload)["detail"]?.stringValue)
+
+        #expect(told.hasPrefix("the server has not what has to be there: "))
+        #expect(told.hasSuffix("; nothing else is wrong"))
+        #expect(!told.contains("110032") && told.utf8.count == detail.utf8.count)
+    }
+
     @Test func `fields that are to be kept are, by collection`() throws {
         let model = #"{"name":"m","collections":[{"name":"tasks"},{"name":"lists"}]}"#
         let old = capsule(

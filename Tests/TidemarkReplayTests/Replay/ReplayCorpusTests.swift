@@ -174,6 +174,24 @@ private struct Untitled: ServerAdapter {
         }
     }
 
+    @Test func `of a capsule whose documents name the server is decided like the store`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            let title = "see http://\(CapsuleWorld.host):8888/x, me@\(CapsuleWorld.host)"
+            world.server.server.put("tasks/t7", #"{"title":"\#(title)"}"#)
+            #expect(try await world.sync().failure == nil)
+            // It comes again as it is.
+            #expect(try await world.engine.sync(full: true).failure == nil)
+
+            let nameless = try await capsule(of: world.replica.journal).withoutRemote()
+
+            let reports = try await Replay(.capsule(nameless)).run()
+            #expect(reports.map(\.mode) == [.fold, .redecide])
+            #expect(reports.map(\.isSame) == [true, true])
+        }
+    }
+
     @Test func `is judged by what its story expects`() async throws {
         let folder = scratchPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
