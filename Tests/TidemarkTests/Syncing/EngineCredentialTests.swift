@@ -17,23 +17,17 @@ import TidemarkTesting
         _ given: [Result<String, any Error>],
         _ body: (SyncWorld, SyncDevice, SyncEngine, SyncCounter) async throws -> Void
     ) async throws {
-        let world = SyncWorld()
         let asked = SyncCounter()
-        try await SyncDevice.with(world) { device in
-            try device.put("tasks/t1", "{}")
-            let engine = SyncEngine(
-                device.replica, remote: SyncWorld.remote,
-                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
-            ) {
-                let number = asked.count()
-                return .basic(user: try given[min(number, given.count - 1)].get(), password: "")
-            }
+        try await SyncDevice.asking { _, number in
+            _ = asked.count()
+            return .basic(user: try given[min(number, given.count - 1)].get(), password: "")
+        } _: { device, engine async throws in
             device.wire.tap { request, _, pass in
                 guard request.user == "old" else { return await pass() }
                 return .success(
                     TransportResponse(response: HTTPResponse(status: 401), body: []))
             }
-            try await body(world, device, engine, asked)
+            try await body(device.world, device, engine, asked)
             try device.verify()
         }
     }
@@ -64,14 +58,11 @@ import TidemarkTesting
     func `that expire in the middle are renewed there, also for a write`(_ number: Int) async throws
     {
         let world = SyncWorld([FaultRule(.answer(status: 401), nth: number)])
-        try await SyncDevice.with(world) { device in
-            try device.put("tasks/t1", "{}")
-            let asked = SyncCounter()
-            let engine = SyncEngine(
-                device.replica, remote: SyncWorld.remote,
-                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
-            ) { .basic(user: "\(asked.count())", password: "") }
-
+        let asked = SyncCounter()
+        try await SyncDevice.asking(world) { _, number in
+            _ = asked.count()
+            return .basic(user: "\(number)", password: "")
+        } _: { device, engine async throws in
             #expect(try await engine.sync().isSynced)
 
             #expect(device.wire.total == 5 && asked.value == 2)

@@ -42,19 +42,18 @@ import TidemarkTesting
     }
 
     @Test func `does not end what a caller waits for where it is paused twice`() async throws {
-        try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
-            try await watch.until { $0.activity == .idle }
+        try await SyncDevice.with(SyncWorld()) { device in
             device.wire.tap { _, number, pass in
                 if number == 1 {
                     for _ in 1...2 { await device.engine.pause() }
                 }
                 return await pass()
             }
-            // Both share the run, which has not begun.
-            await device.engine.trigger(.userRequested)
-            let task = Task { try await device.engine.sync() }
 
-            #expect(try await task.value.failure == nil)
+            let outcome = try await device.engine.runForTwo().value
+
+            #expect(outcome.isSynced)
+            #expect(device.wire.count == 2)
         }
     }
 
@@ -125,42 +124,29 @@ import TidemarkTesting
     }
 }
 
-@Suite(.serialized) struct `within the closure that gives credentials` {
-    private func scene(
-        _ ask: @escaping @Sendable (SyncEngine, Int) async throws -> Credentials,
-        _ body: (SyncWorld, SyncEngine) async throws -> Void
-    ) async throws {
-        let world = SyncWorld()
-        let asked = SyncCounter()
-        let engines = Lock<SyncEngine?>(nil)
-        try await SyncDevice.with(world) { device in
-            try device.put("tasks/t1", "{}")
-            let engine = SyncEngine(
-                device.replica, remote: SyncWorld.remote,
-                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
-            ) {
-                let number = asked.count()
-                return try await ask(try #require(engines.withLock(\.self)), number)
-            }
-            engines.withLock { $0 = engine }
-            try await body(world, engine)
-            engines.withLock { $0 = nil }
-        }
+extension SyncEngine {
+    /// A run that began automatically, and that a caller waits for.
+    fileprivate func runForTwo() -> Task<SyncOutcome, any Error> {
+        let run = join([.timer])
+        (automaticRun, isRunPaused) = (run.number, false)
+        return join([.userRequested]).task
     }
+}
 
+@Suite(.serialized) struct `within the closure that gives credentials` {
     @Test func `an engine is stopped at once, and its run ends`() async throws {
-        try await scene { engine, _ in
+        try await SyncDevice.asking { engine, _ in
             await engine.stop()
             throw SyncFailure.unauthorized
-        } _: { world, engine async throws in
+        } _: { device, engine async throws in
             #expect(try await engine.sync().counts.requests == 0)
-            #expect(world.record("tasks/t1") == nil)
+            #expect(device.world.record("tasks/t1") == nil)
         }
     }
 
     @Test func `an engine is stopped and started again by the run that asks`() async throws {
         let stopped = SyncCounter()
-        try await scene { engine, number in
+        try await SyncDevice.asking { engine, number in
             if number == 0 {
                 await engine.stop()
                 await engine.start(.none)
@@ -168,7 +154,7 @@ import TidemarkTesting
                 throw SyncFailure.unauthorized
             }
             return .basic(user: "new", password: "")
-        } _: { world, engine async throws in
+        } _: { device, engine async throws in
             await engine.start(.none)
             await engine.trigger(.userRequested)
             while stopped.value == 0 { await Task.yield() }
@@ -181,7 +167,7 @@ import TidemarkTesting
     }
 
     @Test func `no run and no pass over files is waited for`() async throws {
-        try await scene { engine, number in
+        try await SyncDevice.asking { engine, number in
             guard number == 0 else { return .basic(user: "new", password: "") }
             await #expect { _ = try await engine.sync() } throws: {
                 ($0 as? TidemarkError)?.code == .nested
@@ -197,7 +183,7 @@ import TidemarkTesting
     }
 
     @Test func `a cancellation of the app's own is no reason to try again at once`() async throws {
-        try await scene { _, _ in
+        try await SyncDevice.asking { _, _ in
             throw CancellationError()
         } _: { _, engine async throws in
             #expect(try await engine.sync().failure == .unauthorized)
@@ -208,7 +194,7 @@ import TidemarkTesting
         async throws
     {
         for failure in [SyncFailure.cancelled, .deadline, .backoff(seconds: 1)] {
-            try await scene { _, _ in
+            try await SyncDevice.asking { _, _ in
                 throw failure
             } _: { _, engine async throws in
                 #expect(try await engine.sync().failure == .unauthorized)
