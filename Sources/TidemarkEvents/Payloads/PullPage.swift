@@ -54,7 +54,8 @@ package struct PullPage: MemberPayload, EventPayload {
     package var isPartial = false
     /// Where the parts of a feed go on after it, by their names.
     package var cursors: [Named<FeedCursor>] = []
-    /// The identity of the collection on the server, where it was not known before.
+    /// The identity of the collection on the server, where it was not known before, or where the
+    /// backfill of a feed begins anew with another one.
     package var epoch: Revision?
 
     package init() {}

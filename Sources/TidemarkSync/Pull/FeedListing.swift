@@ -8,6 +8,8 @@ import TidemarkViews
 package struct FeedStanding: Sendable, Hashable {
     /// Where the backfill goes on; nil where it never began.
     package var back: FeedCursor?
+    /// The identity of the collection with which the backfill began anew; nil where it did not.
+    package var epoch: Revision?
     /// Where the list of changes goes on; nil where no change was seen.
     package var forward: FeedCursor?
     /// Whether a run was to list everything since the backfill moved last.

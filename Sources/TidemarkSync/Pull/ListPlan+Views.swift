@@ -31,6 +31,7 @@ extension ViewReader {
         var standing = FeedStanding()
         let back = try watermark(PullTarget(name, scope: PullTarget.back))
         standing.back = back?.cursor.flatMap { FeedCursor($0) }
+        standing.epoch = back?.epoch
         standing.forward = try feedCursor(PullTarget(name, scope: PullTarget.forward))
         let owed = try owed(PullTarget(name))?.since
         standing.isOwed = owed.map { owed in back.map { $0.position < owed } ?? true } ?? false

@@ -98,17 +98,21 @@ extension SyncMachine {
         isFull || standing.feed.isOwed || isReset(collection, standing)
     }
 
+    /// Whether it is another collection than the one of which something is listed.
     private func isReset(_ collection: CollectionModel, _ standing: ListStanding) -> Bool {
         guard let epoch = epochs[collection.name], let known = standing.mark?.epoch else {
             return false
         }
-        return epoch != known
+        return epoch != known && epoch != standing.feed.epoch
     }
 
-    /// The identity of the collection where none is known; another one is noted once its ids were
-    /// listed, so that what is gone with the collection before goes here, too.
+    /// The identity of the collection, where none is known or another one.
+    ///
+    /// With another one the backfill begins anew. It is the feed's once its ids were listed, so
+    /// that what is gone with the collection before goes here, too.
     private func newEpoch(_ collection: CollectionModel, _ standing: ListStanding) -> Revision? {
-        standing.mark?.epoch == nil ? epochs[collection.name] : nil
+        let isNew = standing.mark?.epoch == nil || isReset(collection, standing)
+        return isNew ? epochs[collection.name] : nil
     }
 
     /// Whether the ids of all entities are listed.

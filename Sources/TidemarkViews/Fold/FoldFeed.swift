@@ -9,16 +9,22 @@ extension Fold {
     ) throws {
         for part in page.cursors {
             let target = PullTarget(collection, scope: part.name)
-            let row = WatermarkRow(
+            var row = WatermarkRow(
                 cursor: part.value.revision, position: position, recordedAt: event.recordedAt)
+            row.epoch = try watermark(target)?.epoch
             put(.watermark(target), row.encoded)
         }
         guard let epoch = page.epoch else { return }
-        let place = RowKey.watermark(PullTarget(collection))
+        let known = try watermark(PullTarget(collection))
+        // Of another collection than before only the backfill is: what is gone with that one is
+        // known once the ids of this one were listed.
+        let isAnew = known?.epoch.map { $0 != epoch } ?? false
+        let target =
+            isAnew ? PullTarget(collection, scope: PullTarget.back) : PullTarget(collection)
         var row =
-            try get(place).map { try WatermarkRow(parsing: $0) }
+            try watermark(target)
             ?? WatermarkRow(cursor: nil, position: position, recordedAt: event.recordedAt)
         row.epoch = epoch
-        put(place, row.encoded)
+        put(.watermark(target), row.encoded)
     }
 }

@@ -12,7 +12,10 @@ import TidemarkTesting
 @Suite struct `a feed whose collection was dropped and made anew` {
     private static let articles = "/v1/buckets/b/collections/articles"
 
-    @Test func `is listed anew, and what is gone with the old one goes`() async throws {
+    /// A device that has five articles, and then a server with others in a collection made anew.
+    private func with(
+        _ numbers: ClosedRange<Int>, _ body: (SyncWorld, SyncDevice) async throws -> Void
+    ) async throws {
         let model = SyncModel(
             name: "news",
             collections: [
@@ -31,8 +34,36 @@ import TidemarkTesting
             world.server.request(.delete, Self.articles)
             world.clock.advance(by: .seconds(1))
             world.server.request(.put, Self.articles)
-            for number in 3...6 { put(number) }
+            for number in numbers { put(number) }
+            try await body(world, device)
+            try device.verify()
+        }
+    }
 
+    @Test func `goes on where its backfill broke off`() async throws {
+        try await with(3...9) { world, device async throws in
+            device.wire.tap { _, number, pass in
+                number <= 2 ? await pass() : .failure(TransportError(.offline, detail: "away"))
+            }
+            #expect(try await device.sync().failure == .offline("away"))
+            #expect(try device.keys("articles").count > 5)
+            device.wire.tap(nil)
+            world.server.clearRequestLog()
+
+            #expect(try await device.sync().isSynced)
+
+            let blocks = world.server.requestLog.map(\.path).filter { $0.contains("max_released") }
+            // The first block of a backfill is up to now.
+            #expect(try #require(blocks.first).contains("2026-01-07"))
+            #expect(try device.keys("articles").sorted() == (3...9).map { "a\($0)" })
+            let position = try device.position()
+            #expect(try await device.sync().isSynced)
+            #expect(try device.position().rawValue == position.rawValue + 1)
+        }
+    }
+
+    @Test func `is listed anew, and what is gone with the old one goes`() async throws {
+        try await with(3...6) { world, device async throws in
             #expect(try await device.sync().isSynced)
 
             #expect(try device.keys("articles").sorted() == ["a3", "a4", "a5", "a6"])
