@@ -117,6 +117,10 @@ package struct Listing: Sendable, Hashable {
     package internal(set) var isPaging = true
     /// How many may be fetched at once, after a fetch of more of them failed.
     private var fetchesMax = Int.max
+    /// Those that are fetched one by one, as a fetch of them together failed.
+    private var alone: Set<ExactString> = []
+    /// Whether the last fetch of several failed.
+    private var hasFailedTogether = false
     private var failures = 0
     private var isPassEmpty = true
     private var passes = 0
@@ -357,7 +361,10 @@ package struct Listing: Sendable, Hashable {
 
     /// The ids of the next fetch; nil when nothing is to be fetched.
     package func portion(_ count: Int) -> [String]? {
-        wanted.isEmpty ? nil : wanted.prefix(max(1, min(count, fetchesMax))).map(\.id)
+        guard let first = wanted.first else { return nil }
+        if alone.contains(ExactString(first.id)) { return [first.id] }
+        return wanted.prefix(max(1, min(count, fetchesMax)))
+            .prefix { !alone.contains(ExactString($0.id)) }.map(\.id)
     }
 
     /// The references of entities that are to be fetched.
@@ -367,18 +374,29 @@ package struct Listing: Sendable, Hashable {
     }
 
     package mutating func fetched(_ ids: [String]) {
+        if ids.count > 1 { hasFailedTogether = false }
         let ids = Set(ids.map { ExactString($0) })
+        alone.subtract(ids)
         wanted.removeAll { ids.contains(ExactString($0.id)) }
     }
 
     /// A fetch failed.
     ///
-    /// From then on entities are fetched one by one, or fifty at once after a very large fetch, so
-    /// that one that can't be read does not hide the others. That one is requested again by itself,
-    /// and the list goes on without it.
+    /// These are fetched one by one, or fifty at once after a very large fetch, so that one that
+    /// can't be read does not hide the others. That one is requested again by itself, and the list
+    /// goes on without it. Of a server that fails with several twice in a row all others are
+    /// fetched one by one, too.
     package mutating func fetchFailed(_ ids: [String], _ reason: SyncFailure) {
-        fetchesMax = ids.count > Self.manyMax ? Self.manyMax : 1
-        guard ids.count == 1 else { return }
+        guard ids.count == 1 else {
+            if ids.count > Self.manyMax {
+                fetchesMax = Self.manyMax
+            } else {
+                if hasFailedTogether { fetchesMax = 1 }
+                hasFailedTogether = true
+                alone.formUnion(ids.map { ExactString($0) })
+            }
+            return
+        }
         failures += 1
         fetched(ids)
         guard failures >= Self.failuresMax, !wanted.isEmpty else { return }

@@ -112,6 +112,33 @@ import TidemarkViews
         #expect(list.portion(50) == nil)
     }
 
+    @Test func `fetches several at once again behind those that failed together`() {
+        var list = Self.list()
+        let ids = (10..<24).map(String.init)
+        _ = list.took(Self.page(), Self.named(wanted: ids))
+        func fail(_ failed: ArraySlice<String>) {
+            #expect(list.portion(4) == Array(failed))
+            list.fetchFailed(Array(failed), .forbidden)
+            for id in failed {
+                #expect(list.portion(4) == [id])
+                list.fetched([id])
+            }
+        }
+
+        fail(ids[0..<4])
+        #expect(list.portion(4) == Array(ids[4..<8]))
+        list.fetched(Array(ids[4..<8]))
+        fail(ids[8..<12])
+
+        #expect(list.portion(4) == ["22", "23"])
+        // A server that never answers several is not asked for several each time.
+        list.fetchFailed(["22", "23"], .forbidden)
+        _ = list.took(Self.page(), Self.named(wanted: ["24", "25"]))
+        list.fetched(["22"])
+        list.fetched(["23"])
+        #expect(list.portion(4) == ["24"] && list.failure == nil)
+    }
+
     @Test func `gives up fetching after ten that fail`() {
         var list = Self.list()
         let ids = (10..<30).map(String.init)
