@@ -160,10 +160,11 @@ extension EventLog {
     /// - Parameters:
     ///   - views: the message `tidemark.v1.Snapshot` of the rows at the last one of them.
     ///   - named: the events up to the last one of them that rows name.
+    ///   - others: those that stay as well where they are still there.
     ///   - edge: the log's right edge, which counts less then.
     package func truncate(
-        _ plan: TruncationPlan, views: [UInt8], named: Set<Position>, edge: inout MerkleEdge,
-        _ transaction: borrowing WriteTransaction
+        _ plan: TruncationPlan, views: [UInt8], named: Set<Position>, others: Set<Position> = [],
+        edge: inout MerkleEdge, _ transaction: borrowing WriteTransaction
     ) throws -> Truncation {
         var plan = plan
         try checkCanEnd(at: plan.last, transaction)
@@ -172,7 +173,7 @@ extension EventLog {
             throw LogError(.dropped, at: plan.last, "the log was truncated meanwhile")
         }
         try keepBodies(&plan, transaction)
-        try keepAtHand(named, through: plan.last, edge: &edge, transaction)
+        try keepAtHand(named, others, through: plan.last, edge: &edge, transaction)
         var result = Truncation(
             first: plan.before.next, last: plan.last,
             commits: plan.edge.commits - (known?.edge.commits ?? 0))
@@ -189,15 +190,17 @@ extension EventLog {
         return result
     }
 
-    /// Has in the table "log", of the events up to one, those that rows name and no others.
+    /// Has in the table "log", of the events up to one, only those that rows name, and `others` as
+    /// far as they are there.
     private func keepAtHand(
-        _ named: Set<Position>, through last: Position, edge: inout MerkleEdge,
-        _ transaction: borrowing WriteTransaction
+        _ named: Set<Position>, _ others: Set<Position>, through last: Position,
+        edge: inout MerkleEdge, _ transaction: borrowing WriteTransaction
     ) throws {
+        let wanted = named.union(others)
         var (atHand, needless): (Set<Position>, [Position]) = ([], [])
         try transaction.scan(log, from: nil, prefix: [], reversed: false) { key, _ in
             guard let position = Position(key), position <= last else { return false }
-            if named.contains(position) {
+            if wanted.contains(position) {
                 atHand.insert(position)
             } else {
                 needless.append(position)
@@ -205,10 +208,11 @@ extension EventLog {
             return true
         }
         try release(needless, edge: &edge, transaction)
-        for position in named.subtracting(atHand).sorted() {
+        for position in wanted.subtracting(atHand).sorted() {
             let frame = try sealed.block(holding: position, transaction)?
                 .withFrame(at: position) { $0.copied() }
             guard let frame else {
+                guard named.contains(position) else { continue }
                 throw LogError(.missingEvent, at: position, "a row names it, the log lacks it")
             }
             try transaction.put(log, position.bigEndianBytes, frame)

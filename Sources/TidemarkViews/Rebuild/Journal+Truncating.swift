@@ -111,12 +111,13 @@ extension Journal {
         guard whole.contains(manifest) else {
             throw manifest.damaged("it is gone")
         }
-        var named: Set<Position> = []
-        for generation in [Generation.a, .b] {
-            try named.formUnion(views.named(through: plan.last, generation, transaction))
-        }
+        let live = (try views.state(transaction) ?? ViewTables.State()).generation
+        let named = try views.named(through: plan.last, live, transaction)
+        // A rebuild that is under way needs what its rows name. Rows that an earlier one left may
+        // name what was released since.
+        let others = try views.named(through: plan.last, live.other, transaction)
         let made = try log.truncate(
-            plan, views: manifest.encoded, named: named, edge: &edge, transaction)
+            plan, views: manifest.encoded, named: named, others: others, edge: &edge, transaction)
         try snapshots.becomeBase(manifest, transaction)
         truncation.made.withLock { $0 = made }
     }

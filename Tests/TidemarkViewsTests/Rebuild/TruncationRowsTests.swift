@@ -111,6 +111,30 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
     }
 
+    @Test func `let go of what only rows of before a rebuild name`() throws {
+        let store = try makeStore(150)
+        try store.truncate(through: Position(100))
+        try store.journal.rebuild()
+        let notes = String(repeating: "m", count: 200)
+        // What was said of t70 before stays with the other generation alone.
+        for id in ["t70"] + (0..<30).map({ "u\($0)" }) {
+            try store.write(
+                Event(
+                    .serverUpserted, recordedAt: Self.now, key: EntityKey("tasks", id),
+                    json: Array(#"{"id":"\#(id)","notes":"\#(notes)"}"#.utf8)))
+        }
+        try store.journal.seal(keeping: 10)
+        let rows = try store.rows()
+
+        try store.truncate(through: Position(140))
+
+        #expect(try store.rows() == rows)
+        #expect(try store.entity(EntityKey("tasks", "t70"))?.base.count ?? 0 > 200)
+        #expect(try store.journal.verify(.deep).findings == [])
+        try store.journal.rebuild()
+        #expect(try store.rows() == rows)
+    }
+
     @Test func `keep what waits, what is at issue and what was asked from being dropped`() throws {
         let store = try makeStore()
         let edit = Array(#"{"set":{"title":"a"}}"#.utf8)
