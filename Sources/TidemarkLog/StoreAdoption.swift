@@ -4,7 +4,7 @@
 // copy on another device, an identity.json that is gone or of another store, openings that died.
 
 import TidemarkEvents
-import TidemarkStore
+package import TidemarkStore
 
 /// A store that was looked at in order to be accepted as it is.
 package struct StoreAdoption: Sendable, Hashable {
@@ -20,11 +20,16 @@ package struct StoreAdoption: Sendable, Hashable {
     /// The store keeps its id and, where that is known, its account. Its device becomes that of
     /// `opening`, whose account is not looked at.
     ///
-    /// - Parameter isDryRun: whether to change nothing.
+    /// - Parameters:
+    ///   - options: how the store is opened.
+    ///   - isDryRun: whether to change nothing.
+    ///   - accountInRows: the account by the rows, asked where no event that is left names one.
     /// - Throws: ``StoreError``, ``LogError``: `busy`, `missing`, `lost`, `newerFormat`, `damaged`,
     ///   or what else is wrong with the store itself.
     package static func run(
-        at directory: String, tables: [String], _ opening: StoreOpening, isDryRun: Bool
+        at directory: String, _ options: Environment.Options, _ opening: StoreOpening,
+        isDryRun: Bool,
+        accountInRows: (Environment, borrowing ReadTransaction) throws -> String?
     ) throws -> StoreAdoption {
         try StoreFiles.prepare(directory, mayCreate: false)
         let lock = try StoreGuard.waiting(for: directory, opening) { try DirectoryLock(directory) }
@@ -39,9 +44,7 @@ package struct StoreAdoption: Sendable, Hashable {
             if let identity = found.identity { throw StoreIdentity.lost(identity, in: directory) }
             throw StoreError(.missing, during: "adopt", detail: "no data.mdb in \(directory)")
         }
-        var options = Environment.Options(tables: tables, create: false)
-        options.formerTables = EventLog.formerTableNames
-        let (result, isMarked) = try examine(directory, options, found, opening)
+        let (result, isMarked) = try examine(directory, options, found, opening, accountInRows)
         guard !isDryRun else { return result }
         try StoreFiles.makePrivate(directory)
         if !isMarked {
@@ -61,7 +64,8 @@ package struct StoreAdoption: Sendable, Hashable {
     /// The identity for what is there, and whether the store itself bears its id already.
     private static func examine(
         _ directory: String, _ options: Environment.Options, _ found: StoreIdentity.Found,
-        _ opening: StoreOpening
+        _ opening: StoreOpening,
+        _ accountInRows: (Environment, borrowing ReadTransaction) throws -> String?
     ) throws -> (StoreAdoption, isMarked: Bool) {
         var options = options
         options.readOnly = true
@@ -75,10 +79,11 @@ package struct StoreAdoption: Sendable, Hashable {
                 let marked = try log.storeID(transaction)
                 let known = found.identity
                 let isOurs = marked == nil || known?.storeID == marked
+                let account =
+                    try log.account(transaction) ?? accountInRows(environment, transaction)
                 var identity = StoreIdentity(
                     storeID: marked ?? known?.storeID ?? opening.makeID(),
-                    account: try log.account(transaction) ?? (isOurs ? known?.account : nil),
-                    isInitialised: true)
+                    account: account ?? (isOurs ? known?.account : nil), isInitialised: true)
                 identity.device = opening.device ?? (isOurs ? known?.device : nil)
                 identity.position = try log.lastPosition(transaction)
                 identity.root = identity.position == .start ? [] : verified.root

@@ -38,9 +38,12 @@ extension Replica {
     ) throws -> Adoption {
         try TidemarkError.mapped {
             let adoption = try StoreAdoption.run(
-                at: directory, tables: Journal.tableNames,
+                at: directory, Journal.options(create: false),
                 StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies),
-                isDryRun: isDryRun)
+                isDryRun: isDryRun
+            ) { environment, transaction in
+                ViewTables(environment).account(transaction)
+            }
             return Adoption(
                 storeID: adoption.identity.storeID, account: adoption.identity.account,
                 position: adoption.identity.position, reasons: adoption.reasons)

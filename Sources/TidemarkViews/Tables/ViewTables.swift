@@ -161,6 +161,16 @@ package struct ViewTables: Sendable {
         try catalog.set(.views, state.encoded, transaction)
     }
 
+    /// The account that the rows name, those of another version, too; nil where they name none
+    /// or can't be read.
+    package func account(_ transaction: borrowing some TableReading & ~Copyable) -> String? {
+        guard let state = try? state(transaction), !state.isDamaged,
+            let bytes = try? row(.store("opened"), state.generation, transaction),
+            let fact = try? StoreFactRow(parsing: bytes)
+        else { return nil }
+        return StoreOpened(stored: fact.payload).account
+    }
+
     /// Whether any id is another one's alias.
     package func hasBindings(
         _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable

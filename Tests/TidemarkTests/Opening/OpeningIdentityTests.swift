@@ -138,6 +138,31 @@ import TidemarkViews
         expectRefusal(.otherAccount) { try store.open(account: "bob") }
     }
 
+    @Test func `keeps its account where the event that names it was dropped`() throws {
+        let store = try OpeningStore(commits: 0)
+        let replica = try store.open(account: "ann")
+        for number in 0..<30 {
+            try replica.write { tx in
+                _ = try tx.draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: tx.draft.now,
+                        key: EntityKey("tasks", "t\(number)"),
+                        json: Array(#"{"n":\#(number)}"#.utf8)))
+            }
+        }
+        try replica.journal.seal(keeping: 1)
+        let folder = store.folder
+        try replica.journal.truncate(
+            through: Position(20), at: Timestamp(rawValue: 1), in: { folder / "scratch" })
+        try replica.close()
+        try store.remove(OpeningStore.identityName)
+
+        #expect(try store.adopt(isDryRun: true).account == "ann")
+        #expect(try store.adopt().account == "ann", "the rows know it")
+        expectRefusal(.otherAccount, "ann", "bob") { try store.open(account: "bob") }
+        try store.open(account: "ann").close()
+    }
+
     @Test func `of a newer format is refused, and nothing is touched`() async throws {
         let text = String(decoding: try store.bytes(OpeningStore.identityName), as: UTF8.self)
         let newer = text.replacing("\"format\": 2", with: "\"format\": 3")
