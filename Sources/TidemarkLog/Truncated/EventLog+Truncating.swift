@@ -92,10 +92,13 @@ extension EventLog {
             return found == nil
         }
         guard found == nil else { return found }
+        // A block may have several records, and is kept or dropped as a whole.
+        var counted: Position?
         try transaction.scan(sealed.table, from: nil, prefix: [], reversed: true) { key, part in
             let end = Position(bigEndianBytes: key.copied().prefix(8))
-            if left <= 0 { found = end }
+            if left <= 0, end != counted { found = end }
             left -= part.count
+            counted = end
             return found == nil
         }
         return found

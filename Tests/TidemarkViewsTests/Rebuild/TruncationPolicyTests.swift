@@ -133,6 +133,55 @@ extension ScratchStore {
         #expect(try store.journal.truncationLimit(withRuns: false).reason == "")
     }
 
+    /// The bytes of each sealed block by its last event, the last one first.
+    private func sealedBytes(_ store: ScratchStore) throws -> [(last: Position, records: [Int])] {
+        let environment = store.journal.environment
+        return try environment.read { transaction in
+            var blocks: [(last: Position, records: [Int])] = []
+            try transaction.scan(
+                environment.table("sealed"), from: nil, prefix: [], reversed: true
+            ) { key, part in
+                let last = Position(bigEndianBytes: key.copied().prefix(8)) ?? .start
+                if blocks.last?.last != last { blocks.append((last, [])) }
+                blocks[blocks.count - 1].records.append(part.count)
+                return true
+            }
+            return blocks
+        }
+    }
+
+    @Test func `is no less than so many bytes, and no block more than that takes`() throws {
+        let store = try ScratchStore()
+        var random = SplitMix64(seed: 0xB10C)
+        for batch in 0..<6 {
+            let texts = (0..<60).map { _ in
+                (0..<20).map { _ in String(random.next(), radix: 16) }.joined()
+            }
+            try store.journal.write(at: Self.now) { draft in
+                for (number, text) in texts.enumerated() {
+                    try draft.append(
+                        Event(
+                            .serverUpserted, recordedAt: Self.now,
+                            key: EntityKey("tasks", "t\(batch)-\(number)"),
+                            json: Array(#"{"text":"\#(text)"}"#.utf8)))
+                }
+            }
+            try store.journal.seal(keeping: 1)
+        }
+        let blocks = try sealedBytes(store)
+        #expect(blocks.count > 2 && blocks.allSatisfy { $0.records.count > 1 })
+        let total = blocks.flatMap(\.records).reduce(0, +)
+
+        for bytes in stride(from: 2_000, to: total, by: 700) {
+            guard let found = try store.journal.lastBeyond(.bytes(bytes)) else { continue }
+            let kept = blocks.filter { $0.last > found }.map { $0.records.reduce(0, +) }
+            // Of the events that are not sealed there are fewer bytes than that.
+            #expect(kept.reduce(0, +) + 2_000 >= bytes, "\(bytes)")
+            #expect(kept.dropLast().reduce(0, +) < bytes, "\(bytes)")
+            #expect(blocks.contains { $0.last == found }, "\(bytes)")
+        }
+    }
+
     @Test(
         arguments: [
             (#""never""#, SyncSettings.KeptLog.all), (#""P90D""#, .span(.days(90))),
