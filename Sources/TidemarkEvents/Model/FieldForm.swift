@@ -164,10 +164,14 @@ extension CollectionModel {
 }
 
 extension Timestamp {
-    /// The same without what is finer than a second, rounded down.
+    /// The same without what is finer than a second, rounded down; held at the first whole second
+    /// that there is.
     var inWholeSeconds: Timestamp {
         let rest = rawValue % 1_000_000
-        return Timestamp(rawValue: rawValue - (rest < 0 ? rest + 1_000_000 : rest))
+        let whole = rawValue - rest
+        guard rest < 0 else { return Timestamp(rawValue: whole) }
+        let (below, isTooEarly) = whole.subtractingReportingOverflow(1_000_000)
+        return Timestamp(rawValue: isTooEarly ? whole : below)
     }
 }
 

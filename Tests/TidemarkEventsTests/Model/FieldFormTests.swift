@@ -65,6 +65,25 @@ import Testing
                 == #"{"t":1}"#)
     }
 
+    @Test(
+        arguments: [
+            (.milliseconds, "-9223372036854775", "-9223372036854000"),
+            (.milliseconds, "-9223372036854000", "-9223372036854000"),
+            (.milliseconds, "9223372036854775", "9223372036854000"),
+            (.seconds, "-9223372036854.775807", "-9223372036854"),
+        ] as [(DateFormat, String, String)])
+    func `a time at the end of the range is read in whole seconds, too`(
+        _ dates: DateFormat, _ wire: String, _ expected: String
+    ) throws {
+        let entries = collection(.wholeSeconds("t"), dates: dates)
+        let once = try read(#"{"t":\#(wire)}"#, entries)
+
+        #expect(once == #"{"t":\#(expected)}"#)
+        #expect(try read(once, entries) == once)
+        let sending = collection(.negativeIsNull("n", sent: .minusSeconds(of: "t")), dates: dates)
+        #expect(try sent(#"{"n":null,"t":\#(wire)}"#, sending).contains(#""n":-"#))
+    }
+
     @Test func `null is sent as the number that the form says`() throws {
         #expect(
             try sent(#"{"n":null,"m":null}"#, collection(.negativeIsNull("n")))
