@@ -48,6 +48,17 @@ public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// A field whose values are times.
     public static func date(_ name: String) -> IndexField { IndexField(name, .date) }
+
+    /// Whether both are of one name, byte for byte, as documents have it, and of one order.
+    public static func == (left: IndexField, right: IndexField) -> Bool {
+        left.kind == right.kind && ExactString(left.name) == ExactString(right.name)
+    }
+
+    /// Hashes name and order.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactString(name))
+        hasher.combine(kind)
+    }
 }
 
 extension CollectionModel {
@@ -133,10 +144,10 @@ extension ModelCodec where Value == IndexModel {
                 guard let count = value.array?.count, (1...IndexModel.fieldsMax).contains(count)
                 else { throw place.error(wanted) }
                 let index = IndexModel(try fields.read(value, place))
-                let names = index.fields.map(\.name)
+                let names = index.fields.map { ExactString($0.name) }
                 for (place, name) in zip(names.indices.map(place.element), names)
                 where names.firstIndex(of: name) != names.lastIndex(of: name) {
-                    throw place.error("\"\(name)\" is there twice")
+                    throw place.error("\"\(name.text)\" is there twice")
                 }
                 return index
             },

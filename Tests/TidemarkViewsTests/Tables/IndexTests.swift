@@ -116,6 +116,21 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.indexDifferences() == [])
     }
 
+    @Test func `is of a field by its bytes, not of one that looks the same`() throws {
+        let (composed, decomposed): (IndexModel, IndexModel) = (["\u{E9}"], ["e\u{301}"])
+        #expect(composed != decomposed)
+        try store.write(
+            .tasks([decomposed]),
+            .about(.serverUpserted, "tasks/5", "{\"\u{E9}\":1}"),
+            .about(.serverUpserted, "tasks/6", "{\"e\u{301}\":1}"))
+        #expect(try store.hasIndex(decomposed) && !store.hasIndex(composed))
+        #expect(try store.ids(decomposed).last == "6")
+
+        try store.write(.tasks([composed, decomposed]))
+        #expect(try store.ids(composed).last == "5")
+        #expect(try store.indexDifferences() == [])
+    }
+
     @Test func `is read by a reader that may not write`() throws {
         try store.reopen(readOnly: true)
         #expect(try store.ids(byList) == ["4", "2", "1", "3"])
