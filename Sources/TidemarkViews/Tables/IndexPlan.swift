@@ -125,7 +125,9 @@ struct KeptIndex: Sendable {
         let fields = index.fields.map {
             JSONValue.array([.string($0.name), .string($0.kind.rawValue)])
         }
-        let hasDates = index.fields.contains { $0.kind == .date }
+        let hasDates =
+            index.fields.contains { $0.kind == .date }
+            || collection.forms.contains { if case .wholeSeconds = $0 { true } else { false } }
         var what: [JSONValue] = [
             // Raised when keys are made in another way of the same entities.
             1, .string(collection.name.rawValue), .array(fields),

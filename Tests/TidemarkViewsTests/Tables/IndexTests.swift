@@ -116,6 +116,26 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.indexDifferences() == [])
     }
 
+    @Test func `is another one when times are written otherwise that a form reads`() throws {
+        let index: IndexModel = ["start"]
+        func tasks(_ dates: DateFormat) -> Event {
+            .collections([
+                CollectionModel(
+                    "tasks", indexes: [index], dates: dates, forms: [.wholeSeconds("start")])
+            ])
+        }
+        try store.write(
+            tasks(.milliseconds), .about(.serverUpserted, "tasks/5", #"{"start":1500}"#),
+            .about(.serverUpserted, "tasks/6", #"{"start":1200}"#))
+        #expect(try store.ids(index).suffix(2) == ["5", "6"])
+
+        try store.write(tasks(.seconds))
+
+        #expect(try store.hasIndex(index))
+        #expect(try store.ids(index).suffix(2) == ["6", "5"])
+        #expect(try store.indexDifferences() == [])
+    }
+
     @Test func `is of a field by its bytes, not of one that looks the same`() throws {
         let (composed, decomposed): (IndexModel, IndexModel) = (["\u{E9}"], ["e\u{301}"])
         #expect(composed != decomposed)
