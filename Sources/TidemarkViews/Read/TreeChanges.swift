@@ -182,15 +182,17 @@ private struct TreeChangesReading {
 }
 
 extension Event {
-    /// Whether it says something of an entity that an app shows: not that it was asked for.
+    /// Whether it says something of an entity that an app shows: not that it was asked for, nor
+    /// what a request for its file came to.
     fileprivate var tellsOfEntity: Bool {
         switch kind.family {
         case .local, .word, .push: true
+        // A write is on its way, or is not any more.
+        case .request: mutation != nil
+        case .answer: sync != nil
         case .asset: kind != .assetUsed
         case .app: kind == .issueAnswered
-        case .store, .model, .runStart, .runEnd, .request, .answer, .notice, .list,
-            .unknown:
-            false
+        case .store, .model, .runStart, .runEnd, .notice, .list, .unknown: false
         }
     }
 }

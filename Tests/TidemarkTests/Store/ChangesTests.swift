@@ -185,6 +185,40 @@ final class ChangedTree {
         #expect(try tree.changes(since: tree.position) == "")
     }
 
+    @Test func `is told of a write that is on its way, and of what that came to`() throws {
+        let tree = try ChangedTree()
+        try tree.make("x")
+        let (key, mutation) = (EntityKey("files", "x"), try tree.position)
+        func log(
+            _ kind: EventKind, _ text: String, sync: Position? = nil, mutation: Position? = nil,
+            call: Position? = nil
+        ) throws -> Position {
+            let event = Event(
+                kind, recordedAt: Timestamp(rawValue: 1), key: kind == .syncStarted ? nil : key,
+                sync: sync, mutation: mutation, call: call, json: Array(text.utf8))
+            return try tree.replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                try draft.append(event)
+            }
+        }
+        func status() throws -> EntityStatus? {
+            try tree.replica.read { try Self.seen($0) }["x"]?.status
+        }
+        let run = try log(.syncStarted, "{}")
+
+        let call = try log(.requestSent, #"{"method":"PUT"}"#, sync: run, mutation: mutation)
+        #expect(try status() == .uploading)
+        #expect(try tree.changes(since: run) == "~x")
+        let failed = try log(
+            .requestFailed, #"{"mayHaveArrived":false}"#, sync: run, call: call)
+        #expect(try status() == .created)
+        #expect(try tree.changes(since: call) == "~x")
+
+        // Not of a request for its file.
+        let fetch = try log(.requestSent, #"{"method":"GET"}"#)
+        _ = try log(.requestFailed, #"{"mayHaveArrived":false}"#, call: fetch)
+        #expect(try tree.changes(since: failed) == "")
+    }
+
     @Test func `is refused for what has none`() throws {
         let tree = try ChangedTree()
         func code(_ position: UInt64, _ scope: Replica.Changes.Scope) -> TidemarkError.Code? {
