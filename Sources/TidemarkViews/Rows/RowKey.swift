@@ -74,7 +74,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 9
         case .entities, .schedule: 8
         case .watermarks: 8
-        case .contents, .decisions: 6
+        case .contents: 7
+        case .decisions: 6
         case .issues: 5
         case .places: 5
         case .bindings, .syncRuns: 4

@@ -168,6 +168,49 @@ extension MemoryFold {
         #expect(try fold.fold.contents(of: EntityKey("tasks", "1")).names.map(\.text) == ["A"])
     }
 
+    @Test func `of the user are held without a rule as long as anything names them`() throws {
+        try fold.apply([
+            .contents(ContentRule("asset"), lists: [ContentRule("cover")]),
+            .about(.localCreated, "tasks/1", #"{"asset":{"sha256":"aa","bytes":5}}"#),
+            .stored("tasks/1", "aa"), .says("tasks/2", #"{"asset":"B"}"#),
+            .stored("tasks/2", "bb", "B"),
+        ])
+        try fold.apply([.contents(lists: [ContentRule("cover")])])
+        #expect(try fold.counts("aa") == [1, 0] && fold.counts("bb") == [0, 0])
+        #expect(try fold.swept() == ["bb unused"])
+
+        try fold.apply([.contents(ContentRule("asset"), lists: [ContentRule("cover")])])
+        #expect(try fold.counts("aa") == [1, 0] && fold.counts("bb") == [1, 0])
+        #expect(try fold.swept() == [])
+
+        // Without any rule, and without the collection.
+        try fold.apply([.contents()])
+        #expect(try fold.swept() == ["bb unused"])
+        try fold.apply([.collections([CollectionModel("others")])])
+        #expect(try fold.swept() == ["bb unused"])
+        try fold.apply([.contents(), .about(.localDiscarded, "tasks/1")])
+        #expect(try fold.swept() == ["bb unused", "aa unused"])
+        try fold.apply([.contents(lists: [ContentRule("cover")])])
+        #expect(try fold.counts("aa") == [0, 0])
+    }
+
+    @Test func `of the user are held where another field of theirs has a rule`() throws {
+        try fold.apply([
+            .contents(ContentRule("asset"), ContentRule("cover")),
+            .about(.localCreated, "tasks/1", #"{"asset":{"sha256":"aa","bytes":5}}"#),
+            .stored("tasks/1", "aa"),
+        ])
+        try fold.apply([.contents(ContentRule("cover"))])
+        #expect(try fold.counts("aa") == [1, 0] && fold.swept() == [])
+
+        try fold.apply([
+            .about(.localUpdated, "tasks/1", #"{"set":{"title":"x"},"unset":[]}"#)
+        ])
+        #expect(try fold.counts("aa") == [1, 0] && fold.swept() == [])
+        try fold.apply([.about(.localDiscarded, "tasks/1")])
+        #expect(try fold.swept() == ["aa unused"])
+    }
+
     @Test func `are named at several places of a document, each counted once`() throws {
         try fold.apply([
             .contents(ContentRule("/files/*/url"), ContentRule("cover")),
@@ -336,12 +379,19 @@ extension MemoryFold {
     /// Counts all references by looking at every entity.
     private func expectCounts(_ views: ViewReader, _ place: Comment) throws {
         let collection = try #require(try views.model()["tasks"])
+        let fields = collection.contents.map(\.field)
         var own: [String: Int] = [:]
         var named: [String: Int] = [:]
         var wanted: [String: Int] = [:]
         try views.forEachEntity(in: "tasks") { key, row in
-            let contents = try views.contents(of: key)
-            #expect(contents.names == row.contentNames(in: collection), place)
+            let names = try views.contents(of: key).names
+            let ruled = names.filter { fields.contains($0.field) }
+            #expect(ruled == row.contentNames(in: collection), place)
+            #expect(names.filter { !fields.contains($0.field) }.allSatisfy(\.isFile), place)
+            return true
+        }
+        try views.walk(.ledger, Ledger.contentsOfEntities) { _, value in
+            let contents = try EntityContentsRow(parsing: value)
             for name in contents.names {
                 let isWanted = contents.wants(name.field)
                 if name.isFile {

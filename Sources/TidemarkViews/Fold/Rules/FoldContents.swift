@@ -35,7 +35,12 @@ struct FoldContents: FoldRule {
                 !fields.isEmpty
                 && (before[name]?.migrations != collection.migrations
                     || before[name]?.contents.map(\.upload) != collection.contents.map(\.upload))
-            guard isReadOtherwise || fields != (before[name]?.contents ?? []).map(\.field) else {
+            // What is held without a rule may be named no longer.
+            let holdsWithout = try fields.isEmpty && fold.hasContents(of: name)
+            guard
+                isReadOtherwise || holdsWithout
+                    || fields != (before[name]?.contents ?? []).map(\.field)
+            else {
                 if collection.contents.map(\.when) != before[name]?.contents.map(\.when) {
                     try fold.noteFetches(of: name)
                 }
@@ -45,12 +50,7 @@ struct FoldContents: FoldRule {
                 continue
             }
             // What was named before, and what is named now.
-            for (place, _) in try fold.ledgerRows(
-                Ledger.contentsOfEntities + EntityKey.prefix(of: name))
-            {
-                guard let key = place.entityOfContents else { continue }
-                try fold.noteContents(of: key, try fold.entity(key), collection, position)
-            }
+            try fold.noteKnownContents(in: collection, position)
             var keys: [EntityKey] = []
             if !fields.isEmpty {
                 try fold.forEachEntity(in: name) { key, _ in
@@ -81,10 +81,22 @@ extension Fold {
     ) throws -> [String] {
         var above: [String] = []
         try change(contentsOf: key, position) { contents in
-            contents.names = row.contentNames(in: collection)
+            let names = row.contentNames(in: collection)
+            contents.names = names + row.heldNames(contents.names, beside: names, in: collection)
             above = contents.above
         }
         return above
+    }
+
+    /// Notes anew what entities of a collection were known to name.
+    fileprivate func noteKnownContents(
+        in collection: CollectionModel, _ position: Position
+    ) throws {
+        let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: collection.name)
+        for (place, _) in try ledgerRows(prefix) {
+            guard let key = place.entityOfContents else { continue }
+            try noteContents(of: key, entity(key), collection, position)
+        }
     }
 
     /// `asset.wanted`: somebody wants what an entity names, or no longer does.
@@ -269,9 +281,16 @@ extension Fold {
 
     /// `asset.removed`: a file is not there any more; who references it still does.
     func removed(_ asset: AssetRemoved, _ position: Position) throws {
-        guard ContentRow.isNoted(asset.digest),
-            let row = try get(.content(asset.digest)).map({ try ContentRow(parsing: $0) })
-        else { return }
+        guard ContentRow.isNoted(asset.digest), let known = try content(asset.digest) else {
+            return
+        }
+        // Without a rule it was not noted who names it no longer.
+        for name in Set(known.own.map(\.field.collection)).sorted() {
+            let collection = try self.known(name)?.model ?? CollectionModel(name)
+            guard collection.contents.isEmpty else { continue }
+            try noteKnownContents(in: collection, position)
+        }
+        let row = try content(asset.digest) ?? known
         for source in row.sources { try noteNaming(source, position) }
         try noteNaming(asset.digest, row.own, position)
         for source in row.sources { try change(source) { $0.digest = "" } }
@@ -363,6 +382,31 @@ extension EntityRow {
             }
         }
         return names
+    }
+
+    /// Of what was known to be named, the files of the user's that a field names which has no rule
+    /// any more: nobody else may have them.
+    fileprivate func heldNames(
+        _ known: [EntityContentsRow.Named], beside names: [EntityContentsRow.Named],
+        in collection: CollectionModel
+    ) -> [EntityContentsRow.Named] {
+        known.compactMap { known in
+            func isSame(_ named: EntityContentsRow.Named) -> Bool {
+                named.isFile && ExactString(named.text) == ExactString(known.text)
+            }
+            let field = ExactString(known.field)
+            guard known.isFile,
+                !collection.contents.contains(where: { ExactString($0.field) == field }),
+                !names.contains(where: isSame), mentions(known.text)
+            else { return nil }
+            return EntityContentsRow.Named(field: known.field, text: known.text, isFile: true)
+        }
+    }
+
+    /// Whether what the server has, or what is pending, has a text in it.
+    func mentions(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return ([base] + pending.map(\.payload)).contains { $0.firstRange(of: text) != nil }
     }
 
     /// The files of the user's that are to be sent before what is pending: those that a write of it

@@ -27,8 +27,12 @@ package struct SweepDecision: Sendable, Hashable {
         let rule = ContentRetention(try rows.model())
         // Without options nothing goes that is referenced, so that only the rest is looked at.
         var contents: [ContentStanding] = []
+        let abandoned = try rows.abandonedContents()
         func take(_ digest: String, _ row: ContentRow) {
             guard var standing = row.standing(digest) else { return }
+            if abandoned.contains(ExactString(digest)) {
+                (standing.fields, standing.isOwn) = ([], false)
+            }
             standing.isInFlight = isInFlight(digest, row)
             contents.append(standing)
         }
@@ -42,6 +46,9 @@ package struct SweepDecision: Sendable, Hashable {
                     else { continue }
                     take(digest, row)
                 }
+            }
+            for digest in abandoned.inOrder {
+                if let row = try rows.content(digest) { take(digest, row) }
             }
         }
         let removals = rule.removals(of: contents, at: now)
@@ -104,6 +111,51 @@ extension RowReading {
 
     /// Whether there is anything to know of files.
     package func hasContents() throws -> Bool { try hasLedgerRow(Ledger.contents) }
+
+    /// Whether there is anything to know of what a collection's entities name.
+    func hasContents(of collection: CollectionName) throws -> Bool {
+        try hasLedgerRow(Ledger.contentsOfEntities + EntityKey.prefix(of: collection))
+    }
+
+    /// The files of the user's that are held for entities of collections without a rule, where none
+    /// of these names them any more: without a rule nothing looks at each change.
+    fileprivate func abandonedContents() throws -> Set<ExactString> {
+        let model = try model()
+        func hasRule(_ name: CollectionName) -> Bool {
+            model[name].map { !$0.contents.isEmpty } ?? false
+        }
+        var held: [(entity: EntityKey, files: [String])] = []
+        var next: [UInt8]? = Ledger.contentsOfEntities
+        while let first = next {
+            next = nil
+            try walk(.ledger, Ledger.contentsOfEntities, from: first) { bytes, value in
+                guard let key = RowKey(.ledger, bytes).entityOfContents else { return true }
+                guard !hasRule(key.collection) else {
+                    // Behind its last row.
+                    next = Ledger.contentsOfEntities + key.collection.rawValue.utf8 + [1]
+                    return false
+                }
+                let names = try EntityContentsRow(parsing: value).names
+                held.append((key, names.filter(\.isFile).map(\.text)))
+                return true
+            }
+        }
+        var (named, unnamed): (Set<ExactString>, Set<ExactString>) = ([], [])
+        for (key, files) in held where !files.isEmpty {
+            let row = try entity(at: .entity(key))
+            for file in files {
+                if row.mentions(file) {
+                    named.insert(ExactString(file))
+                } else {
+                    unnamed.insert(ExactString(file))
+                }
+            }
+        }
+        return try unnamed.subtracting(named).filter { digest in
+            guard let row = try content(digest.text) else { return false }
+            return row.holds.isEmpty && row.own.allSatisfy { !hasRule($0.field.collection) }
+        }
+    }
 
     /// What an entity names, and who wants that.
     package func contents(of key: EntityKey) throws -> EntityContentsRow {
