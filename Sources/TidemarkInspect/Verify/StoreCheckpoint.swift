@@ -30,6 +30,10 @@ extension Journal {
             let edge = try environment.read { transaction in try log.edge(transaction) }
             return LogCheckpoint(origin: origin, size: edge.size, root: edge.root)
         }
+        return try lookAgain { try checkpoint(of: origin, at: position) }
+    }
+
+    private func checkpoint(of origin: String, at position: Position) throws -> LogCheckpoint {
         if let base = try environment.read({ try log.base($0) }), position <= base.position {
             guard position == base.position else { throw base.dropped(position) }
             return LogCheckpoint(origin: origin, size: base.edge.size, root: base.edge.root)

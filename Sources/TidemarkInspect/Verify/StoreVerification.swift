@@ -85,6 +85,8 @@ extension Journal {
     /// Writes may go on at the same time. The log is read in steps; the rows, which may change, in
     /// one snapshot.
     ///
+    /// Throws ``StoreError`` `lost` where the data file is replaced meanwhile.
+    ///
     /// - Parameters:
     ///   - checkpoints: older ones, which must match this log; not for the level `quick`.
     ///   - scratch: the directory in which the level `deep` folds the log again; the caller removes
@@ -94,14 +96,34 @@ extension Journal {
         _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
         scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
-        var begun = lastDropped
-        var result = try verifyOnce(level, checkpoints, scratch, progress)
-        // What is dropped while it is looked at looks like damage.
-        while !result.isFine, lastDropped > begun {
-            begun = lastDropped
-            result = try verifyOnce(level, checkpoints, scratch, progress)
+        try lookAgain(until: \.isFine) {
+            try verifyOnce(level, checkpoints, scratch, progress)
         }
-        return result
+    }
+
+    /// What `look` finds, which looks again where nothing is fine and events were dropped
+    /// meanwhile: what is dropped while it is looked at looks like damage.
+    func lookAgain<R>(until isFine: (R) -> Bool = { _ in true }, _ look: () throws -> R) throws -> R
+    {
+        var begun = lastDropped
+        while true {
+            let found: Result<R, LogError>
+            do { found = .success(try look()) } catch let error as LogError {
+                found = .failure(error)
+            }
+            if case .success(let value) = found, isFine(value) { return value }
+            let dropped = lastDropped
+            guard dropped > begun else { return try found.get() }
+            begun = dropped
+        }
+    }
+
+    /// What `look` finds in a store that it opens, once more where the data file is gone: a
+    /// smaller one may have been put in its place meanwhile.
+    private static func openAgain<R>(_ look: (_ isLast: Bool) throws -> R) throws -> R {
+        do { return try look(false) } catch let error as StoreError where error.code == .lost {
+            return try look(true)
+        }
     }
 
     /// The last event that was dropped; `@0` for none, and where that can't be read.
@@ -124,6 +146,8 @@ extension Journal {
                 try verifyBase(&result)
             }
             if result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
+        } catch let error as StoreError where error.code == .lost {
+            throw error
         } catch {
             result.problems.append(try LogError(damageIn: error))
         }
@@ -140,6 +164,15 @@ extension Journal {
         at directory: String, _ level: VerifyLevel? = .full,
         against checkpoints: [LogCheckpoint] = [],
         scratch: String? = nil, progress: @escaping (VerifyProgress) throws -> Void = { _ in }
+    ) throws -> StoreVerification {
+        try openAgain { isLast in
+            try verifyStore(at: directory, level, checkpoints, scratch, isLast, progress)
+        }
+    }
+
+    private static func verifyStore(
+        at directory: String, _ level: VerifyLevel?, _ checkpoints: [LogCheckpoint],
+        _ scratch: String?, _ isLast: Bool, _ progress: @escaping (VerifyProgress) throws -> Void
     ) throws -> StoreVerification {
         var result = StoreVerification(level: level ?? .quick)
         do {
@@ -170,6 +203,8 @@ extension Journal {
             }
             try journal.meet(found, &result)
             try journal.tellOrigin(&result)
+        } catch let error as StoreError where error.code == .lost && !isLast {
+            throw error
         } catch {
             result.problems.append(try LogError(damageIn: error))
         }
@@ -202,13 +237,19 @@ extension Journal {
         at directory: String, scratch: String? = nil,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws -> [LogError] {
-        do {
-            let journal = try Journal.open(at: directory, readOnly: true)
-            defer { try? journal.close() }
-            return try ScratchDirectory.with(scratch) { scratch in
-                try journal.compareWithRebuilt(in: scratch, progress: progress).problems
-            }
-        } catch { return [try LogError(damageIn: error)] }
+        try openAgain { isLast in
+            do {
+                let journal = try Journal.open(at: directory, readOnly: true)
+                defer { try? journal.close() }
+                return try journal.lookAgain(until: \.isEmpty) {
+                    try ScratchDirectory.with(scratch) { scratch in
+                        try journal.compareWithRebuilt(in: scratch, progress: progress).problems
+                    }
+                }
+            } catch let error as StoreError where error.code == .lost && !isLast {
+                throw error
+            } catch { return [try LogError(damageIn: error)] }
+        }
     }
 
     /// Compares the log with what identity.json, beside it, says of it.
@@ -225,6 +266,8 @@ extension Journal {
                     try log.checkIdentity(identity, transaction)
                 }
             }
+        } catch let error as StoreError where error.code == .lost {
+            throw error
         } catch {
             let finding = try LogError(damageIn: error)
             if !result.problems.contains(finding) { result.problems.append(finding) }

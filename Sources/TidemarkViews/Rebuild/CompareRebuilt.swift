@@ -161,6 +161,10 @@ private final class Refold {
         let (journal, views, generation) = (journal, views, generation)
         return try journal.environment.read { transaction in
             var state = State()
+            // Of a fold that was cut short there.
+            try scratch.write { target in
+                for tree in Tree.allCases { try target.clear(views.table(tree, generation)) }
+            }
             guard let base = try journal.snapshots.base(transaction) else { return state }
             try scratch.write { target in
                 try views.write(generation, target) { write in

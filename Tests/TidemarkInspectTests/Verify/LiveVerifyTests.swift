@@ -7,12 +7,12 @@ import Synchronization
 import TestSupport
 import Testing
 import TidemarkEvents
-import TidemarkInspect
 import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
 @testable import SyncSupport
+@testable import TidemarkInspect
 @testable import ViewsSupport
 
 @Suite(.serialized) struct `verifying beside a writer` {
@@ -62,6 +62,106 @@ import TidemarkViews
         let result = try store.journal.verify(.deep) { _ in try store.journal.rebuild() }
 
         #expect(result.findings == [])
+    }
+
+    /// Writes commits of a hundred events each, which are sealed.
+    private func writeHundreds(_ count: Int) throws {
+        for hundred in 0..<count {
+            try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                for number in 0..<100 {
+                    try draft.append(
+                        Event(
+                            .serverUpserted, recordedAt: Timestamp(rawValue: 1),
+                            key: EntityKey("tasks", "t\(number)"),
+                            json: Array(#"{"n":\#(hundred)}"#.utf8)))
+                }
+            }
+        }
+        try store.journal.seal(keeping: 10)
+    }
+
+    private func truncate(through last: Position) throws {
+        let scratch = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-truncated-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        try store.journal.truncate(
+            through: last, at: Timestamp(rawValue: 1), in: { scratch.path })
+    }
+
+    @Test(arguments: [false, true])
+    func `events that are dropped while the log is folded again are no finding`(
+        _ hasScratch: Bool
+    ) throws {
+        try writeHundreds(22)
+        let scratch = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-folded-\(UUID().uuidString)")
+        if hasScratch {
+            try FileManager.default.createDirectory(
+                at: scratch, withIntermediateDirectories: false)
+        }
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        var isDropped = false
+
+        let problems = try Journal.checkRebuild(
+            at: store.path, scratch: hasScratch ? scratch.path : nil
+        ) { progress in
+            guard !isDropped else { return }
+            #expect(progress.done < Position(1_500))
+            isDropped = true
+            try truncate(through: Position(1_500))
+        }
+
+        #expect(isDropped && problems == [])
+    }
+
+    @Test func `what looks damaged is looked at again where events were dropped meanwhile`() throws
+    {
+        try writeHundreds(3)
+        let gone = LogError(.missingEvent, at: Position(7), "the log lacks it")
+        var looks = 0
+        let found = try store.journal.lookAgain { () throws -> Int in
+            looks += 1
+            guard looks == 1 else { return looks }
+            try truncate(through: Position(100))
+            throw gone
+        }
+        #expect(found == 2)
+
+        let error = #expect(throws: LogError.self) {
+            try store.journal.lookAgain { () throws -> Int in
+                looks += 1
+                throw gone
+            }
+        }
+        #expect(error == gone && looks == 3)
+        let checkpoint = try store.journal.checkpoint(at: Position(200))
+        #expect(checkpoint.size == 200)
+    }
+
+    @Test func `a data file that is replaced meanwhile is opened again`() throws {
+        var maker = LogMaker(seed: 0x5EED_0B04, isHostile: false)
+        try maker.write(about: 50, to: store.journal)
+        try store.journal.close()
+        let (data, copy) = (store.path + "/data.mdb", store.path + "/data.copy")
+        func replace() throws {
+            try FileManager.default.copyItem(atPath: data, toPath: copy)
+            try FileManager.default.removeItem(atPath: data)
+            try FileManager.default.moveItem(atPath: copy, toPath: data)
+        }
+        var replacements = 0
+        let result = try Journal.verifyStore(at: store.path) { progress in
+            guard progress == .rows, replacements == 0 else { return }
+            replacements += 1
+            try replace()
+        }
+        #expect(result.findings == [] && replacements == 1)
+
+        // One that is replaced again and again is damaged.
+        let other = try Journal.verifyStore(at: store.path) { progress in
+            if progress == .rows { try replace() }
+        }
+        #expect(other.problems.map(\.code) == [.corruptTable])
+        try store.reopen(isClosed: true)
     }
 
     @Test(.enabled(if: CrashChild.isThere, CrashChild.missing))
