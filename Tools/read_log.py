@@ -354,7 +354,25 @@ def told(files, position, text):
 
 
 def missing(store, files):
-    """The files in `contents` that are not what their last events say."""
+    """The files in `contents` that are not what their last events say, those of now, too."""
+    found = list(unlike(store, files))
+    for position, digest, what in found and still(store, files, found):
+        yield position, None, f"the file {digest} {what}"
+
+
+def still(store, files, found):
+    """What was found of files of which the log says the same now: others went meanwhile."""
+    now = {}
+    log, edge, others, base = tables(store)
+    for position, text, _ in audit(log, edge, *others, base=base):
+        if text is not None:
+            told(now, position, text)
+    return [(position, digest, what) for position, digest, what in found
+            if now.get(digest) == files[digest]]
+
+
+def unlike(store, files):
+    """The files that are not what a reading of the log said."""
     for digest, (position, length) in files.items():
         try:
             with open(os.path.join(store, "contents", digest[:2], digest), "rb") as file:
@@ -363,9 +381,27 @@ def missing(store, files):
                     hashing.update(part)
                 size = file.tell()
             if (hashing.hexdigest(), size) != (digest, length):
-                yield position, None, f"the file {digest} is another one, of {size} bytes"
+                yield position, digest, f"is another one, of {size} bytes"
         except OSError as error:
-            yield position, None, f"the file {digest} can't be read: {error.strerror}"
+            yield position, digest, f"can't be read: {error.strerror}"
+
+
+def tables(store):
+    """The log, its edge, the tables beside it and its base, in one moment."""
+    lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
+    with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=6) as env:
+        room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
+        need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
+        with env.begin() as moment:
+            names = {name: moment.get(name) for name in TABLES}  # older stores have others
+        opened = {name: env.open_db(name, create=False) for name in names if names[name]}
+        with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
+            rows = {name: list(moment.cursor(table)) for name, table in opened.items()}
+            base = moment.get(b"base") or b""
+            edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
+        need(b"log" in rows, "there is no table log")
+    log, *others = (rows.get(name, []) for name in TABLES[:5])
+    return log, edge, others, base
 
 
 def main(arguments):
@@ -374,19 +410,7 @@ def main(arguments):
         return 2
     store, status, files = arguments[0], 0, {}
     try:
-        lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
-        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=6) as env:
-            room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
-            need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
-            with env.begin() as moment:
-                names = {name: moment.get(name) for name in TABLES}  # older stores have others
-            tables = {name: env.open_db(name, create=False) for name in names if names[name]}
-            with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
-                rows = {name: list(moment.cursor(table)) for name, table in tables.items()}
-                base = moment.get(b"base") or b""
-                edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
-            need(b"log" in rows, "there is no table log")
-        log, *others = (rows.get(name, []) for name in TABLES[:5])
+        log, edge, others, base = tables(store)
         events = audit(log, edge, *others, base=base)
         for position, text, what in itertools.chain(events, missing(store, files)):
             if text is None:

@@ -115,6 +115,14 @@ struct `the independent reader` {
         #expect(ended.status == 0, "\(ended.errors)")
     }
 
+    @Test func `a file that went meanwhile is no finding`() throws {
+        try workshop.makeNastyStore()
+
+        let ended = try workshop.python(ReaderScripts.swept, "nasty")
+
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
     @Test func `it changes nothing on disk, and needs no lock file`() throws {
         try workshop.makeNastyStore()
         try FileManager.default.removeItem(atPath: workshop.path("nasty/lock.mdb"))

@@ -65,6 +65,16 @@ extension ReaderScripts {
             assert seen[-1][1] == whole
             """#
 
+    static let swept =
+        running + #"""
+            store, digest = sys.argv[3], "0" * 64
+            files = {digest: (1, 5)}  # as the log told before
+            assert list(read_log.missing(store, files)) == []
+            read_log.told = lambda now, position, text: now.update(files)
+            (found,) = read_log.missing(store, files)
+            assert found[:2] == (1, None) and digest in found[2], found
+            """#
+
     static let example =
         running + #"""
             from hashlib import sha256
