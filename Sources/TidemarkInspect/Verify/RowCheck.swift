@@ -30,29 +30,12 @@ final class RowCheck {
 
     /// Runs the check; returns what is wrong.
     func run(_ transaction: borrowing some TableReading & ~Copyable) throws -> [LogError] {
-        let references = references()
         for tree in Tree.allCases { try look(at: tree, transaction) }
         for name in recorded.missing where suspects.count < Self.suspectsMax {
             suspects.insert(name)
         }
         if findings.isEmpty, !suspects.isEmpty { try explain(transaction) }
-        if findings.isEmpty { findings += try references.value.get() }
         return findings
-    }
-
-    /// Checks the references between rows on another thread, in a snapshot of its own.
-    private func references() -> Background<Result<[LogError], any Error>> {
-        let journal = journal
-        return Background {
-            Result {
-                try journal.environment.read { transaction in
-                    let state = try journal.views.state(transaction)
-                    guard state?.isCurrent ?? true else { return [] }
-                    let generation = (state ?? ViewTables.State()).generation
-                    return try RowReferences(journal, generation).findings(transaction)
-                }
-            }
-        }
     }
 
     private func look(

@@ -17,6 +17,15 @@ struct RowReferences {
         self.generation = generation
     }
 
+    /// The live rows that do not agree, in one snapshot; none of rows that other rules made.
+    static func findings(in journal: Journal) throws -> [LogError] {
+        try journal.environment.read { transaction in
+            let state = try journal.views.state(transaction) ?? ViewTables.State()
+            guard state.isCurrent else { return [] }
+            return try RowReferences(journal, state.generation).findings(transaction)
+        }
+    }
+
     /// The rows that do not agree.
     func findings(
         _ transaction: borrowing some TableReading & ~Copyable

@@ -349,29 +349,34 @@ extension Journal {
     private func verifyRows(
         _ result: inout StoreVerification, _ recorded: inout RecordedRows
     ) throws {
-        try environment.read { transaction in
-            let state = try views.state(transaction)
-            guard state?.isCurrent ?? true else {
-                result.notes.append(
-                    "the rows were made by other rules; open the store for writing to rebuild them")
-                return
-            }
+        // Each thread looks at one point of the log, and they may be different ones. None is waited
+        // for within a read: who moves the map waits for that, and lets nobody begin meanwhile.
+        let indexes = Background {
+            Result { try self.environment.read { try self.indexDifferences($0) } }
+        }
+        let references = Background { Result { try RowReferences.findings(in: self) } }
+        defer { _ = (indexes.value, references.value) }
+        let isCurrent = try environment.read { transaction in
+            let state = try views.state(transaction) ?? ViewTables.State()
+            guard state.isCurrent else { return false }
             try log.forEachCommit(from: recorded.last.next, transaction) { record in
                 if let mistake = recorded.note(record) { throw mistake }
                 return true
             }
-            // Each looks at one point of the log, and they may be different ones.
-            let indexes = Background {
-                Result { try self.environment.read { try self.indexDifferences($0) } }
-            }
-            defer { _ = indexes.value }
-            let check = RowCheck(self, (state ?? ViewTables.State()).generation, recorded)
+            let check = RowCheck(self, state.generation, recorded)
             result.problems += try check.run(transaction)
             result.rows = check.rows
-            if result.isFine {
-                result.problems += try indexes.value.get().map {
-                    LogError(.corruptRow, at: .start, "\($0); `tidemark rebuild` mends it")
-                }
+            return true
+        }
+        guard isCurrent else {
+            result.notes.append(
+                "the rows were made by other rules; open the store for writing to rebuild them")
+            return
+        }
+        if result.isFine { result.problems += try references.value.get() }
+        if result.isFine {
+            result.problems += try indexes.value.get().map {
+                LogError(.corruptRow, at: .start, "\($0); `tidemark rebuild` mends it")
             }
         }
     }

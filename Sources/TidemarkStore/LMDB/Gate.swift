@@ -68,8 +68,9 @@ final class Gate: Sendable {
                 return .nested(snapshot)
             }
             if let refusal = Self.refusal(state) { return .refused(refusal) }
-            // A read inside a write must not wait for those who wait for that write.
-            let mayPass = state.exclusiveWaiting == 0 || state.writer == me
+            // A write may wait for a read, on its own thread or another, which must not wait for
+            // those who wait for that write.
+            let mayPass = state.exclusiveWaiting == 0 || state.writer != nil
             guard !state.isExclusive, mayPass, state.readers.count < self.readersMax else {
                 return nil
             }

@@ -164,6 +164,33 @@ import TidemarkViews
         try store.reopen(isClosed: true)
     }
 
+    @Test func `a map that grows meanwhile is waited for by nobody who waits for it`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-growing-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let journal = Journal(
+            try Environment.open(at: folder.path, Journal.options(mapBytes: 1 << 20)))
+        let put: @Sendable (Int) throws -> Void = { number in
+            let text = String(repeating: "x", count: 20_000)
+            let event = Event(
+                .serverUpserted, recordedAt: Timestamp(rawValue: 1),
+                key: EntityKey("tasks", "t\(number % 50)"),
+                json: Array(#"{"n":\#(number),"text":"\#(text)"}"#.utf8))
+            _ = try journal.write(at: Timestamp(rawValue: 1)) { draft in try draft.append(event) }
+        }
+        try put(0)
+        let writer = ConcurrentResult { for number in 1...300 { try put(number) } }
+        var verifications = 0
+        while !writer.hasEnded {
+            #expect(try journal.verify(.full).findings == [])
+            verifications += 1
+        }
+        try writer.value()
+        #expect(verifications > 0)
+        try journal.close()
+    }
+
     @Test(.enabled(if: CrashChild.isThere, CrashChild.missing))
     func `fifty times beside a process that writes all the time raises no alarm`() throws {
         try store.journal.close()
