@@ -165,6 +165,7 @@ private struct Unopened {
             throw error
         }
         do { try takeOver(environment, identity) } catch {
+            try? old.write(to: directory, isDurable: true)
             try? environment.close()
             throw error
         }
