@@ -17,7 +17,7 @@ package enum RefillRule {
         left: Int, of pool: SyncModel.Pool, explicit: Int?, remembered: Int?
     ) -> Int {
         let fill = explicit ?? remembered ?? pool.fill
-        let threshold = explicit ?? min(pool.refillBelow ?? fill / 2, fill)
+        let threshold = explicit ?? min(pool.refillBelow ?? max(fill / 2, 1), fill)
         return left < threshold ? fill - left : 0
     }
 }

@@ -101,8 +101,10 @@ extension SyncMachine {
         var due: [Refill] = []
         for known in facts {
             guard let pool = model.pool(known.key.pool) else { continue }
-            // Of a key that was asked for twice the last number counts.
-            let explicit = scope.reservations?.last { $0.place == known.key && $0.count != nil }
+            // Of a key that was asked for twice the last number counts that can be had.
+            let explicit = scope.reservations?.last {
+                $0.place == known.key && $0.count != nil && problem(with: $0) == nil
+            }
             let count = RefillRule.count(
                 left: known.left, of: pool, explicit: explicit?.count, remembered: known.row?.fill)
             guard count > 0 else { continue }

@@ -61,6 +61,22 @@ import TidemarkRules
         #expect(asked(script(0, pool: never)) == [])
     }
 
+    @Test func `fills one that has a single value once that is taken`() {
+        let single = SyncModel.Pool("numbers", fill: 1)
+        #expect(asked(script(0, pool: single)) == ["reserve 1 numbers of A1"])
+        #expect(asked(script(1, pool: single)) == [])
+        #expect(asked(script(0, remembered(1))) == ["reserve 1 numbers of A1"])
+    }
+
+    @Test func `goes by the last number that can be had`() {
+        let numbers = [20, 30, 5000].map {
+            SyncScope.Reservation("numbers", ["A1"], count: $0)
+        }
+        var script = script(0, scope: .reserve(numbers))
+        #expect(script.run().filter { $0.hasPrefix("reserve") } == ["reserve 30 numbers of A1"])
+        #expect(script.machine.outcome.refills.count == 1)
+    }
+
     @Test func `does so after everything was sent, once, and in no light pull`() {
         var script = script(0)
         script.pending = [PendingWrite(EntityKey("tasks", "t1"), .create)]
