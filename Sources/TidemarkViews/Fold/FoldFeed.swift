@@ -27,4 +27,38 @@ extension Fold {
         row.epoch = epoch
         put(.watermark(target), row.encoded)
     }
+
+    /// Forgets where feeds go on that another model lists otherwise: by other fields or in another
+    /// order both parts begin anew, and the backfill where it ended and is to go further back.
+    func forgetFeeds(of before: SyncModel, _ event: Event) throws {
+        let model = try model()
+        for old in before.collections {
+            guard let rule = old.feed, let collection = model[old.name] else { continue }
+            let back = PullTarget(old.name, scope: PullTarget.back)
+            let isSame = collection.feed.map { rule.isInOrder(of: $0) } ?? false
+            if isSame, let new = collection.feed {
+                let goesBack = new.goesFurtherBack(than: rule, at: event.recordedAt)
+                if try goesBack && feedCursor(back) == .end { put(.watermark(back), nil) }
+                continue
+            }
+            for target in [back, PullTarget(old.name, scope: PullTarget.forward)]
+            where try watermark(target) != nil {
+                put(.watermark(target), nil)
+            }
+        }
+    }
+}
+
+extension FeedRule {
+    /// Whether another one lists by the same keys in the same order.
+    fileprivate func isInOrder(of other: FeedRule) -> Bool {
+        ExactString(order) == ExactString(other.order)
+            && ExactString(change) == ExactString(other.change) && compares == other.compares
+    }
+
+    /// Whether it lists what another one leaves out as too old.
+    fileprivate func goesFurtherBack(than other: FeedRule, at now: Timestamp) -> Bool {
+        guard let known = other.ageMax else { return false }
+        return ageMax.map { now.subtracting($0) < now.subtracting(known) } ?? true
+    }
 }

@@ -14,6 +14,7 @@ extension Fold {
         try keep("model", event, position)
         try widenElements(of: before)
         try forgetSets(of: before)
+        try forgetFeeds(of: before, event)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }

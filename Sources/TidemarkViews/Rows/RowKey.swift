@@ -73,7 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities, .schedule: 8
-        case .watermarks: 8
+        case .watermarks: 9
         case .contents: 7
         case .decisions: 6
         case .issues: 5

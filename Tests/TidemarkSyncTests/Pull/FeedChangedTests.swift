@@ -1,0 +1,112 @@
+// FeedChangedTests.swift — a feed that another model lists otherwise.
+
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite struct `a feed that another model lists otherwise` {
+    private static let feed = FeedRule(order: "released", change: "updated", block: 2)
+
+    private static func model(_ feed: FeedRule?) -> SyncModel {
+        SyncModel(name: "news", collections: [CollectionModel("articles", feed: feed)])
+    }
+
+    private func cursor(_ scope: String, _ device: SyncDevice) throws -> FeedCursor? {
+        try device.replica.journal.read { views in
+            try views.feedCursor(PullTarget("articles", scope: scope))
+        }
+    }
+
+    private func register(_ feed: FeedRule?, _ device: SyncDevice) throws {
+        let known = try #require(try device.replica.registration)
+        try device.replica.register(
+            ModelRegistration(model: Self.model(feed), remote: known.remote))
+    }
+
+    /// A device that has listed a feed of four articles.
+    private func withDevice(
+        _ feed: FeedRule, _ body: (SyncWorld, SyncDevice) async throws -> Void
+    ) async throws {
+        let world = SyncWorld(model: Self.model(feed))
+        for number in 1...4 {
+            let day = "2026-01-0\(number)T00:00:00Z"
+            world.server.put(
+                "articles/a\(number)",
+                #"{"released":"\#(day)","updated":"\#(day)","edited":"\#(day)"}"#)
+        }
+        try await SyncDevice.with(world) { device in
+            #expect(try await device.sync().isSynced)
+            #expect(try cursor(PullTarget.back, device) == .end)
+            #expect(try cursor(PullTarget.forward, device) != nil)
+            try await body(world, device)
+        }
+    }
+
+    @Test(arguments: [
+        FeedRule(order: "edited", change: "updated", block: 2),
+        FeedRule(order: "released", change: "edited", block: 2),
+        FeedRule(order: "released", change: "updated", block: 2, compares: .instants),
+    ])
+    func `begins anew where its keys are others, or compared otherwise`(
+        _ other: FeedRule
+    ) async throws {
+        try await withDevice(Self.feed) { world, device in
+            try register(other, device)
+            #expect(try cursor(PullTarget.back, device) == nil)
+            #expect(try cursor(PullTarget.forward, device) == nil)
+
+            let day = "2026-01-05T00:00:00Z"
+            world.server.put(
+                "articles/a2", #"{"released":"\#(day)","updated":"\#(day)","edited":"\#(day)"}"#)
+            #expect(try await device.sync().isSynced)
+
+            #expect(try cursor(PullTarget.back, device) == .end)
+            #expect(try cursor(PullTarget.forward, device)?.key == FeedKey(day))
+            #expect(try device.keys("articles").sorted() == ["a1", "a2", "a3", "a4"])
+        }
+    }
+
+    @Test func `is forgotten with its rule`() async throws {
+        try await withDevice(Self.feed) { _, device in
+            try register(nil, device)
+            #expect(try cursor(PullTarget.back, device) == nil)
+            #expect(try cursor(PullTarget.forward, device) == nil)
+        }
+    }
+
+    @Test func `goes on where only its blocks are others, or it ends earlier`() async throws {
+        try await withDevice(Self.feed) { _, device in
+            let forward = try cursor(PullTarget.forward, device)
+            for other in [
+                FeedRule(order: "released", change: "updated", block: 3),
+                FeedRule(order: "released", change: "updated", ageMax: .days(1)),
+            ] {
+                try register(other, device)
+                #expect(try cursor(PullTarget.back, device) == .end)
+                #expect(try cursor(PullTarget.forward, device) == forward)
+            }
+        }
+    }
+
+    @Test(arguments: [TimeSpan.days(10), nil])
+    func `is listed back again where it goes further back`(_ ageMax: TimeSpan?) async throws {
+        var recent = Self.feed
+        recent.ageMax = .days(2)
+        try await withDevice(recent) { _, device in
+            let forward = try cursor(PullTarget.forward, device)
+            var other = recent
+            other.ageMax = ageMax
+            try register(other, device)
+
+            #expect(try cursor(PullTarget.back, device) == nil)
+            #expect(try cursor(PullTarget.forward, device) == forward)
+            #expect(try await device.sync().isSynced)
+            #expect(try cursor(PullTarget.back, device) == .end)
+        }
+    }
+}
