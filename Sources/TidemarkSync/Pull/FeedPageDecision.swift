@@ -77,6 +77,12 @@ package struct FeedPageDecision {
         }
         if feed.isBack, let forward = after.forward, forward != feed.forward {
             cursors.append(Named(PullTarget.forward, forward))
+        } else if feed.isFirst, !isStale, after.forward == nil {
+            // Of a collection that was dropped on the server what was known goes.
+            let target = PullTarget(collection, scope: PullTarget.forward)
+            if try news.fold.feedCursor(target) != nil {
+                cursors.append(Named(PullTarget.forward, .end))
+            }
         }
         if !feed.isBack { after.forward = after.cursor }
         unreadable = try sorted.unreadable.filter { try news.isNew($0, in: collection) }

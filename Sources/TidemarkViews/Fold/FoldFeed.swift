@@ -9,6 +9,11 @@ extension Fold {
     ) throws {
         for part in page.cursors {
             let target = PullTarget(collection, scope: part.name)
+            guard part.name != PullTarget.forward || part.value != .end else {
+                // Changes are listed from the first on that is seen.
+                put(.watermark(target), nil)
+                continue
+            }
             var row = WatermarkRow(
                 cursor: part.value.revision, position: position, recordedAt: event.recordedAt)
             row.epoch = try watermark(target)?.epoch

@@ -6,6 +6,7 @@ import Tidemark
 import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -70,6 +71,44 @@ import TidemarkTesting
             let position = try device.position()
             #expect(try await device.sync().isSynced)
             #expect(try device.position().rawValue == position.rawValue + 1)
+        }
+    }
+
+    @Test func `has no place among the changes of the old one where the new one is empty`()
+        async throws
+    {
+        let model = SyncModel(
+            name: "news",
+            collections: [
+                CollectionModel(
+                    "articles", feed: .init(order: "released", change: "updated", block: 2))
+            ])
+        let world = SyncWorld(model: model)
+        func put(_ id: String, _ day: String) {
+            world.server.put("articles/\(id)", #"{"released":"\#(day)","updated":"\#(day)"}"#)
+        }
+        put("a1", "2026-01-05T00:00:00Z")
+        try await SyncDevice.with(world) { device in
+            func forward() throws -> FeedCursor? {
+                try device.replica.journal.read { views in
+                    try views.feedCursor(PullTarget("articles", scope: PullTarget.forward))
+                }
+            }
+            #expect(try await device.sync().isSynced)
+            #expect(try forward() != nil)
+            world.server.request(.delete, Self.articles)
+            world.clock.advance(by: .seconds(1))
+            world.server.request(.put, Self.articles)
+
+            #expect(try await device.sync().isSynced)
+            #expect(try forward() == nil)
+            #expect(try device.keys("articles") == [])
+
+            // Older than the changes of the old one.
+            put("a2", "2026-01-02T00:00:00Z")
+            #expect(try await device.sync().isSynced)
+            #expect(try device.keys("articles") == ["a2"])
+            #expect(try forward()?.key == FeedKey("2026-01-02T00:00:00Z"))
         }
     }
 }
