@@ -124,11 +124,9 @@ extension Dhis2Adapter {
 
     /// A time with a zone, as in `2011-01-11T00:00:00.000+0000`; one without is taken for UTC.
     private static func moment(_ text: String) -> Timestamp? {
-        guard text.utf8.count > 19 else { return Dhis2Day.moment(text) }
-        let clock = text.index(text.startIndex, offsetBy: 19)
-        guard let mark = text[clock...].firstIndex(where: { "Z+-".contains($0) }) else {
-            return Dhis2Day.moment(text)
-        }
+        guard let clock = text.index(text.startIndex, offsetBy: 19, limitedBy: text.endIndex),
+            let mark = text[clock...].firstIndex(where: { "Z+-".contains($0) })
+        else { return Dhis2Day.moment(text) }
         let zone = text[mark...].filter { $0 != ":" }
         guard let wall = Dhis2Day.moment(String(text[..<mark])) else { return nil }
         if zone == "Z" { return wall }

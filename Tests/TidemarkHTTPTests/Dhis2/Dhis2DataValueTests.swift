@@ -128,6 +128,17 @@ import TidemarkSync
         #expect(page.cursor == Revision("2026-01-02T00:30:00.000+0000"))
     }
 
+    @Test func `a value whose change is at no time is one all the same`() throws {
+        // More than nineteen bytes, and fewer characters.
+        let time = String(repeating: "\u{E9}", count: 12)
+        let body =
+            #"{"dataValues":["# + value("D1", #""value":"1","lastUpdated":"\#(time)""#) + "]}"
+        let call = ServerCall.list(Self.values, after: Revision("x"), page: nil)
+        guard case .page(let page) = try answer(call, body) else { return #expect(Bool(false)) }
+        #expect(page.records.map(\.id) == [id("D1")] && page.unreadable.isEmpty)
+        #expect(page.cursor == Revision("x"))
+    }
+
     @Test func `a set without values keeps the cursor`() throws {
         let call = ServerCall.list(Self.values, after: Revision("x"), page: nil)
         for body in [#"{"dataValues":[]}"#, #"{"dataSet":"S1","period":"202601"}"#] {
