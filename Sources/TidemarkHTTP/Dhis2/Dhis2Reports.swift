@@ -351,7 +351,8 @@ struct Dhis2Report {
         let counts = summary["importCount"]?.object ?? JSONObject()
         func count(_ name: String) -> Int64 { counts[name]?.int64Value ?? 0 }
         let isLeftOut =
-            count("ignored") > 0 && count("imported") + count("updated") + count("deleted") == 0
+            count("ignored") > 0
+            && ["imported", "updated", "deleted"].allSatisfy { count($0) == 0 }
         if let id = summary["reference"]?.stringValue {
             change(nil, id) { entry in
                 switch status {

@@ -304,6 +304,15 @@ import TidemarkSync
         #expect(found.map(words) == [word == "absent" ? word : "\(word) \(detail)"])
     }
 
+    @Test func `counts of an old summary may be any numbers`() throws {
+        let counts = #"{"imported":9223372036854775807,"updated":9223372036854775807,"ignored":1}"#
+        let found = try answers(
+            "2.37", [update("V1")],
+            #"{"response":{"responseType":"ImportSummaries","importSummaries":["#
+                + #"{"status":"SUCCESS","reference":"V1","importCount":\#(counts)}]}}"#)
+        #expect(found.map(words) == ["stored V1 "])
+    }
+
     @Test func `whom a sentence only mentions is what its own summary says`() throws {
         let found = try answers(
             "2.37", [update("T1", Self.entities)],
