@@ -18,7 +18,7 @@ extension Dhis2Adapter {
                 return answer
             }
             if call.isImport, status == 200 || status == 409 {
-                return try imported(call, body)
+                return try imported(call, status, response.headerFields, body)
             }
             if case .poll(let ticket, let calls) = call,
                 let answer = try polled(ticket, calls, status, body)
@@ -80,11 +80,13 @@ extension Dhis2Adapter {
     }
 
     private func imported(
-        _ call: ServerCall, _ body: [UInt8]
+        _ call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
         let calls = if case .batch(let calls) = call { calls } else { [call] }
         guard let answers = reported(calls, body) else {
             if dialect.generation == .new, let promise = promise(body) { return promise }
+            // Something is wrong with the request, before any object is looked at.
+            guard status == 200 else { return refused(call, status, headers, body) }
             throw .malformed("an import without a report")
         }
         if case .batch = call { return .batch(answers) }

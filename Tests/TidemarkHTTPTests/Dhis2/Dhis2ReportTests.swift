@@ -313,6 +313,17 @@ import TidemarkSync
         #expect(found.map(words) == ["stored V1 "])
     }
 
+    @Test(arguments: ["2.37", "2.41"])
+    func `a conflict without a report is told with its reason`(_ version: String) throws {
+        let found = try answers(
+            version, [update("V1"), update("V2")],
+            #"{"httpStatusCode":409,"status":"ERROR","message":"The stage has no form"}"#,
+            status: 409)
+        #expect(found.count == 1)
+        guard case .failure(let failure) = found.first else { return #expect(Bool(false)) }
+        #expect(failure == .client(status: 409, "The stage has no form"))
+    }
+
     @Test func `whom a sentence only mentions is what its own summary says`() throws {
         let found = try answers(
             "2.37", [update("T1", Self.entities)],
