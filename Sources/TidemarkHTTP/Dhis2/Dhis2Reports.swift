@@ -21,7 +21,14 @@ extension Dhis2Adapter {
         let report =
             dialect.generation == .new
             ? Dhis2Report(tracker: object) : Dhis2Report(summaries: object)
-        return report.map { report in calls.map { answer(to: $0, report) } }
+        guard var report else { return nil }
+        report.placeSentence(
+            among: calls.compactMap { call in
+                call.collection.flatMap { collection in
+                    call.write.map { (Dhis2Kind(collection.name), $0.id) }
+                }
+            })
+        return calls.map { answer(to: $0, report) }
     }
 
     /// What an answer proves of its writes: what their parts of the report say.
@@ -42,7 +49,7 @@ extension Dhis2Adapter {
         }
         let kind = Dhis2Kind(collection.name)
         let isDeletion = if case .delete = call { true } else { false }
-        let found = report.entry(of: kind, id)
+        let found = report.entry(of: kind, id, isDeletion: isDeletion)
         let errors = found.errors.map { issue($0, .error, call, collection) }
         if isDeletion, found.isUnknown || found.errors.contains(where: \.isOfUnknown) {
             return BatchedAnswer(status: 404, .absent)
@@ -228,6 +235,9 @@ struct Dhis2Report {
         /// Whether the importer says that there is no such object.
         var isUnknown = false
 
+        /// Whether neither an error nor a success is told.
+        var isSilent: Bool { errors.isEmpty && !isImported }
+
         /// Adds what is not there yet: an importer may name an object twice.
         mutating func add(errors more: [Problem]) {
             errors += more.filter { !errors.contains($0) }
@@ -248,9 +258,12 @@ struct Dhis2Report {
     private struct Sentence {
         var text: String
         var isError: Bool
+        /// The object that it can only be about, where it names none.
+        var object: Name?
 
-        func names(_ id: String) -> Bool {
-            text.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
+        func names(_ name: Name) -> Bool {
+            object == name
+                || text.split { !($0.isLetter || $0.isNumber) }.contains { $0 == name.id }
         }
 
         /// Whether it says that there is no such object.
@@ -261,20 +274,39 @@ struct Dhis2Report {
         }
     }
 
+    /// What is said of an object, beside sentences.
+    private func entry(_ name: Name) -> Entry {
+        entries[name] ?? entries[Name(type: nil, id: name.id)] ?? Entry()
+    }
+
     /// What is said of an object.
-    func entry(of kind: Dhis2Kind, _ id: String) -> Entry {
-        var entry =
-            entries[Name(type: kind.reportName, id: id)] ?? entries[Name(type: nil, id: id)]
-            ?? Entry()
-        let isSilent = entry.errors.isEmpty && !entry.isImported
-        for sentence in sentences where sentence.names(id) {
-            if sentence.isOfUnknown {
+    ///
+    /// - Parameter isDeletion: whether it was to be deleted: that there is none is no error then.
+    func entry(of kind: Dhis2Kind, _ id: String, isDeletion: Bool) -> Entry {
+        let name = Name(type: kind.reportName, id: id)
+        var entry = entry(name)
+        let isSilent = entry.isSilent
+        for sentence in sentences where sentence.names(name) {
+            if isDeletion, sentence.isOfUnknown {
                 entry.isUnknown = true
             } else if sentence.isError, isSilent {
                 entry.add(errors: [Problem(message: sentence.text)])
             }
         }
         return entry
+    }
+
+    /// Notes which object the one sentence is about that names none of those sent, where nothing
+    /// else is said of a single one of them.
+    mutating func placeSentence(among objects: [(kind: Dhis2Kind, id: String)]) {
+        let silent = objects.map { Name(type: $0.kind.reportName, id: $0.id) }
+            .filter { entry($0).isSilent }
+        let places = sentences.indices.filter { place in
+            sentences[place].isError && !silent.contains(where: sentences[place].names)
+        }
+        let unnamed = silent.filter { name in !sentences.contains { $0.names(name) } }
+        guard places.count == 1, unnamed.count == 1 else { return }
+        sentences[places[0]].object = unnamed[0]
     }
 
     private mutating func change(_ type: String?, _ id: String, _ body: (inout Entry) -> Void) {

@@ -291,7 +291,9 @@ import TidemarkSync
             ("User has no data write access to event V1", "refused"),
             ("Event V1 cannot be deleted as it is not present in the system", "absent"),
             ("Event not found for ID V1", "absent"), ("V1 does not exist", "absent"),
-            ("Program P1 is not assigned to this Organisation Unit: O1", "ignored"),
+            // Nobody else was sent.
+            ("Program P1 is not assigned to this Organisation Unit: O1", "refused"),
+            ("There is no access", "refused"), ("Enrollment not found", "absent"),
         ])
     func `an old summary without a reference is about whom its sentence names`(
         _ sentence: String, _ word: String
@@ -302,6 +304,36 @@ import TidemarkSync
                 + #"{"status":"ERROR","description":"\#(sentence)"}]}}"#, status: 409)
         let detail = word == "refused" ? sentence : ""
         #expect(found.map(words) == [word == "absent" ? word : "\(word) \(detail)"])
+    }
+
+    @Test func `a sentence that names nobody is about the one of whom nothing else is said`() throws
+    {
+        let kept = #"{"status":"SUCCESS","reference":"V1","importCount":{"updated":1}}"#
+        let sentence = #"{"status":"ERROR","description":"The unit O1 does not exist"}"#
+        func found(_ calls: [ServerCall], _ said: String...) throws -> [String] {
+            try answers(
+                "2.37", calls,
+                #"{"response":{"responseType":"ImportSummaries","importSummaries":["#
+                    + said.joined(separator: ",") + "]}}", status: 409
+            ).map(words)
+        }
+        let refused = "refused The unit O1 does not exist"
+        #expect(
+            try found([update("V1"), update("V2")], kept, sentence) == ["stored V1 ", refused])
+        #expect(
+            try found([update("V1"), delete("V2")], kept, sentence) == ["stored V1 ", "absent"])
+        // Of two it is not known whose it is, nor which of two is whose.
+        #expect(try found([update("V2"), update("V3")], sentence) == ["ignored ", "ignored "])
+        let other = #"{"status":"ERROR","description":"no access"}"#
+        #expect(try found([update("V2")], sentence, other) == ["ignored "])
+        // What is named is not anybody else's.
+        let named = #"{"status":"ERROR","description":"V2 does not exist"}"#
+        #expect(
+            try found([update("V2"), update("V3")], named)
+                == ["refused V2 does not exist", "ignored "])
+        #expect(
+            try found([update("V2"), update("V3")], named, sentence)
+                == ["refused V2 does not exist", refused])
     }
 
     @Test func `counts of an old summary may be any numbers`() throws {
