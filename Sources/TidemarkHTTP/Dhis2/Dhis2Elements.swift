@@ -1,7 +1,7 @@
 // Dhis2Elements.swift — what of an event is not sent.
 //
 //   values of data elements that the program stage does not have: with one of them DHIS2 refuses
-//   the whole event
+//   the whole event; but the old importers, which replace all values, keep those that are there
 //   the enrollment of an event in a program without registration: some versions tell one that
 //   stands for all of them, and nobody makes it
 
@@ -12,13 +12,13 @@ extension Dhis2Adapter {
     /// An event without the values of elements that its program stage does not have, and without
     /// an enrollment where its program has none, as far as stage and program are here.
     public func part(
-        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+        of call: ServerCall, on base: JSONDocument?, _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart? {
         guard let collection = call.collection, Dhis2Kind(collection.name) == .events else {
             return nil
         }
         let unenrolled = Self.unenrolled(call, collection, document)
-        guard let part = part(of: unenrolled ?? call, collection, document) else {
+        guard let part = part(of: unenrolled ?? call, collection, base, document) else {
             return unenrolled.map { SentPart($0, leftOut: []) }
         }
         return part
@@ -48,15 +48,20 @@ extension Dhis2Adapter {
     }
 
     private func part(
-        of call: ServerCall, _ collection: CollectionModel,
+        of call: ServerCall, _ collection: CollectionModel, _ base: JSONDocument?,
         _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart? {
         guard let body = call.write?.body,
             (try? JSON.arrayElements(of: body, at: Self.values))?.isEmpty == false,
             let stage = JSON.value("programStage", of: body)?.stringValue,
             let definition = document(EntityKey("programStages", stage)),
-            let elements = Self.elements(of: definition)
+            var elements = Self.elements(of: definition)
         else { return nil }
+        if dialect.generation == .old {
+            // Left out, it would be deleted: the stage may be another one on the server by now.
+            let known = base?.value(Self.values)?.array ?? []
+            elements.formUnion(known.compactMap { $0["dataElement"]?.stringValue })
+        }
         let left = Self.split(body, elements)
         guard !left.gone.isEmpty else { return nil }
         let list = collection.keyed.first { $0.field == Self.values }

@@ -55,7 +55,7 @@ public struct ServerTraits: Sendable, Hashable {
     /// The fields by whose presence writes of a collection are parted: in one request all have the
     /// field, or none.
     public var presenceFields: [CollectionName: String] = [:]
-    /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:_:)``.
+    /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:on:_:)``.
     public var sentInPart: Set<CollectionName> = []
     /// The collections of whose entities an answer may show only a part:
     /// ``ServerAdapter/completed(_:of:by:in:_:)``.
@@ -276,9 +276,11 @@ public protocol ServerAdapter: Sendable {
     /// It is asked about the collections of ``ServerTraits/sentInPart``. What is left out stays as
     /// it is here until the server's next word on the entity, and is told by an issue.
     ///
-    /// - Parameter document: the document of any entity that is here, by its collection and id.
+    /// - Parameters:
+    ///   - base: what the server has of the entity, as far as is known; nil for a creation.
+    ///   - document: the document of any entity that is here, by its collection and id.
     func part(
-        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+        of call: ServerCall, on base: JSONDocument?, _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart?
 
     /// Why a write is refused without being sent; nil to send it.
@@ -406,7 +408,7 @@ extension ServerAdapter {
 
     /// Writes are sent whole.
     public func part(
-        of call: ServerCall, _ document: (EntityKey) -> JSONDocument?
+        of call: ServerCall, on base: JSONDocument?, _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart? { nil }
 
     /// Every write is sent.

@@ -72,7 +72,7 @@ extension ViewReader {
         let covers = covered.map(\.position)
         var pending = PendingWrite(
             key, id: id, covers: covers, write: write ?? .delete(revision: PushWrite.noRevision))
-        pending.leaveOut(collection, by: adapter, self)
+        try pending.leaveOut(of: row, collection, by: adapter, self)
         guard let sentWrite = pending.write else { return nil }
         var item = PushItem(key, sentWrite.call(in: collection, id: id), covers: covers)
         item.leftOut = pending.leftOut

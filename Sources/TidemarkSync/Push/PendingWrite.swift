@@ -91,11 +91,13 @@ extension ServerTraits {
 extension PendingWrite {
     /// The same without what the adapter leaves out of it.
     mutating func leaveOut(
-        _ collection: CollectionModel, by adapter: any ServerAdapter, _ views: ViewReader
-    ) {
+        of row: EntityRow, _ collection: CollectionModel, by adapter: any ServerAdapter,
+        _ views: ViewReader
+    ) throws {
         guard adapter.traits.sentInPart.contains(collection.name), let write,
             let part = adapter.part(
-                of: write.call(in: collection, id: id), views.readableDocument)
+                of: write.call(in: collection, id: id),
+                on: try row.baseValue(in: collection).document, views.readableDocument)
         else { return }
         switch part.call {
         case .create(_, _, let body): self.write = .create(body: body)
@@ -238,7 +240,7 @@ extension ViewReader {
                 pending.files += try missing(file, in: field)
             }
         }
-        pending.leaveOut(collection, by: adapter, self)
+        try pending.leaveOut(of: row, collection, by: adapter, self)
         try pending.noteCondition(row, collection, traits)
         if pending.isConditional, !pending.isLive, let end, try preconditions() == nil {
             pending.isTaken = try reader?.isTaken(by: key, through: end, collection, self) == true
