@@ -7,6 +7,7 @@
 // nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly.
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
@@ -22,10 +23,15 @@ extension SyncMachine {
     /// How often in a row a server may say that an answer is to be had by another word.
     private static let namedAnewMax = 8
 
-    /// Whether a promise is so old that nothing will come of it.
+    /// Whether a promise is so old that nothing will come of it, or was made at a time that can't
+    /// be: a clock was set back since.
+    ///
+    /// Where the server never told its time, by the device's; where it is in doubt, none is over.
     private func isOver(_ ticket: OpenTicket) -> Bool {
-        guard let now = sureTime else { return false }
+        guard !isTimeInDoubt else { return false }
+        let now = serverTime ?? begun.now
         return now > ticket.since.adding(seconds: OpenTicket.secondsMax)
+            || now < ticket.since.adding(seconds: -OpenTicket.secondsMax)
     }
 
     /// The next question for an answer; nil where none is due.

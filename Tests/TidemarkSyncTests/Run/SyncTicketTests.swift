@@ -75,10 +75,31 @@ import TidemarkSync
         #expect(day.run().first == "poll j after 0 s")
         var more = earlier(86_401)
         #expect(more.run() == ["read tasks/1 sent", "end"])
-        // What the server's clock shows is not known: nothing is given up.
-        var unknown = earlier(86_401)
-        unknown.clock = nil
-        #expect(unknown.run().first == "poll j after 0 s")
+        // Where it is in doubt nothing is given up.
+        var doubtful = earlier(86_401)
+        let (begun, beside) = (MachineScript.begun, MachineScript.begun.now.adding(seconds: 9_999))
+        doubtful.clock?.doubted = ClockCourse(time: beside, seen: begun, since: Position(2))
+        #expect(doubtful.run().first == "poll j after 0 s")
+    }
+
+    @Test func `is awaited for a day of the device's time where the server tells none`() {
+        var day = earlier(86_400)
+        day.clock = nil
+        #expect(day.run().first == "poll j after 0 s")
+        var more = earlier(86_401)
+        more.clock = nil
+        #expect(more.run() == ["read tasks/1 sent", "end"])
+    }
+
+    @Test(arguments: [true, false])
+    func `is not awaited where it was promised at a time more than a day ahead`(
+        _ isKnown: Bool
+    ) {
+        var day = earlier(-86_400)
+        var more = earlier(-86_401)
+        if !isKnown { (day.clock, more.clock) = (nil, nil) }
+        #expect(day.run().first == "poll j after 0 s")
+        #expect(more.run() == ["read tasks/1 sent", "end"])
     }
 
     @Test func `that can't be asked for is left to the next run, and the rest goes on`() {
