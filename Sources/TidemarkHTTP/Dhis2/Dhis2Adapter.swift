@@ -184,6 +184,7 @@ public struct Dhis2Adapter: ServerAdapter {
                 status: 0,
                 "trackedEntities are listed by program or trackedEntityType; name one in lists")
         }
+        let after = after.map(Self.start)
         var query = words.map { (name, value) in
             "\(name)=\(URLPath.escape(value.utf8))"
         }
@@ -201,6 +202,17 @@ public struct Dhis2Adapter: ServerAdapter {
         query.append("page=\(try Self.number(page))")
         query.append("pageSize=\(pageSize(of: collection))")
         return get(dialect.place(of: kind) + "?" + query.joined(separator: "&"))
+    }
+
+    /// How far changes are listed back behind the newest one that is known, in seconds.
+    static let overlapSeconds: Int64 = 600
+
+    /// From when on changes are listed: what a large import commits late is earlier than the newest
+    /// change. A cursor that is no time stays.
+    private static func start(after newest: Revision) -> Revision {
+        guard let time = Dhis2Day.moment(newest.description) else { return newest }
+        // As the server writes it: in its own time, to the millisecond.
+        return Revision(String(time.adding(seconds: -overlapSeconds).description.prefix(23)))
     }
 
     /// The user who signs in, with the units where he writes, and where he searches.
