@@ -151,10 +151,10 @@ extension SyncSettings {
         /// by itself.
         public var unasked: Int
 
-        /// By default 10 writes, 3 files that come, 2 of them unasked, in parts of 4 MiB, and 3
+        /// By default 10 writes, 3 files that come, 2 of them unasked, in parts of 8 MiB, and 3
         /// that go.
         public init(
-            actions: Int = 10, downloads: Int = 3, uploads: Int = 3, partBytes: Int = 4 << 20,
+            actions: Int = 10, downloads: Int = 3, uploads: Int = 3, partBytes: Int = 8 << 20,
             unasked: Int = 2
         ) {
             self.actions = actions
