@@ -1,6 +1,7 @@
 // WriteContext+Issues.swift — carries out the answer to an issue, by edits like any other.
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 /// The events that an issue is about, read before it is answered.
@@ -13,6 +14,9 @@ struct IssueSides: Sendable {
     var completed: Event?
     /// When the server answered what raised it, by the server's clock.
     var serverTime: Timestamp?
+    /// The pending edits that answers made to issues about edits that are not later than this
+    /// one's.
+    var redone: Set<Position> = []
     /// Whether a folder is not deleted as something lies in it that was not seen here.
     var hasUnseen = false
 
@@ -25,6 +29,7 @@ struct IssueSides: Sendable {
         case .conflict:
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
+            redone = try views.redone(before: issue)
         case .absent: completed = try views.event(at: issue.position)
         case .rejected: hasUnseen = try issue.key.map(views.isHeldByUnseen) ?? false
         case .warned, .unreadable, .unsettled, .dangling, .unfetched: break
@@ -33,6 +38,21 @@ struct IssueSides: Sendable {
 }
 
 extension ViewReader {
+    /// The pending edits of an entity that answers made to issues which are not later than one.
+    fileprivate func redone(before issue: IssueRow) throws -> Set<Position> {
+        guard let mutation = issue.mutation, let row = try issue.key.flatMap({ try entity($0) })
+        else { return [] }
+        let later = row.pending.map(\.position).filter { $0 > mutation }
+        return Set(
+            try later.filter { position in
+                // The answer stands before the edit.
+                guard let event = try event(at: Position(position.rawValue - 1)),
+                    let answered = event.read(IssueAnswered.self), let cause = event.cause
+                else { return false }
+                return (cause.rawValue, answered.index) < (issue.position.rawValue, issue.index)
+            })
+    }
+
     /// Whether an issue is about an entity of a tree, which may be made again under another name.
     fileprivate func isInTree(_ issue: IssueRow) throws -> Bool {
         guard issue.key != nil, issue.kind == .rejected || issue.kind == .conflict else {
@@ -183,13 +203,13 @@ extension WriteContext {
         let known = try draft.fold.resolve(key)
         let row = try draft.fold.entity(known)
         // What was edited later than the lost edit, and is pending, stays.
-        let later = try row.fields(editedAfter: issue.mutation)
+        let later = try row.fields(
+            editedAfter: issue.mutation, besides: sides.redone, in: collection)
         // The fields as they were called then, and as they are called now.
         let fields =
-            (issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? []))
-            .filter { !later.contains(ExactString($0)) }
+            issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? [])
         func limited(_ patch: Patch) -> Patch {
-            (collection?.read(patch) ?? patch).limited(to: fields, lists)
+            (collection?.read(patch) ?? patch).limited(to: fields, lists).without(later, lists)
         }
         // What is hidden is edited behind the back of who sees nothing of it.
         let isHidden = row.isHidden && row.baseState == .live
@@ -318,14 +338,38 @@ extension Patch {
     }
 }
 
-extension EntityRow {
-    /// The fields that pending edits of the user set or unset that were made after another one.
-    fileprivate func fields(editedAfter mutation: Position?) throws -> Set<ExactString> {
-        guard let mutation else { return [] }
-        let later = pending.filter {
-            $0.position > mutation && $0.kind == .update && !$0.isDerived
+extension Patch {
+    /// The patch without some fields: with a list go its elements, and with an element its list.
+    fileprivate func without(_ names: Set<ExactString>, _ lists: [KeyedList]) -> Patch {
+        guard !names.isEmpty else { return self }
+        func list(_ name: String) -> ExactString? {
+            lists.element(name).map { ExactString($0.list.field) }
         }
-        return Set(
-            try later.flatMap { try Patch(parsing: $0.payload).fieldNames.map(ExactString.init) })
+        let named = Set(names.compactMap { list($0.text) })
+        func isKept(_ name: String) -> Bool {
+            !names.contains(ExactString(name)) && !named.contains(ExactString(name))
+                && !(list(name).map { names.contains($0) } ?? false)
+        }
+        return Patch(set: set.filter { isKept($0.name) }, unset: unset.filter(isKept))
+    }
+}
+
+extension EntityRow {
+    /// The fields, as they are called now, that pending edits of the user change which were made
+    /// after another one.
+    ///
+    /// - Parameter redone: edits that count as made before it.
+    fileprivate func fields(
+        editedAfter mutation: Position?, besides redone: Set<Position>,
+        in collection: CollectionModel?
+    ) throws -> Set<ExactString> {
+        guard let mutation else { return [] }
+        let later = Set(
+            pending.filter {
+                $0.position > mutation && !$0.isDerived && !redone.contains($0.position)
+            }.map(\.position))
+        let changes = try (collection.map { try self.changes(in: $0) } ?? self.changes)
+            .filter { later.contains($0.position) }
+        return Set(PendingChange.fields(changes, except: []).map(ExactString.init))
     }
 }

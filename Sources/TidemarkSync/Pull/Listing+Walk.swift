@@ -29,9 +29,7 @@ extension Listing {
     mutating func walkAgain(for ids: [String]) -> Bool {
         guard let walk, !isSecondWalk else { return false }
         let isMissing = sweep(absent: ids) != .none && !areHeld(ids)
-        guard isMissing || !walk.moves.arrived.isEmpty || !walk.unplaced.isEmpty else {
-            return false
-        }
+        guard isMissing || !walk.moves.arrived.isEmpty else { return false }
         let unreached = unnamed
         unnamed = Set(ids.map { ExactString($0) })
         isForMoves = !walk.moves.arrived.isEmpty

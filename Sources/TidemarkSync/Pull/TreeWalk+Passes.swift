@@ -19,8 +19,6 @@ extension TreeWalk {
         for id in unreached { forgetVersion(of: id.text) }
         // So are those that could not be listed.
         for folder in unheard.keys { forgetVersions(through: folder) }
-        for folder in unplaced { forgetVersions(through: folder) }
-        (leftOut, unplaced) = ([], [])
         pass = 2
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }

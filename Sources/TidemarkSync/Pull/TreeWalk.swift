@@ -50,17 +50,12 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var found: [Found] = []
         /// Folders in it, the first one last.
         fileprivate var folders: [Folder] = []
-        /// Those in it that are not listed, as they are as they were.
-        fileprivate var leftOut: Set<String> = []
         /// Folders of which it does not tell all: the folder itself, or some in it.
         fileprivate var unheard: [String?] = []
         /// Whether it is not there any more.
         fileprivate var isAbsent = false
         /// Whether something in it is passed over, as it may be a file of ours.
         fileprivate var isUnproven = false
-        /// This folder, where it names what lies in others, too, as far as is known, which were not
-        /// listed; and those.
-        fileprivate var unplaced: [String?] = []
         /// The folder's version, where it is used; whether it is the one that it was listed at.
         fileprivate(set) var version: Revision?
         fileprivate(set) var isSameVersion = false
@@ -97,11 +92,6 @@ package struct TreeWalk: Sendable, Hashable {
     private var gone: [ExactString: String] = [:]
     /// The server's ids that the lists of this walk told so far.
     var toldMarks: Set<ExactString> = []
-    /// The folders that this pass did not list, as they are as they were.
-    var leftOut: Set<String> = []
-    /// Those of them, and folders in them, that hold something which another folder names, too;
-    /// and that one.
-    var unplaced: Set<String?> = []
     /// Folders that were made here and that the server does not have.
     private var unsent: [Place: String] = [:]
     /// Where files lie that were made here, if the server has them: that is not known.
@@ -257,15 +247,6 @@ package struct TreeWalk: Sendable, Hashable {
             let place = Place(folder: folder.id, name: ExactString(name))
             let isFolder = tree.isFolder(document)
             let mark = tree.serverID(in: document)
-            if let mark, let known = marked[mark], !marks.contains(mark),
-                let home = unlistedHome(of: known, besides: place)
-            {
-                // It was moved, or is a link to what lies there: that is to be listed, too.
-                marks.insert(mark)
-                step.unplaced += [home, folder.id]
-                page.unspoken.append(known)
-                continue
-            }
             // A link to what lies elsewhere is no entity of its own.
             guard mark.map({ marks.insert($0).inserted }) ?? true else {
                 page.unreadable.append(
@@ -294,12 +275,8 @@ package struct TreeWalk: Sendable, Hashable {
                 Step.Found(
                     place: place, member: Member(id: id, isFolder: isFolder, mark: mark),
                     isNew: known == nil))
-            if isFolder {
-                if isListed(id, at: record.revision) {
-                    step.leftOut.insert(id)
-                } else {
-                    step.folders.append(Folder(id: id, path: record.id))
-                }
+            if isFolder, !isListed(id, at: record.revision) {
+                step.folders.append(Folder(id: id, path: record.id))
             }
             records.append(
                 ServerRecord(
@@ -332,7 +309,7 @@ package struct TreeWalk: Sendable, Hashable {
         }
         if !deleted.isEmpty {
             // What was moved there another walk tells; what is missing is not deleted with it.
-            step.leavesOpen = !step.moved.isEmpty || !step.unplaced.isEmpty
+            step.leavesOpen = !step.moved.isEmpty
             (step.missing, step.moved) = ([], [])
         }
         step.folders.sort { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
@@ -350,7 +327,7 @@ package struct TreeWalk: Sendable, Hashable {
         guard pass == 1 else { return }
         let isWhole =
             tellsMissing && !page.isPartial && page.unreadable.isEmpty && step.missing.isEmpty
-            && step.moved.isEmpty && step.unplaced.isEmpty && !step.isUnproven
+            && step.moved.isEmpty && !step.isUnproven
         (step.above, step.whole) = closing(
             Above(id: folder.id, version: page.cursor, left: step.folders.count, isWhole: isWhole))
         step.whole.removeAll { versions[$0.id] == $0.revision }
@@ -373,7 +350,6 @@ package struct TreeWalk: Sendable, Hashable {
         }
         noteVersions(step)
         waiting += step.folders
-        leftOut.formUnion(step.leftOut)
         if let next = waiting.popLast() { folder = next }
     }
 
@@ -383,7 +359,6 @@ package struct TreeWalk: Sendable, Hashable {
         if step.leavesOpen { leavesOpen = true }
         moves.arrived += step.moved
         for revision in step.taken { moves.take(revision) }
-        unplaced.formUnion(step.unplaced)
         for folder in step.unheard { noteUnheard(folder, step.isAbsent ? .absent : .unshown) }
     }
 
@@ -428,29 +403,6 @@ package struct TreeWalk: Sendable, Hashable {
             return there.id
         }
         return isFolder ? unsent[place] : nil
-    }
-
-    /// The folder in which an entity is known to lie, where that was not listed as it is as it was,
-    /// nor is to be before folders are deleted; nil where the entity lies here.
-    private func unlistedHome(of id: String, besides here: Place) -> String?? {
-        // The second pass leaves out what the first one listed.
-        guard pass == 1, let home = place(of: id), home != here else { return nil }
-        let isUnlisted =
-            deleted.isEmpty
-            ? !leftOut.isEmpty && lies(in: home.folder) { leftOut.contains($0) }
-            : !lies(in: home.folder) { deleted.contains($0) }
-        return isUnlisted ? .some(home.folder) : nil
-    }
-
-    /// Whether a folder, or one in which it lies, is one of some.
-    private func lies(in folder: String?, _ isOne: (String) -> Bool) -> Bool {
-        var next = folder
-        var seen: Set<String> = []
-        while let id = next, seen.insert(id).inserted {
-            if isOne(id) { return true }
-            next = place(of: id)?.folder
-        }
-        return false
     }
 
     /// Whether a member of the folder that is listed now, by its path, is known to lie there.

@@ -41,7 +41,7 @@ public struct FileChecksums: Sendable, Hashable {
             guard let theirs = digits[algorithm] else { continue }
             if try hash(algorithm).lowercased() == theirs.lowercased() { return .same }
             // A shorter one may be a beginning of ours.
-            return self.bytes == Int64(bytes) ? .other : .untold
+            return self.bytes.map { $0 >= Int64(bytes) } == true ? .other : .untold
         }
         return .untold
     }

@@ -171,7 +171,9 @@ extension ViewReader {
         else { return nil }
         var next = row.next.prefix { $0.position <= last ?? $0.position }
         // What was moved through it has to find it there.
-        if row.isEntered, row.baseState != .live, next.count > 1, next.last?.kind == .delete {
+        if collection.tree != nil, row.isEntered, row.baseState != .live, next.count > 1,
+            next.last?.kind == .delete
+        {
             next = next.dropLast()
         }
         if let tree = collection.tree, tree.isByPath, row.baseState == .live,
@@ -246,6 +248,13 @@ extension ViewReader {
             pending.isTaken = try reader?.isTaken(by: key, through: end, collection, self) == true
         }
         pending.needs = try missingReferences(of: key, row, model)
+        // What is needed may itself wait for what comes before, as for a name.
+        if !pending.needs.isEmpty, collection.tree != nil, let before = next.dropLast().last {
+            var candidate = candidate
+            candidate.through = before.position
+            let earlier = try pendingWrite(candidate, model, adapter, isRetried: isRetried)
+            if let earlier, earlier.needs.isEmpty { return earlier }
+        }
         return pending
     }
 

@@ -57,7 +57,12 @@ extension SyncMachine {
             else { return false }
             return age < Int64(collection.listEvery.seconds) * 1_000_000
         }
-        return Set(fresh.map(\.name))
+        // With what may come into reach all is listed whose dates stay without it.
+        let isAccessDue = model.collections.contains {
+            $0.access.relistsOnGain && $0.listEvery != .zero
+                && !fresh.map(\.name).contains($0.name)
+        }
+        return Set(fresh.filter { !isAccessDue || $0.since == nil }.map(\.name))
     }
 
     /// Has every list made that was left out as not due.

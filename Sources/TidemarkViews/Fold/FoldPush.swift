@@ -194,6 +194,8 @@ extension Fold {
         // What lies there is another's: of ours, which was deleted since, nothing is left.
         if refusal.isTaken, row.endsDeleted, row.baseState != .live {
             try annihilate(&row, key, proof: position, isKnown: true)
+            row.refusal = nil
+            try refresh(&row, key)
         }
         guard row.pending.contains(where: { $0.position <= covers }),
             isAction || wasThere || next?.isAction != false

@@ -20,7 +20,9 @@ extension ViewReader {
         let document = try JSONDocument(parsing: bytes)
         var missing: [EntityKey] = []
         for (target, other) in try targets(of: document, in: collection) {
-            guard target != key, other.baseState != .live, !other.pending.isEmpty,
+            // What is asked for of one that is not here does not make it.
+            guard target != key, other.baseState != .live,
+                other.pending.contains(where: { !$0.isAction }),
                 !missing.contains(target), try !leads(from: target, to: key, model)
             else { continue }
             missing.append(target)

@@ -141,7 +141,9 @@ extension Fold {
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
             return try concludedTargets(of: $0).contains {
-                try get(.watermark($0)) != nil && !isOwed($0)
+                // One that is to be listed from the start already is as one that never was.
+                guard try get(.watermark($0)) != nil else { return false }
+                return try owed($0)?.keepsDate != true || listed($0)?.state != nil
             }
         }
         return try isAnyOtherListed

@@ -35,6 +35,15 @@ struct FoldSince: FoldRule {
         fold.put(.listed(target), row.encoded)
     }
 
+    /// Whether a list of changes could go on from the date of before.
+    private func isUsable(
+        _ before: WatermarkRow, _ list: PullCompleted, _ collection: CollectionModel
+    ) -> Bool {
+        guard list.isFull, let rule = collection.since else { return true }
+        return SinceDecision.date(
+            rule, since: before.since, checkedAt: before.checkedAt, now: list.asked) != nil
+    }
+
     /// Takes over the dates of the list's pages.
     func mark(
         _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
@@ -46,7 +55,7 @@ struct FoldSince: FoldRule {
         // What was deleted before an entity came into reach no list of everything tells: the next
         // list of changes does, from the date of before on.
         let keepsDate = try list.keepsSince || list.isFull && fold.owed(target)?.keepsDate == true
-        if before != nil, keepsDate { return }
+        if keepsDate, let before, isUsable(before, list, collection) { return }
         row.checkedAt = try fold.believed(list.asked, of: event) ?? before?.checkedAt
         guard let listed = try fold.listed(target),
             listed.state != nil || listed.sync == event.sync, var latest = listed.latest
