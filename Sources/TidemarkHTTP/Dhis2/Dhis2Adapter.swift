@@ -205,14 +205,14 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     /// How far changes are listed back behind the newest one that is known, in seconds.
-    static let overlapSeconds: Int64 = 600
+    private static let lateSeconds: Int64 = 600
 
     /// From when on changes are listed: what a large import commits late is earlier than the newest
     /// change. A cursor that is no time stays.
     private static func start(after newest: Revision) -> Revision {
         guard let time = Dhis2Day.moment(newest.description) else { return newest }
         // As the server writes it: in its own time, to the millisecond.
-        return Revision(String(time.adding(seconds: -overlapSeconds).description.prefix(23)))
+        return Revision(String(time.adding(seconds: -lateSeconds).description.prefix(23)))
     }
 
     /// The user who signs in, with the units where he writes, and where he searches.

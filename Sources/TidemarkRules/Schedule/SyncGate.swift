@@ -106,10 +106,13 @@ package struct SyncGates: Sendable, Hashable {
         backoff.map { Self.wait(for: $0, at: now, last) }
     }
 
+    /// How long it waits at most where it is due and can't be tried, in microseconds.
+    private static let untriedMax: Int64 = 3_600_000_000
+
     /// How long it is until something is tried again.
     ///
     /// What the last run did not try though it was due, because it could not, waits as long once
-    /// more.
+    /// more, and for as long as it has been due by then: what can't be tried makes ever fewer runs.
     private static func wait(for gate: SyncGate, at now: Moment, _ last: LastRun?) -> Int64 {
         let left = gate.left(at: now)
         guard left == 0, let last else { return left }
@@ -119,7 +122,10 @@ package struct SyncGates: Sendable, Hashable {
             // The clock was set back meanwhile.
             || last.at < gate.since.now && last.begun > gate.position
         guard wasDue, !overflow, passed >= 0 else { return 0 }
-        return max(0, max(gate.microseconds, 1_000_000) - passed)
+        let due = gate.since.now.adding(from: 0, to: gate.microseconds)
+        let (overdue, isLong) = last.at.rawValue.subtractingReportingOverflow(due.rawValue)
+        let again = min(max(overdue, 1_000_000, gate.microseconds), max(untriedMax, gate.microseconds))
+        return max(0, (isLong ? untriedMax : again) - passed)
     }
 
     package subscript(name: SyncGate.Name) -> SyncGate? {

@@ -228,7 +228,14 @@ extension SyncDriver {
     ) async throws -> SyncAction {
         var (exchange, answer) = (exchange, answer)
         let record = exchange.answer
-        if case .readBack(let key, _, _) = step { answer = counted(answer, for: key, run.recorder) }
+        switch step {
+        case .readBack(let key, _, _): answer = counted(answer, for: key, run.recorder)
+        case .fetch(let collection, let ids) where ids.count == 1 && answer == .records([]):
+            let key = EntityKey(collection.name, ids[0])
+            let absent = counted(.absent, for: key, run.recorder)
+            if case .failure = absent { answer = absent }
+        default: break
+        }
         exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         var result = CallResult(answer)
         result.isCut = isCut

@@ -203,6 +203,12 @@ extension SyncMachine {
         if case .refill = step { return }
         guard failure.isServers else { return streak.answered() }
         guard let call = step.call else { return }
+        // What came of an entity may be broken there; of several these are asked for one by one.
+        if case .fetch(_, let ids) = step, case .malformed = failure,
+            ids.count > 1 || streak.hasAnswer
+        {
+            return
+        }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
         let isFirst = if case .readBack = step { false } else { true }
@@ -224,6 +230,10 @@ extension SyncMachine {
                 pauseList(failure)
             }
         case .feed: pauseFeed(failure)
+        case .fetch(_, let ids)
+        where ids.count > 1 && traits.absenceNeedsList && failure.saysAbsent:
+            // The collection itself is out of reach: of none of them that says that it is gone.
+            pauseList(failure)
         case .fetch(let collection, let ids):
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
@@ -288,5 +298,12 @@ extension SyncMachine {
     /// Ends a run without any answer by the failure of its last call.
     mutating func endUnanswered() {
         if outcome.failure == nil, streak.isAll { outcome.failure = failedLast }
+    }
+}
+
+extension SyncFailure {
+    /// Whether the server says that nothing is there.
+    fileprivate var saysAbsent: Bool {
+        if case .client(let status, _) = self { status == 404 || status == 410 } else { false }
     }
 }

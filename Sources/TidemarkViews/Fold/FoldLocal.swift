@@ -42,6 +42,11 @@ extension Fold {
     func discard(_ event: Event, _ position: Position) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
+        if let attempt = row.attempt, row.baseState == .live,
+            let collection = try known(key.collection)?.model
+        {
+            row.givenUp = try row.made(through: attempt.covers, in: collection)
+        }
         for item in row.pending {
             try settle(item, of: key, .discarded, proof: position, revision: nil)
         }
@@ -111,5 +116,29 @@ extension Fold {
         }
         if row.isOnlyCreated { return }
         row.current = try row.made(in: try collection(key.collection))
+    }
+}
+
+extension Fold {
+    /// The base that the server's word is compared with: where it tells what a write made that was
+    /// given up since, that is no other side's change.
+    func arrivedBase(
+        _ row: EntityRow, beside new: Base, _ collection: CollectionModel
+    ) throws -> Base {
+        let base = try row.baseValue(in: collection)
+        guard !row.givenUp.isEmpty, base.isLive, let known = base.document,
+            let told = new.document
+        else { return base }
+        let made = try collection.read(JSONDocument(parsing: row.givenUp))
+        let changed = made.keys.filter { made.value($0) != known.value($0) }
+        let removed = known.keys.filter { made.rawValue($0) == nil }
+        guard changed.allSatisfy({ told.value($0) == made.value($0) }),
+            removed.allSatisfy({ told.rawValue($0) == nil })
+        else { return base }
+        let bytes = known.applying(
+            set: changed.compactMap { name in
+                told.rawValue(name).map { (key: name, value: Array($0)) }
+            }, unset: removed)
+        return .live(try JSONDocument(parsing: bytes))
     }
 }

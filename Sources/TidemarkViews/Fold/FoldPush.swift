@@ -54,6 +54,7 @@ extension Fold {
             // A success is settled by the event that says what was accepted.
             let effect = answer.effect
             guard effect.isNothing else { return }
+            if !answer.mayHaveArrived, !effect.mayHaveArrived { row.givenUp = [] }
             if row.baseState != .live, effect == .turnedAway, try namesEntities(key.collection) {
                 // Sent again it would be made twice: the next list tells.
                 return
@@ -96,6 +97,7 @@ extension Fold {
         let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
+        row.givenUp = []
         try endAttempt(&row, key)
         try annihilate(&row, key, proof: position)
         try forgetAnswered(key, row)

@@ -199,7 +199,7 @@ extension Fold {
     private func knownBase(
         _ row: EntityRow, beside new: Base, _ collection: CollectionModel
     ) throws -> Base {
-        let base = try row.baseValue(in: collection)
+        let base = try arrivedBase(row, beside: new, collection)
         guard let field = collection.tree?.content, row.revision == nil, base.isLive,
             let known = base.document,
             let document = new.document, let told = document.rawValue(field),
@@ -326,6 +326,7 @@ extension EntityRow {
         isPlaceholder = false
         triedAt = nil
         (prunedDigest, prunedAt) = ([], nil)
+        givenUp = []
     }
 
     /// The whole of it for an entity on which nothing is pending; false when nothing changed.

@@ -129,6 +129,8 @@ package struct EntityRow: Sendable, Hashable {
     /// Of an entity that the server knows by its path: the event by which it told something new of
     /// a file, or of a folder that it is there.
     package var newsAt: Position?
+    /// What a write without an answer may have made of it that was given up since; empty for none.
+    package var givenUp: [UInt8] = []
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
     package var prunedDigest: [UInt8] = []
     /// The event by which it was pruned.
@@ -331,6 +333,7 @@ extension EntityRow {
         writer.flag(27, isEntered)
         writer.position(28, newsAt)
         writer.flag(29, refusal?.isAsked ?? false)
+        writer.bytes(30, givenUp)
         return writer.bytes
     }
 
@@ -369,6 +372,7 @@ extension EntityRow {
             case 27: isEntered = try field.flag()
             case 28: newsAt = try field.position()
             case 29: refusal?.isAsked = try field.flag()
+            case 30: givenUp = try field.bytes()
             default: continue
             }
         }

@@ -72,7 +72,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .outbox: 9
-        case .entities, .schedule: 8
+        case .entities: 9
+        case .schedule: 8
         case .watermarks: 9
         case .contents: 7
         case .decisions: 6

@@ -30,7 +30,7 @@ import TidemarkViews
                 "articles/a\(number)", #"{"released":"\#(day)","updated":"\#(day)"}"#)
         }
         for number in 1...5 { put(number) }
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             #expect(try await device.sync().isSynced)
             world.server.request(.delete, Self.articles)
             world.clock.advance(by: .seconds(1))
@@ -88,7 +88,7 @@ import TidemarkViews
             world.server.put("articles/\(id)", #"{"released":"\#(day)","updated":"\#(day)"}"#)
         }
         put("a1", "2026-01-05T00:00:00Z")
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             func forward() throws -> FeedCursor? {
                 try device.replica.journal.read { views in
                     try views.feedCursor(PullTarget("articles", scope: PullTarget.forward))
