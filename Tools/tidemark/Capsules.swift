@@ -16,8 +16,9 @@ struct CapsuleCommand: ParsableCommand {
         discussion: """
             With -o, a capsule of the STORE's last events: the model, the rows before the
             first of them, the events as they are, and what was made of each commit. The
-            server's address, the account and the device are left out; what users and
-            servers wrote is not, unless with --redact. A writer may go on meanwhile.
+            server's address, the account and the device are left out, but for the server's
+            name in answers where a text or an id has it; what users and servers wrote is
+            not, unless with --redact. A writer may go on meanwhile.
 
             Without -o, what is in a capsule. Verbs that read take one in the place of a
             STORE, too, and with -o a part of it is made a capsule of its own.

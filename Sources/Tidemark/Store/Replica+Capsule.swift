@@ -19,7 +19,7 @@ extension Replica {
     ///     commit is never cut.
     ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it. Where
-    ///     a document or an id holds the server's name, cursors and answers keep it in any case.
+    ///     anything else in it holds the server's name, cursors and answers keep it in any case.
     ///   - contents: whether the bytes of the files that entities name are in it, as far as they
     ///     are here and have room, 60 MiB together; never of a redacted one.
     ///   - redaction: how the data of users is replaced; nil to keep it.
@@ -51,7 +51,8 @@ extension Replica {
     ///   - path: the file; its folder must exist.
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: a text for the recipient.
-    ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    ///   - namesRemote: whether the server's address, the account and the device stay in it, as
+    ///     there.
     ///   - contents: whether the bytes of the files that entities name are in it.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``

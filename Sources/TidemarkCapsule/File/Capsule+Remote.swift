@@ -108,7 +108,12 @@ private struct RemoteNames {
             Self.isWord(name) ? Self.beginnings.map { $0 + name } : [name, Self.escaped(name)]
         }.map { Array($0.utf8) }
         func isSaid(_ bytes: [UInt8]) -> Bool {
-            marks.contains(where: bytes.hold) && names.contains(where: bytes.hold)
+            guard marks.contains(where: bytes.hold), names.contains(where: bytes.hold) else {
+                return false
+            }
+            // A longer name may begin like one.
+            guard let text = String(validating: bytes, as: UTF8.self) else { return true }
+            return nameless(text) != text
         }
         return capsule.bodies.contains(where: isSaid)
             || capsule.base.rows.contains { isSaid($0.key.bytes) || isSaid($0.value) }
@@ -168,6 +173,7 @@ private struct RemoteNames {
             }
             list.state?.next = state.next.map { nameless(address: $0) }
             list.state?.cursor = state.cursor.map { nameless(cursor: $0) }
+            list.state?.after = state.after.map { nameless(cursor: $0) }
             row.value = list.encoded
         } else if row.key.bytes.starts(with: Ledger.watermarks), row.key.tree == .ledger {
             guard var mark = try? WatermarkRow(parsing: row.value), let cursor = mark.cursor else {

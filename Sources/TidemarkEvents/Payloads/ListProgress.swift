@@ -108,7 +108,7 @@ package struct ListProgress: MemberPayload {
         PayloadMember("page", \.page, .integer, .plain),
         PayloadMember("asOf", \.asOf, .position, .plain),
         PayloadMember("of", \.rest.knownCount, .integer, .plain) { $0 <= 0 },
-        PayloadMember("after", \.rest.after, .revision, .token),
+        PayloadMember("after", \.rest.after, .revision, .cursor),
         PayloadMember("next", \.rest.next, .text, .address),
         PayloadMember("cursor", \.rest.cursor, .revision, .cursor),
         PayloadMember("epoch", \.rest.epoch, .revision, .token),

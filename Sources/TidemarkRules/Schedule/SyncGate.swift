@@ -124,7 +124,8 @@ package struct SyncGates: Sendable, Hashable {
         guard wasDue, !overflow, passed >= 0 else { return 0 }
         let due = gate.since.now.adding(from: 0, to: gate.microseconds)
         let (overdue, isLong) = last.at.rawValue.subtractingReportingOverflow(due.rawValue)
-        let again = min(max(overdue, 1_000_000, gate.microseconds), max(untriedMax, gate.microseconds))
+        let most = max(untriedMax, gate.microseconds)
+        let again = min(max(overdue, 1_000_000, gate.microseconds), most)
         return max(0, (isLong ? untriedMax : again) - passed)
     }
 

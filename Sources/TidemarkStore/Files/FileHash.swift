@@ -1,4 +1,4 @@
-// FileHash.swift — hashes of files that servers tell, besides SHA-256, by which files are named here.
+// FileHash.swift — hashes of files that servers tell, besides SHA-256, by which files are named.
 
 import Crypto
 

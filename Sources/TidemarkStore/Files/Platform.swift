@@ -158,6 +158,15 @@ extension Platform {
         }
     }
 
+    /// Whether an open file is the empty one.
+    private static func isNullDevice(_ descriptor: Int32) -> Bool {
+        var (own, null) = (stat(), stat())
+        guard unsafe fstat(descriptor, &own) == 0, unsafe stat("/dev/null", &null) == 0 else {
+            return false
+        }
+        return own.st_mode & S_IFMT == S_IFCHR && own.st_rdev == null.st_rdev
+    }
+
     /// The standard streams that are open only as long as some files are being opened.
     private struct Reserved {
         var openings = 0
@@ -175,7 +184,9 @@ extension Platform {
         defer {
             reserved.withLock { reserved in
                 reserved.openings -= 1
-                if reserved.openings == 0 { for stream in reserved.streams { close(stream) } }
+                guard reserved.openings == 0 else { return }
+                // Others may have opened a stream in its place meanwhile.
+                for stream in reserved.streams where isNullDevice(stream) { close(stream) }
             }
         }
         return try opening()

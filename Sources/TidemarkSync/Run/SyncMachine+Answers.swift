@@ -139,11 +139,14 @@ extension SyncMachine {
         }
     }
 
+    /// How many pages the list of the server's collections may have.
+    private static let describedMax = 100
+
     /// The call for the next page of the epochs; nil where all that the model names are known, and
     /// where the pages lead in a circle or don't end.
     private mutating func nextDescribe(_ next: String?) -> ServerCall? {
         guard let next, model.collections.contains(where: { epochs[$0.name] == nil }),
-            described.count < CollectionModel.usualPagesMax,
+            described.count < Self.describedMax,
             described.insert(ExactString(next)).inserted
         else { return nil }
         return .describe(model.collections, page: next)

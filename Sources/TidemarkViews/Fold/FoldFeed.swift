@@ -21,8 +21,8 @@ extension Fold {
         }
         guard let epoch = page.epoch else { return }
         let known = try watermark(PullTarget(collection))
-        // Of another collection than before only the backfill is: what is gone with that one is
-        // known once the ids of this one were listed.
+        // A new epoch counts for the backfill first: the list of ids, once it is complete, takes it
+        // over and shows what is gone.
         let isAnew = known?.epoch.map { $0 != epoch } ?? false
         let target =
             isAnew ? PullTarget(collection, scope: PullTarget.back) : PullTarget(collection)

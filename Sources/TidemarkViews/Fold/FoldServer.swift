@@ -280,8 +280,8 @@ extension Fold {
     /// Whether an event says in the server's words what our write, taken without any, made of the
     /// entity.
     ///
-    /// A move leaves many versions as they were: in a tree by paths it is ours only where it lies as
-    /// ours does.
+    /// A move leaves many versions as they were: in a tree by paths it is ours only where it lies
+    /// as ours does.
     func isOwnWrite(
         _ event: Event, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> Bool {
