@@ -258,12 +258,11 @@ struct Dhis2Report {
     private struct Sentence {
         var text: String
         var isError: Bool
-        /// The object that it can only be about, where it names none.
+        /// The object that it can only be about, where it names none that was sent.
         var object: Name?
 
-        func names(_ name: Name) -> Bool {
-            object == name
-                || text.split { !($0.isLetter || $0.isNumber) }.contains { $0 == name.id }
+        func names(_ id: String) -> Bool {
+            text.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
         }
 
         /// Whether it says that there is no such object.
@@ -286,25 +285,28 @@ struct Dhis2Report {
         let name = Name(type: kind.reportName, id: id)
         var entry = entry(name)
         let isSilent = entry.isSilent
-        for sentence in sentences where sentence.names(name) {
-            if isDeletion, sentence.isOfUnknown {
+        for sentence in sentences {
+            let namesIt = sentence.names(id)
+            if isDeletion, namesIt, sentence.isOfUnknown {
                 entry.isUnknown = true
-            } else if sentence.isError, isSilent {
+            } else if namesIt || sentence.object == name, sentence.isError, isSilent {
                 entry.add(errors: [Problem(message: sentence.text)])
             }
         }
         return entry
     }
 
-    /// Notes which object the one sentence is about that names none of those sent, where nothing
-    /// else is said of a single one of them.
+    /// Where one error names no object that was sent, and of exactly one object nothing else is
+    /// said, the error is about that one.
     mutating func placeSentence(among objects: [(kind: Dhis2Kind, id: String)]) {
-        let silent = objects.map { Name(type: $0.kind.reportName, id: $0.id) }
-            .filter { entry($0).isSilent }
+        let sent = objects.map { Name(type: $0.kind.reportName, id: $0.id) }
         let places = sentences.indices.filter { place in
-            sentences[place].isError && !silent.contains(where: sentences[place].names)
+            let sentence = sentences[place]
+            return sentence.isError && !sent.contains { sentence.names($0.id) }
         }
-        let unnamed = silent.filter { name in !sentences.contains { $0.names(name) } }
+        let unnamed = sent.filter { name in
+            entry(name).isSilent && !sentences.contains { $0.names(name.id) }
+        }
         guard places.count == 1, unnamed.count == 1 else { return }
         sentences[places[0]].object = unnamed[0]
     }

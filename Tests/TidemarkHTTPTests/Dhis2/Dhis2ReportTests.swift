@@ -293,7 +293,7 @@ import TidemarkSync
             ("Event not found for ID V1", "absent"), ("V1 does not exist", "absent"),
             // Nobody else was sent.
             ("Program P1 is not assigned to this Organisation Unit: O1", "refused"),
-            ("There is no access", "refused"), ("Enrollment not found", "absent"),
+            ("There is no access", "refused"), ("The unit O1 does not exist", "refused"),
         ])
     func `an old summary without a reference is about whom its sentence names`(
         _ sentence: String, _ word: String
@@ -320,8 +320,13 @@ import TidemarkSync
         let refused = "refused The unit O1 does not exist"
         #expect(
             try found([update("V1"), update("V2")], kept, sentence) == ["stored V1 ", refused])
+        // That something else is not there says nothing of what was to be deleted.
         #expect(
-            try found([update("V1"), delete("V2")], kept, sentence) == ["stored V1 ", "absent"])
+            try found([update("V1"), delete("V2")], kept, sentence) == ["stored V1 ", refused])
+        // What is said of the first beside its summary is not about the second.
+        let more = #"{"status":"ERROR","description":"V1 has another owner"}"#
+        #expect(
+            try found([update("V1"), update("V2")], kept, more) == ["stored V1 ", "ignored "])
         // Of two it is not known whose it is, nor which of two is whose.
         #expect(try found([update("V2"), update("V3")], sentence) == ["ignored ", "ignored "])
         let other = #"{"status":"ERROR","description":"no access"}"#
