@@ -25,10 +25,14 @@ package struct EntityContentsRow: Sendable, Hashable {
             !isFile && ExactString(text) == ExactString(source.text)
         }
 
+        /// Whether another one is the same file by the same field.
+        func isNamed(as other: Self) -> Bool {
+            isFile == other.isFile && ExactString(field) == ExactString(other.field)
+                && ExactString(text) == ExactString(other.text)
+        }
+
         package static func == (left: Self, right: Self) -> Bool {
-            left.isFile == right.isFile && left.isToBeSent == right.isToBeSent
-                && ExactString(left.field) == ExactString(right.field)
-                && ExactString(left.text) == ExactString(right.text)
+            left.isNamed(as: right) && left.isToBeSent == right.isToBeSent
         }
 
         package func hash(into hasher: inout Hasher) {

@@ -75,7 +75,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 9
         case .schedule: 8
         case .watermarks: 9
-        case .contents: 7
+        case .contents: 8
         case .decisions: 6
         case .issues: 5
         case .places: 5

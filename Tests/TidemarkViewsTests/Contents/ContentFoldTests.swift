@@ -194,6 +194,33 @@ extension MemoryFold {
         #expect(try fold.counts("aa") == [0, 0])
     }
 
+    @Test(arguments: [false, true])
+    func `of the user are held without a rule where two keys turned out to be one entity`(
+        _ isModelBetween: Bool
+    ) throws {
+        let edit = #"{"set":{"asset":{"sha256":"aa","bytes":5}},"unset":[]}"#
+        try fold.apply([
+            .contents(ContentRule("asset")), .about(.localCreated, "tasks/k", "{}"),
+            .about(.requestSent, "tasks/k", "{}", mutation: 2), .says("tasks/x", "{}"),
+            .about(.localUpdated, "tasks/x", edit), .stored("tasks/x", "aa"),
+        ])
+        try fold.apply([.contents()])
+        try fold.apply([
+            .about(.pushAccepted, "tasks/k", #"{"serverID":"x"}"#, mutation: 2, call: 3)
+        ])
+        #expect(try fold.fold.resolve(EntityKey("tasks", "x")) == EntityKey("tasks", "k"))
+        #expect(try fold.swept() == [])
+
+        if isModelBetween {
+            try fold.apply([.contents(lists: [ContentRule("cover")])])
+            #expect(try fold.counts("aa") == [1, 0] && fold.swept() == [])
+        }
+        try fold.apply([.contents(ContentRule("asset"))])
+        #expect(try fold.counts("aa") == [1, 0] && fold.swept() == [])
+        try fold.apply([.about(.localDiscarded, "tasks/k")])
+        #expect(try fold.counts("aa") == [0, 0] && fold.swept() == ["aa unused"])
+    }
+
     @Test func `of the user are held where another field of theirs has a rule`() throws {
         try fold.apply([
             .contents(ContentRule("asset"), ContentRule("cover")),

@@ -94,9 +94,24 @@ extension Fold {
     ) throws {
         let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: collection.name)
         for (place, _) in try ledgerRows(prefix) {
-            guard let key = place.entityOfContents else { continue }
+            guard let known = place.entityOfContents else { continue }
+            let key = try resolve(known)
+            if key != known { try moveNames(from: known, to: key, position) }
             try noteContents(of: key, entity(key), collection, position)
         }
+    }
+
+    /// Has an entity name what another one did that is merged into it.
+    private func moveNames(
+        from other: EntityKey, to key: EntityKey, _ position: Position
+    ) throws {
+        let names = try get(.contents(of: other)).map { try EntityContentsRow(parsing: $0) }?.names
+        guard let names, !names.isEmpty else { return }
+        try change(contentsOf: key, position) { contents in
+            let known = contents.names
+            contents.names += names.filter { name in !known.contains { $0.isNamed(as: name) } }
+        }
+        try change(contentsOf: other, position) { $0.names = [] }
     }
 
     /// `asset.wanted`: somebody wants what an entity names, or no longer does.

@@ -142,7 +142,8 @@ extension RowReading {
         }
         var (named, unnamed): (Set<ExactString>, Set<ExactString>) = ([], [])
         for (key, files) in held where !files.isEmpty {
-            let row = try entity(at: .entity(key))
+            // Two keys may have turned out to be one entity since.
+            let row = try entity(at: .entity(resolve(key)))
             for file in files {
                 if row.mentions(file) {
                     named.insert(ExactString(file))
