@@ -33,15 +33,19 @@ extension Fold {
         put(.watermark(target), row.encoded)
     }
 
-    /// Forgets where feeds go on that another model lists otherwise: by other fields or in another
-    /// order both parts begin anew, and the backfill where it ended and is to go further back.
+    /// Forgets where feeds go on that another model lists otherwise, or not at all.
+    ///
+    /// Both parts begin anew. The backfill alone does where it had ended and is to go further back
+    /// now.
     func forgetFeeds(of before: SyncModel, _ event: Event) throws {
         let model = try model()
         for old in before.collections {
-            guard let rule = old.feed, let collection = model[old.name] else { continue }
+            guard let rule = old.feed else { continue }
+            let collection = model[old.name]
             let back = PullTarget(old.name, scope: PullTarget.back)
-            let isSame = collection.feed.map { rule.isInOrder(of: $0) } ?? false
-            if isSame, let new = collection.feed {
+            if let new = collection?.feed, rule.isInOrder(of: new),
+                collection?.dates == old.dates
+            {
                 let goesBack = new.goesFurtherBack(than: rule, at: event.recordedAt)
                 if try goesBack && feedCursor(back) == .end { put(.watermark(back), nil) }
                 continue

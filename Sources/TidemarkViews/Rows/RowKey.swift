@@ -74,7 +74,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 9
         case .entities: 9
         case .schedule: 8
-        case .watermarks: 9
+        case .watermarks: 10
         case .contents: 8
         case .decisions: 6
         case .issues: 5

@@ -79,6 +79,33 @@ import TidemarkViews
         }
     }
 
+    @Test func `begins anew where its collection was in no model meanwhile`() async throws {
+        try await withDevice(Self.feed) { _, device in
+            let known = try #require(try device.replica.registration)
+            for collections in [
+                [CollectionModel("others")],
+                [CollectionModel("articles", feed: Self.feed), CollectionModel("others")],
+            ] {
+                let model = SyncModel(name: "news", collections: collections)
+                try device.replica.register(
+                    ModelRegistration(model: model, remote: known.remote))
+                #expect(try cursor(PullTarget.back, device) == nil)
+                #expect(try cursor(PullTarget.forward, device) == nil)
+            }
+        }
+    }
+
+    @Test func `begins anew where its dates are of another form`() async throws {
+        try await withDevice(Self.feed) { _, device in
+            let known = try #require(try device.replica.registration)
+            var model = Self.model(Self.feed)
+            model.collections[0].dates = .milliseconds
+            try device.replica.register(ModelRegistration(model: model, remote: known.remote))
+            #expect(try cursor(PullTarget.back, device) == nil)
+            #expect(try cursor(PullTarget.forward, device) == nil)
+        }
+    }
+
     @Test func `goes on where only its blocks are others, or it ends earlier`() async throws {
         try await withDevice(Self.feed) { _, device in
             let forward = try cursor(PullTarget.forward, device)
