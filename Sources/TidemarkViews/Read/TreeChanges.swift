@@ -68,19 +68,59 @@ extension Journal {
                     position, scope, first: log.firstPosition(transaction) ?? Position(1))
                 var reading = try TreeChangesReading(views, scope, since: position)
                 try views.forEachPlace(after: position) { try reading.note($0, was: $1) }
-                try log.forEachFrame(from: position.next, transaction) { position, frame in
-                    let event: Event
-                    do {
-                        event = try Event(header: try frame.get().header, payload: [])
-                    } catch {
-                        throw LogError(damage: error, at: position)
+                var writes: Set<Position> = []
+                var answers: [(key: EntityKey, calls: [Position])] = []
+                try log.forEachHeader(from: position.next, transaction) { place, event in
+                    guard let key = event.key else { return true }
+                    if event.kind == .requestSent, event.mutation != nil { writes.insert(place) }
+                    if event.kind.family == .answer {
+                        // It is one to its call, and settles another one.
+                        answers.append((key, [event.call, event.cause].compactMap(\.self)))
+                    } else if event.tellsOfEntity {
+                        try reading.note(key)
                     }
-                    if event.tellsOfEntity, let key = event.key { try reading.note(key) }
                     return true
+                }
+                for (key, calls) in answers {
+                    let isOfWrite = try calls.contains { call in
+                        try call > position
+                            ? writes.contains(call) : log.mayBeWrite(call, transaction)
+                    }
+                    if isOfWrite { try reading.note(key) }
                 }
                 return try reading.changes()
             }
         }
+    }
+}
+
+extension EventLog {
+    /// Walks over events without their payloads.
+    fileprivate func forEachHeader(
+        from first: Position, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (Position, Event) throws -> Bool
+    ) throws {
+        try forEachFrame(from: first, transaction) { position, frame in
+            let event: Event
+            do {
+                event = try Event(header: try frame.get().header, payload: [])
+            } catch {
+                throw LogError(damage: error, at: position)
+            }
+            return try body(position, event)
+        }
+    }
+
+    /// Whether a request carries a write: so it may where the log has it no longer.
+    fileprivate func mayBeWrite(
+        _ call: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Bool {
+        var mayBe = true
+        try forEachHeader(from: call, transaction) { position, request in
+            mayBe = position != call || request.mutation != nil
+            return false
+        }
+        return mayBe
     }
 }
 
@@ -182,17 +222,17 @@ private struct TreeChangesReading {
 }
 
 extension Event {
-    /// Whether it says something of an entity that an app shows: not that it was asked for, nor
-    /// what a request for its file came to.
+    /// Whether it says something of an entity that an app shows: not that it was asked for.
+    ///
+    /// Whether an answer does, its request tells.
     fileprivate var tellsOfEntity: Bool {
         switch kind.family {
         case .local, .word, .push: true
-        // A write is on its way, or is not any more.
+        // A write is on its way.
         case .request: mutation != nil
-        case .answer: sync != nil
         case .asset: kind != .assetUsed
         case .app: kind == .issueAnswered
-        case .store, .model, .runStart, .runEnd, .notice, .list, .unknown: false
+        case .store, .model, .runStart, .runEnd, .answer, .notice, .list, .unknown: false
         }
     }
 }

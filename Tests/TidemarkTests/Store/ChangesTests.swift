@@ -191,11 +191,11 @@ final class ChangedTree {
         let (key, mutation) = (EntityKey("files", "x"), try tree.position)
         func log(
             _ kind: EventKind, _ text: String, sync: Position? = nil, mutation: Position? = nil,
-            call: Position? = nil
+            call: Position? = nil, cause: Position? = nil
         ) throws -> Position {
             let event = Event(
                 kind, recordedAt: Timestamp(rawValue: 1), key: kind == .syncStarted ? nil : key,
-                sync: sync, mutation: mutation, call: call, json: Array(text.utf8))
+                cause: cause, sync: sync, mutation: mutation, call: call, json: Array(text.utf8))
             return try tree.replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
                 try draft.append(event)
             }
@@ -217,6 +217,18 @@ final class ChangedTree {
         let fetch = try log(.requestSent, #"{"method":"GET"}"#)
         _ = try log(.requestFailed, #"{"mayHaveArrived":false}"#, call: fetch)
         #expect(try tree.changes(since: failed) == "")
+
+        // Nor of being read, unless that settles a write.
+        let read = try log(.requestSent, #"{"method":"GET"}"#, sync: run)
+        _ = try log(.requestAnswered, #"{"status":200}"#, sync: run, call: read)
+        #expect(try tree.changes(since: failed) == "")
+        #expect(try tree.changes(since: read) == "")
+        let again = try log(.requestSent, #"{"method":"PUT"}"#, sync: run, mutation: mutation)
+        let asked = try log(.requestSent, #"{"method":"GET"}"#, sync: run)
+        _ = try log(
+            .requestAnswered, #"{"status":200}"#, sync: run, call: asked, cause: again)
+        #expect(try status() == .created)
+        #expect(try tree.changes(since: asked) == "~x")
     }
 
     @Test func `is refused for what has none`() throws {
