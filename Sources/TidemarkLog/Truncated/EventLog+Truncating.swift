@@ -163,7 +163,7 @@ extension EventLog {
     /// - Parameters:
     ///   - views: the message `tidemark.v1.Snapshot` of the rows at the last one of them.
     ///   - named: the events up to the last one of them that rows name.
-    ///   - others: those that stay as well where they are still there.
+    ///   - others: events that are kept, too, if the log still has them.
     ///   - edge: the log's right edge, which counts less then.
     package func truncate(
         _ plan: TruncationPlan, views: [UInt8], named: Set<Position>, others: Set<Position> = [],

@@ -181,13 +181,10 @@ import TidemarkViews
         }
         try put(0)
         let writer = ConcurrentResult { for number in 1...300 { try put(number) } }
-        var verifications = 0
-        while !writer.hasEnded {
+        repeat {
             #expect(try journal.verify(.full).findings == [])
-            verifications += 1
-        }
+        } while !writer.hasEnded
         try writer.value()
-        #expect(verifications > 0)
         try journal.close()
     }
 
