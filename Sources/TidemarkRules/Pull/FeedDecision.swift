@@ -5,9 +5,11 @@
 //   full              of several                  up to the last key     from the last key
 //   full              all one, K                  those equal to K       those equal to K
 //   equal to K, full                              the rest of them       the rest of them
-//   equal to K, short                             before K               after K
-//   nothing past, after K                                                from K, while others may
-//                                                                        still come to have it
+//   equal to K, short                             before K               after K; a later run
+//                                                                        from K (1)
+//   nothing past, after K                                                from K (1)
+//
+// (1) While others may still come to have K.
 //
 // A block is short when it has fewer entities than were asked for and the server says of no more.
 
@@ -37,6 +39,8 @@ package struct FeedTurn: Sendable, Hashable {
     package var cursor: FeedCursor
     /// Whether this part of the feed is done for now.
     package var isOver: Bool
+    /// Where a later run goes on, if this one is cut off; nil for the same place.
+    package var later: FeedCursor?
 }
 
 /// Why a block says nothing of where the feed goes on.
@@ -142,8 +146,11 @@ package struct FeedDecision: Sendable {
         try check(block, isBack: isBack, cursor)
         let isShort = block.count < rule.block && !block.hasMore
         if case .equal(let key, let id) = cursor {
+            if isShort, isBack { return FeedTurn(cursor: .before(key), isOver: false) }
             if isShort {
-                return FeedTurn(cursor: isBack ? .before(key) : .after(key), isOver: false)
+                return FeedTurn(
+                    cursor: .after(key), isOver: false,
+                    later: isRecent(key, now) ? .from(key) : nil)
             }
             guard let last = block.lastID, last != id else { throw .repeated(cursor) }
             return FeedTurn(cursor: .equal(key, after: last), isOver: false)

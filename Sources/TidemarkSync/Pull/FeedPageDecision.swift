@@ -73,7 +73,8 @@ package struct FeedPageDecision {
             }
         }
         if after.cursor != feed.cursor || feed.isFirst && !isStale {
-            cursors.append(Named(feed.target.scope, after.cursor))
+            let place = isStale ? after.cursor : turn.later ?? turn.cursor
+            cursors.append(Named(feed.target.scope, place))
         }
         if feed.isBack, let forward = after.forward, forward != feed.forward {
             cursors.append(Named(PullTarget.forward, forward))

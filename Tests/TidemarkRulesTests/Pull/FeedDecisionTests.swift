@@ -118,6 +118,23 @@ import TidemarkEvents
     @Test(arguments: ["2026-11-21T00:00:00Z", "9999-12-31T23:59:59Z"])
     func `with a change of the future moves on to the last one that is not, and ends`(
         _ future: String
+    @Test(arguments: [(1, true), (9, true), (11, false)])
+    func `that ends those of one key leaves them to a later run while others may come to have it`(
+        _ minutes: Int64, _ isRecent: Bool
+    ) throws {
+        let feed = feed(2)
+        let key = feed.key(of: Self.now.adding(seconds: -60 * minutes))
+        let facts = FeedBlockFacts(keys: [key], lastID: "b", count: 1, hasMore: false)
+        let forward = try feed.turn(
+            facts, isBack: false, at: .equal(key, after: "a"), now: Self.now)
+        #expect(
+            forward
+                == FeedTurn(
+                    cursor: .after(key), isOver: false, later: isRecent ? .from(key) : nil))
+        let back = try feed.turn(facts, isBack: true, at: .equal(key, after: "a"), now: Self.now)
+        #expect(back == FeedTurn(cursor: .before(key), isOver: false))
+    }
+
     ) throws {
         let facts = FeedBlockFacts(
             keys: [day(5), day(6), FeedKey(future)], lastID: nil, count: 3, hasMore: false)
