@@ -61,7 +61,7 @@ extension Redactor {
                 switch parameter {
                 case .seconds: seconds(bytes) ?? token(bytes)
                 case .ids: ids(bytes)
-                case .field: fieldName(bytes)
+                case .field: fieldNames(bytes)
                 case .version, .count, .flag: token(bytes)
                 case nil: self.text(bytes)
                 }
@@ -81,11 +81,15 @@ extension Redactor {
         return self.value(value, rules.role(field, nil), RedactionContext()).encoded()
     }
 
-    /// The name of a field, perhaps after a minus.
-    private func fieldName(_ bytes: [UInt8]) -> [UInt8] {
-        let text = String(decoding: bytes, as: UTF8.self)
-        let sign = text.hasPrefix("-") ? "-" : ""
-        return Array((sign + name(String(text.dropFirst(sign.count)))).utf8)
+    /// Names of fields, each perhaps after a minus, with commas between them.
+    private func fieldNames(_ bytes: [UInt8]) -> [UInt8] {
+        let names = String(decoding: bytes, as: UTF8.self)
+            .split(separator: ",", omittingEmptySubsequences: false)
+        return Array(
+            names.map { text in
+                let sign = text.hasPrefix("-") ? "-" : ""
+                return sign + name(String(text.dropFirst(sign.count)))
+            }.joined(separator: ",").utf8)
     }
 
     /// Several quoted ids with commas between them.

@@ -207,8 +207,10 @@ public struct Dhis2Adapter: ServerAdapter {
     /// How far changes are listed back behind the newest one that is known, in seconds.
     private static let lateSeconds: Int64 = 600
 
-    /// From when on changes are listed: what a large import commits late is earlier than the newest
-    /// change. A cursor that is no time stays.
+    /// From when on changes are listed.
+    ///
+    /// What a large import commits late is earlier than the newest change. A cursor that is no time
+    /// stays.
     private static func start(after newest: Revision) -> Revision {
         guard let time = Dhis2Day.moment(newest.description) else { return newest }
         // As the server writes it: in its own time, to the millisecond.

@@ -3,7 +3,7 @@
 //   up to K    max_F=K&not_F=null&_sort=-F&_limit=N       before K   lt_F=K&…
 //   from K     min_F=K&lt_F=false&_sort=F&_limit=N        after K    gt_F=K&…
 //   equal K    eq_F=K&gt_id="ID"&_sort=id&_limit=N
-//   ids        _fields=id&gt_id="ID"&_sort=id&_limit=N
+//   ids        _fields=id,F&gt_id="ID"&_sort=id&_limit=N
 //
 // Kinto compares texts byte by byte and numbers by value, and its order is null, texts, numbers,
 // false, and so on to what has no such field: without the second filter, blocks would be full of
@@ -35,7 +35,7 @@ extension KintoAdapter {
             case .from(let key): try ascending("min", block.field, key)
             case .after(let key): try ascending("gt", block.field, key)
             case .equal(let key, let id): [try filter("eq", block.field, key)] + byID(after: id)
-            case .ids(let id): ["_fields=id"] + byID(after: id)
+            case .ids(let id): [try fields(with: block.keyField)] + byID(after: id)
             }
         return (items + ["_limit=\(block.limit)"]).joined(separator: "&")
     }
@@ -58,16 +58,26 @@ extension KintoAdapter {
         (id.map { ["gt_id=\(value(FeedKey($0)))"] } ?? []) + ["_sort=id"]
     }
 
+    private static func fields(with field: String?) throws(SyncFailure) -> String {
+        guard let field else { return "_fields=id" }
+        try check(field)
+        return "_fields=id,\(field)"
+    }
+
     private static func filter(
         _ comparison: String, _ field: String, _ key: FeedKey
     ) throws(SyncFailure) -> String {
+        try check(field)
+        return "\(comparison)_\(field)=\(value(key))"
+    }
+
+    private static func check(_ field: String) throws(SyncFailure) {
         guard !field.isEmpty, field.utf8.allSatisfy({ isPlain($0) }) else {
             throw .client(
                 status: 0,
                 "Kinto can't list by the field \"\(field)\": name one in the model's feed that has "
                     + "only letters, digits and _ (ASCII)")
         }
-        return "\(comparison)_\(field)=\(value(key))"
     }
 
     /// A key as a value of a query.
@@ -94,7 +104,10 @@ extension KintoAdapter {
             do throws(SyncFailure) {
                 var (record, isLikeTombstone) = try element(bytes)
                 if case .ids = block.bound {
-                    page.references.append(ServerReference(id: record.id, revision: nil))
+                    let key = block.keyField.flatMap { JSON.value($0, of: bytes) }
+                    page.references.append(
+                        ServerReference(
+                            id: record.id, revision: nil, feedKey: key.flatMap { FeedKey($0) }))
                     continue
                 }
                 // Elsewhere it is a record that looks like one.

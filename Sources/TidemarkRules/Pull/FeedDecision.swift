@@ -165,9 +165,7 @@ package struct FeedDecision: Sendable {
         guard !isShort, let first = block.keys.first, let last = block.keys.last else {
             return FeedTurn(cursor: .end, isOver: true)
         }
-        if let ageMax = rule.ageMax, let time = time(of: last), time < now.subtracting(ageMax) {
-            return FeedTurn(cursor: .end, isOver: true)
-        }
+        if isTooOld(last, now) { return FeedTurn(cursor: .end, isOver: true) }
         let isOneKey = areSame(first, last)
         return FeedTurn(cursor: isOneKey ? .equal(last, after: nil) : .upTo(last), isOver: false)
     }
@@ -194,6 +192,12 @@ package struct FeedDecision: Sendable {
             if latest.map({ isBefore($0, key) }) ?? true { latest = key }
         }
         return latest
+    }
+
+    /// Whether a record with a key is older than the feed goes back.
+    package func isTooOld(_ key: FeedKey, _ now: Timestamp) -> Bool {
+        guard let ageMax = rule.ageMax, let time = time(of: key) else { return false }
+        return time < now.subtracting(ageMax)
     }
 
     /// Whether a change is not later than the server's time, which is known to some seconds.

@@ -11,7 +11,7 @@ public import TidemarkEvents
 /// | ``Bound/from(_:)`` | whose field is at least the key | the field, ascending |
 /// | ``Bound/after(_:)`` | whose field is greater than the key | the field, ascending |
 /// | ``Bound/equal(_:after:)`` | whose field is the key, after an id | the id, ascending |
-/// | ``Bound/ids(after:)`` | all after an id, and only their ids | the id, ascending |
+/// | ``Bound/ids(after:)`` | all after an id: their ids, and ``keyField`` | the id, ascending |
 ///
 /// It is paged by these keys alone: ``ListPage/next`` of the answer only says that the server gave
 /// fewer than it was asked for and has more.
@@ -31,10 +31,14 @@ public struct FeedBlock: Sendable, Hashable {
     public var bound: Bound
     /// How many entities the server is to list at most.
     public var limit: Int
+    /// For ``Bound/ids(after:)`` the field whose values ``ServerReference/feedKey`` is to have,
+    /// where the server tells it with the ids; nil for none.
+    public var keyField: String?
 
-    public init(_ field: String, _ bound: Bound, limit: Int) {
+    public init(_ field: String, _ bound: Bound, limit: Int, keyField: String? = nil) {
         self.field = field
         self.bound = bound
         self.limit = limit
+        self.keyField = keyField
     }
 }

@@ -110,11 +110,17 @@ public struct ServerReference: Sendable, Hashable {
     /// The last change by the server's clock, where it is known; of an entity that is gone, the
     /// time of its deletion.
     public var serverTime: Timestamp?
+    /// Among the ids of a feed, the value of the block's ``FeedBlock/keyField``, where it is known:
+    /// what is older than the feed goes back is not fetched.
+    public var feedKey: FeedKey?
 
-    public init(id: String, revision: Revision?, serverTime: Timestamp? = nil) {
+    public init(
+        id: String, revision: Revision?, serverTime: Timestamp? = nil, feedKey: FeedKey? = nil
+    ) {
         self.id = id
         self.revision = revision
         self.serverTime = serverTime
+        self.feedKey = feedKey
     }
 }
 

@@ -50,7 +50,7 @@ public struct ServerWords: Sendable, Hashable {
         case flag
         /// Ids in quotes, with commas between them.
         case ids
-        /// The name of a field, perhaps after a minus.
+        /// Names of fields, each perhaps after a minus, with commas between them.
         case field
     }
 

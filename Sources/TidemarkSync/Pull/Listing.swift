@@ -174,9 +174,14 @@ package struct Listing: Sendable, Hashable {
     /// The call for the next page; nil when there is no more.
     package var call: ServerCall? {
         guard isPaging, !isWalkSettled else { return nil }
-        if collection.feed != nil {
+        if let feed = collection.feed {
+            // By it is known what would not stay here.
+            let isTold = feed.ageMax != nil || collection.retention?.field == feed.order
             return .feed(
-                collection, FeedBlock(collection.idField, .ids(after: next), limit: Self.idsMax))
+                collection,
+                FeedBlock(
+                    collection.idField, .ids(after: next), limit: Self.idsMax,
+                    keyField: isTold ? feed.order : nil))
         }
         guard let span = spans.last, after == nil else {
             var (asked, page) = (collection, next)

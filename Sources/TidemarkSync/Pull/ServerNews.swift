@@ -103,8 +103,23 @@ package struct ServerNews {
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.
         case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
-        case .absent: return true
+        case .absent: return try !isIDOnly || !isLeftOut(reference, row, in: collection)
         }
+    }
+
+    /// Whether a feed does not go back to an entity that is not here, or it would be pruned again.
+    ///
+    /// Where it was changed, the list of changes tells.
+    private func isLeftOut(
+        _ reference: ServerReference, _ row: EntityRow, in name: CollectionName
+    ) throws -> Bool {
+        guard row.pending.isEmpty, row.attempt == nil, let key = reference.feedKey,
+            let collection = try fold.knownCollection(name), let feed = collection.feed
+        else { return false }
+        let now = try serverTime ?? begun.now
+        if FeedDecision(feed, collection.dates).isTooOld(key, now) { return true }
+        guard !row.prunedDigest.isEmpty else { return false }
+        return collection.isPast(JSONValue.object([feed.order: key.value]).encoded(), at: now)
     }
 
     /// Whether a record that can't be read was not noted yet with these bytes.

@@ -198,6 +198,25 @@ import TidemarkViews
         #expect(id != "default" && paths[1].hasSuffix("/records/\(id)"))
     }
 
+    @Test func `each of several fields in an address has its own name`() throws {
+        let records = "/v1/buckets/default/collections/tasks/records"
+        let old = capsule(
+            tasks,
+            [
+                (.requestSent, #"{"method":"GET","path":"\#(records)?_fields=id,secret"}"#, nil),
+                (.requestSent, #"{"method":"GET","path":"\#(records)?_sort=-secret,id"}"#, nil),
+            ])
+
+        let words = Remote.kinto(origin: "https://kinto.test", bucket: "default").words
+        let new = try old.redactedByTool(Redaction(words: words))
+
+        let sent = new.events.filter { $0.kind == .requestSent }
+        let paths = try sent.map { try JSONValue(parsing: $0.payload)["path"]?.stringValue ?? "" }
+        let name = try #require(paths[0].split(separator: ",").last)
+        #expect(name != "secret" && paths[0].hasSuffix("?_fields=id,\(name)"))
+        #expect(paths[1].hasSuffix("?_sort=-\(name),id"))
+    }
+
     @Test func `what a rule of the app was asked is hashed anew`() throws {
         let model = #"{"name":"m","collections":[{"name":"tasks","conflict":{"custom":"mine"}}]}"#
         var old = capsule(

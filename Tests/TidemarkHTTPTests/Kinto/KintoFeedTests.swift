@@ -151,6 +151,24 @@ import TidemarkSync
         #expect(page.unreadable.map(\.bytes) == [Array(#"{"n":1}"#.utf8)])
     }
 
+    @Test func `ids are asked for with a field, and told with what it holds`() throws {
+        func call(_ field: String) -> ServerCall {
+            .feed(kinto.tasks, FeedBlock("id", .ids(after: "7"), limit: 9, keyField: field))
+        }
+        let path = try kinto.request(call("released")).path
+        #expect(path.hasSuffix("?_fields=id,released&gt_id=%227%22&_sort=id&_limit=9"))
+        #expect(throws: SyncFailure.self) { try kinto.request(call("a.b")) }
+
+        let body =
+            #"{"data":[{"id":"8","last_modified":3,"released":"2026-01-02"},"#
+            + #"{"id":"9","last_modified":1}]}"#
+        guard case .page(let page) = kinto.answer(to: call("released"), 200, body) else {
+            return #expect(Bool(false))
+        }
+        #expect(page.references.map(\.id) == ["8", "9"])
+        #expect(page.references.map(\.feedKey) == [FeedKey("2026-01-02"), nil])
+    }
+
     @Test func `a record that is none is put aside, and the others stay`() throws {
         let body = #"{"data":[{"id":"a"},{"id":"b","last_modified":1},7]}"#
         let page = try page(body, .upTo(day))

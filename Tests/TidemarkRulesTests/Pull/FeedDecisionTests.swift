@@ -80,6 +80,9 @@ import TidemarkEvents
         let young = try feed.turn(
             block([8, 7, 6]), isBack: true, at: .upTo(day(9)), now: Self.now)
         #expect(young.cursor == .upTo(day(6)))
+        #expect(feed.isTooOld(day(4), Self.now) && !feed.isTooOld(day(6), Self.now))
+        #expect(!self.feed().isTooOld(day(1), Self.now))
+        #expect(!feed.isTooOld(FeedKey("soon"), Self.now))
     }
 
     // MARK: Forward
@@ -115,9 +118,6 @@ import TidemarkEvents
         #expect(turn.cursor == .after(day(6)))
     }
 
-    @Test(arguments: ["2026-11-21T00:00:00Z", "9999-12-31T23:59:59Z"])
-    func `with a change of the future moves on to the last one that is not, and ends`(
-        _ future: String
     @Test(arguments: [(1, true), (9, true), (11, false)])
     func `that ends those of one key leaves them to a later run while others may come to have it`(
         _ minutes: Int64, _ isRecent: Bool
@@ -135,6 +135,9 @@ import TidemarkEvents
         #expect(back == FeedTurn(cursor: .before(key), isOver: false))
     }
 
+    @Test(arguments: ["2026-11-21T00:00:00Z", "9999-12-31T23:59:59Z"])
+    func `with a change of the future moves on to the last one that is not, and ends`(
+        _ future: String
     ) throws {
         let facts = FeedBlockFacts(
             keys: [day(5), day(6), FeedKey(future)], lastID: nil, count: 3, hasMore: false)
