@@ -52,18 +52,25 @@ extension Fold {
                 ? event.collection.map({ EntityKey.list(of: $0) }) : event.key.map(resolve)
         else { return }
         guard let failure = end.failure else {
-            // A failed precondition says nothing of the next call.
+            // A failed precondition says nothing of the next call, and a refusal nothing of how the
+            // entity stands, where that is still to be read.
             if isWrite, end.status == 412 { return }
+            if isWrite, !(200..<300).contains(end.status), try failing(key)?.isWrite == false {
+                return
+            }
             return try noteAnswer(to: key, isWrite: isWrite)
         }
         // Other failures end the run, and say nothing of this call.
         guard let concern = end.concern else { return }
-        var row = try failing(key) ?? FailingRow(first: position)
+        let known = try failing(key)
+        var row = known ?? FailingRow(first: position)
         let failures = min(row.gate.failures, Int(Int32.max)) + 1
         row.gate = try backoff(event, failures, failure, uptime: end.uptime, position)
         row.status = UInt32(clamping: end.status)
         if isWrite {
-            (row.isWrite, row.reads, row.isAbsent) = (true, 0, false)
+            // What is still to be read stays so.
+            if known?.isWrite != false { (row.isWrite, row.reads) = (true, 0) }
+            row.isAbsent = false
         } else if !isList {
             row.reads = min(row.reads, Int(Int32.max)) + 1
             if concern == .absent { row.isAbsent = true }

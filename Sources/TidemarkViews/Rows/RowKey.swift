@@ -73,7 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities: 9
-        case .schedule: 8
+        case .schedule: 9
         case .watermarks: 10
         case .contents: 8
         case .decisions: 6
