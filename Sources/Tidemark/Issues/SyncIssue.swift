@@ -150,6 +150,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     case keepMine
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.
+    ///
+    /// Where a person was asked, later edits of fields that are not in conflict go on.
     case keepTheirs
     /// Keep both sides, in a tree: what the server has stays under its name, and what was made here
     /// goes beside it under another one.

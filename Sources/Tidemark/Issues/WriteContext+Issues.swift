@@ -71,6 +71,7 @@ extension WriteContext {
             case .retry: try retry(key)
             case .keepMine where sides.hasUnseen: try deleteAnew(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
+            case .keepTheirs where issue.isAsked: try keepTheirs(key, issue)
             case .discard, .keepTheirs: try discardInside(key)
             case .keepBoth: break
             }
@@ -138,6 +139,24 @@ extension WriteContext {
             try create(other, document)
         }
         for change in later { try make(change, of: isThere ? key : other) }
+    }
+
+    /// Takes the server's side of what a person was asked about, and of nothing else.
+    private func keepTheirs(_ key: EntityKey, _ issue: IssueRow) throws {
+        let known = try draft.fold.resolve(key)
+        guard let collection = try draft.fold.known(known.collection)?.model else {
+            return try discardInside(key)
+        }
+        let rest = try draft.fold.kept(of: known, beside: issue, in: collection)
+        try discardInside(known)
+        for change in rest {
+            if case .edit(let patch) = change, try document(known) == nil {
+                // It is not seen, and so can't be edited by anybody.
+                try append(patch, known, collection)
+            } else {
+                try make(change, of: known)
+            }
+        }
     }
 
     /// Has what was refused sent again: where there is a place, if it would lie in what is not

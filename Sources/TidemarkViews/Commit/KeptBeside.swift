@@ -1,0 +1,59 @@
+// KeptBeside.swift — what stays of an entity's pending changes where a person who is asked takes
+// the server's side: what nobody asked about.
+//
+//   the mutation in conflict, and those before it      given up
+//   an edit after it                                   stays, but for the fields in conflict
+//   an edit after it, where one side deleted           given up: all of the entity is in question
+//   an action after it                                 stays
+
+package import TidemarkEvents
+
+extension RowReading {
+    /// What is made anew, in order, once all that is pending on an entity is given up.
+    ///
+    /// - Parameter issue: what a person is asked about the entity.
+    package func kept(
+        of key: EntityKey, beside issue: IssueRow, in collection: CollectionModel
+    ) throws -> [ChangeAnew] {
+        let row = try entity(at: .entity(key))
+        guard row.baseState == .live, !issue.conflicting.isEmpty else { return [] }
+        // What a person is asked about waits for the answer; what came later does not.
+        let later = row.pending.filter { !$0.isRefused && !$0.isDerived }
+        guard !later.contains(where: { $0.kind == .create || $0.kind == .delete }) else {
+            return []
+        }
+        // As the fields were called then, and as they are called now.
+        let renamed = collection.read(Patch(unset: issue.conflicting)).fieldNames
+        let names = ConflictingNames(issue.conflicting + renamed, collection.keyed)
+        return try later.compactMap { item in
+            if item.isAction { return item.requested.map { .request($0) } }
+            guard item.kind == .update else { return nil }
+            let patch = collection.read(try Patch(parsing: item.payload))
+            let rest = patch.fieldNames.filter(names.contains).reduce(patch) { $0.without($1) }
+            return rest.isEmpty ? nil : .edit(rest)
+        }
+    }
+}
+
+/// Fields in conflict, and what of lists goes with them.
+private struct ConflictingNames {
+    private let fields: Set<ExactString>
+    /// The lists of which an element is in conflict.
+    private let ofElements: Set<ExactString>
+    private let lists: [KeyedList]
+
+    init(_ names: [String], _ lists: [KeyedList]) {
+        self.lists = lists
+        fields = Set(names.map(ExactString.init))
+        ofElements = Set(
+            names.compactMap { lists.element($0).map { ExactString($0.list.field) } })
+    }
+
+    /// Whether a field is in conflict, or an element of a list that is, or a list with one.
+    func contains(_ name: String) -> Bool {
+        if fields.contains(ExactString(name)) || ofElements.contains(ExactString(name)) {
+            return true
+        }
+        return lists.element(name).map { fields.contains(ExactString($0.list.field)) } ?? false
+    }
+}
