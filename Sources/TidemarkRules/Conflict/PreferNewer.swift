@@ -53,20 +53,36 @@ package enum PreferNewer {
 package enum RFC3339 {
     package static func parse(_ text: String) -> Timestamp? {
         var rest = Array(text.utf8)[...]
-        guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2),
-            rest.skip("-"), let day = rest.number(2),
-            rest.skip("T") || rest.skip("t") || rest.skip(" "),
-            let hour = rest.number(2), rest.skip(":"), let minute = rest.number(2), rest.skip(":"),
-            let second = rest.number(2),
-            let whole = Timestamp(
-                year: year, month: month, day: day, hour: hour, minute: minute, second: second),
-            let microseconds = rest.fraction(), let offset = rest.offsetSeconds(), rest.isEmpty
-        else { return nil }
-        return Timestamp(microseconds: whole.rawValue + microseconds).adding(seconds: -offset)
+        guard let time = rest.time(), let offset = rest.offsetSeconds(), rest.isEmpty else {
+            return nil
+        }
+        return time.adding(seconds: -offset)
+    }
+
+    /// A time without a zone, `2017-09-01T12:00:00.000`, as if it were UTC; a date alone is its
+    /// midnight.
+    package static func parseLocal(_ text: String) -> Timestamp? {
+        let isDate = text.utf8.count == "2017-09-01".utf8.count
+        var rest = Array((isDate ? text + "T00:00:00" : text).utf8)[...]
+        guard let time = rest.time(), rest.isEmpty else { return nil }
+        return time
     }
 }
 
 extension ArraySlice<UInt8> {
+    /// Takes a date and a time of the day, with a fraction of a second if there is one.
+    fileprivate mutating func time() -> Timestamp? {
+        guard let year = number(4), skip("-"), let month = number(2), skip("-"),
+            let day = number(2), skip("T") || skip("t") || skip(" "),
+            let hour = number(2), skip(":"), let minute = number(2), skip(":"),
+            let second = number(2),
+            let whole = Timestamp(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second),
+            let microseconds = fraction()
+        else { return nil }
+        return Timestamp(microseconds: whole.rawValue + microseconds)
+    }
+
     /// Takes exactly so many digits.
     fileprivate mutating func number(_ digits: Int) -> Int? {
         let taken = prefix(digits)

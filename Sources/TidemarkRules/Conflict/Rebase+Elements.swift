@@ -45,20 +45,38 @@ struct ComparedSides {
         }
     }
 
-    /// Gives elements of an assumed base the members that are the server's own.
+    /// Gives an assumed base what is the server's own: its writing of values that were sent, empty
+    /// fields that were not, and members of elements.
     mutating func completeOld() {
         guard case .live(let old) = old, let new = new.document else { return }
         var complete = Patch()
-        for name in old.keys where elementwise.element(name) != nil {
-            guard let there = new.rawValue(name), let members = new.value(name)?.object,
-                let sent = old.value(name)?.object,
-                sent.allSatisfy({ members[$0.key] == $0.value })
-            else { continue }
-            complete.set.append(Patch.Field(name, Array(there)))
+        for name in old.keys + new.keys.filter({ old.rawValue($0) == nil }) {
+            let (sent, there) = (old.value(name), new.value(name))
+            guard sent != there, isServers(there, writing: sent, in: name) else { continue }
+            if let raw = new.rawValue(name) {
+                complete.set.append(Patch.Field(name, Array(raw)))
+            } else {
+                complete.unset.append(name)
+            }
         }
         guard !complete.isEmpty else { return }
         let bytes = complete.applied(to: old)
         self.old = (try? JSONDocument(parsing: bytes)).map { .live($0) } ?? self.old
+    }
+
+    /// Whether a value is what a server makes of one that was sent, or of none: of an element that
+    /// is another writing of each member, and members of its own.
+    private func isServers(
+        _ there: JSONValue?, writing sent: JSONValue?, in name: String
+    ) -> Bool {
+        if sent == nil, there?.isEmpty == true { return true }
+        func isWriting(_ there: JSONValue?, of sent: JSONValue?) -> Bool {
+            sent == there || Writing.isNormalised(sent, as: there, before: nil)
+        }
+        guard elementwise.element(name) != nil, let members = sent?.object,
+            let all = there?.object
+        else { return isWriting(there, of: sent) }
+        return members.allSatisfy { isWriting(all[$0.key], of: $0.value) }
     }
 
     private mutating func expand() {
@@ -80,6 +98,20 @@ struct ComparedSides {
             if case .create(let document) = pending[index].change {
                 pending[index].change = .create(expanded(document))
             }
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether it is what servers give to a field that nobody sets.
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case .null: true
+        case .bool(let flag): !flag
+        case .number(let number): number.double == 0
+        case .string(let text): text.isEmpty
+        case .array(let items): items.isEmpty
+        case .object(let object): object.isEmpty
         }
     }
 }

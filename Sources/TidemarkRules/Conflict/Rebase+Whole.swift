@@ -16,13 +16,15 @@ extension Rebase {
         if settled > 0, let patch = net(0..<settled) {
             reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
         }
-        let isNews = reference.map { changed(from: $0, to: new, onlyKnown: settled > 0) } ?? true
+        let isOurs = settled > 0 || isAssumed
+        let isNews = reference.map { changed(from: $0, to: new, onlyKnown: isOurs) } ?? true
         guard keepsRefused || pending[open].contains(where: { !$0.isRefused }) else {
             guard isNews else { return }
             for index in open { conflict(index, fields(of: index), .serverWins) }
             return
         }
-        guard case .document(let bytes)? = try? Current(pending, on: old),
+        let base = isAssumed ? old.adding(new) : old
+        guard case .document(let bytes)? = try? Current(pending, on: base),
             let whole = try? JSONDocument(parsing: bytes)
         else {
             if pending[last].isDeletion {
@@ -133,5 +135,18 @@ extension Rebase {
             }
         }
         conflicts.sort { $0.position < $1.position }
+    }
+}
+
+extension Base {
+    /// The same with the fields that only the server's document has.
+    fileprivate func adding(_ server: JSONDocument) -> Base {
+        guard case .live(let known) = self else { return self }
+        let fields = server.keys.filter { known.rawValue($0) == nil }.compactMap { name in
+            server.rawValue(name).map { Patch.Field(name, Array($0)) }
+        }
+        guard !fields.isEmpty else { return self }
+        let bytes = Patch(set: fields).applied(to: known)
+        return (try? JSONDocument(parsing: bytes)).map { .live($0) } ?? self
     }
 }

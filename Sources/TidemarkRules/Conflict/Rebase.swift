@@ -70,6 +70,8 @@ package struct Rebase: Sendable, Hashable {
     let lists: Lists
     let serverFields: Set<String>
     let policy: ConflictPolicy
+    /// Whether the base is only what was sent and accepted.
+    let isAssumed: Bool
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
 
@@ -89,8 +91,8 @@ package struct Rebase: Sendable, Hashable {
     ///   - changes: the entity's pending changes, oldest first.
     ///   - before: what the server said before.
     ///   - after: what it says now.
-    ///   - isAssumed: whether what it said before is only what was sent and accepted: of a list's
-    ///     elements it then has what was sent, and perhaps members of its own.
+    ///   - isAssumed: whether what it said before is only what was sent and accepted: it then has
+    ///     that, perhaps in a writing of its own, and perhaps fields and members of its own.
     ///   - serverFields: fields that only the server sets; they never conflict.
     ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
     ///     answer the server wins.
@@ -107,6 +109,7 @@ package struct Rebase: Sendable, Hashable {
         self.policy = policy
         self.serverFields = serverFields
         self.answer = answer
+        self.isAssumed = isAssumed
         if case .preferNewer(let field, _) = policy, let document = new.document {
             serverTime = PreferNewer.time(document, field: field)
         } else {
@@ -204,7 +207,7 @@ package struct Rebase: Sendable, Hashable {
             }
             guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
-                let isOurs = settled > 0
+                let isOurs = settled > 0 || isAssumed
                 if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
                     conflict(index, [])
                 }

@@ -16,6 +16,9 @@ enum Writing {
         case (nil, .null?), (.null?, nil): return true
         case (.string(let sent)?, .string(let stored)?):
             if let time = RFC3339.parse(sent), time == RFC3339.parse(stored) { return true }
+            if let time = RFC3339.parseLocal(sent), time == RFC3339.parseLocal(stored) {
+                return true
+            }
             var known: [UInt8]?
             if case .string(let text)? = before { known = Array(text.utf8) }
             let (sent, stored) = (Array(sent.utf8), Array(stored.utf8))

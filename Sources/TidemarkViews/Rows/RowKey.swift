@@ -71,13 +71,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .outbox: 9
-        case .entities: 9
-        case .schedule: 9
-        case .watermarks: 10
+        case .outbox, .watermarks: 10
+        case .entities, .schedule: 9
         case .contents: 8
-        case .decisions: 6
-        case .issues: 5
+        case .decisions: 7
+        case .issues: 6
         case .places: 5
         case .bindings, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2
