@@ -32,6 +32,35 @@ struct UnansweredRow: Sendable, Hashable {
     }
 }
 
+/// A creation that was sent without an answer, and that a list names.
+struct CreationClaim {
+    var key: EntityKey
+    var row: EntityRow
+    /// How many of its first changes were sent together.
+    var count: Int
+    /// What was sent.
+    var sent: SentCreation
+
+    /// The creation's row once what was sent is settled: on it stands what was changed later.
+    var rest: EntityRow {
+        var rest = row
+        rest.pending.removeFirst(count)
+        rest.attempt = nil
+        rest.baseState = .live
+        rest.base = sent.document
+        rest.isAssumed = true
+        return rest
+    }
+}
+
+/// A creation as it was sent, beside the record that it is.
+struct SentCreation {
+    /// What was sent; in the server's writing as far as the record says the same.
+    var document: [UInt8]
+    /// The fields that the record has otherwise: somebody changed them since.
+    var differing: [String]
+}
+
 extension Fold {
     // MARK: Writes without an answer
 
@@ -125,14 +154,23 @@ extension Fold {
     ///
     /// - Returns: whether it is one; its event is then folded.
     func claim(_ named: EntityKey, _ event: Event, _ position: Position) throws -> Bool {
+        guard let claim = try claim(of: named, event, position) else { return false }
+        try adopt(named, claim, event, position)
+        return true
+    }
+
+    /// The creation that a listed entity is, if it is one that was sent without an answer.
+    func claim(
+        of named: EntityKey, _ event: Event, _ position: Position
+    ) throws -> CreationClaim? {
         guard event.mutation == nil, try namesEntities(named.collection),
             let list = try unanswered(named.collection)
-        else { return false }
+        else { return nil }
         let collection = try collection(named.collection)
         let known = try entity(named)
         guard !collection.match.isEmpty, known.pending.isEmpty,
             known.baseState == .absent || known.isPlaceholder, known.prunedDigest.isEmpty
-        else { return false }
+        else { return nil }
         let record = try collection.read(try JSONDocument(parsing: event.payload))
         let asOf = event.asOf ?? position
         var candidates: [(key: EntityKey, row: EntityRow)] = []
@@ -150,24 +188,25 @@ extension Fold {
                 }
                 let sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
                 if try isMatch(record, sent, collection) {
-                    try adopt(named, as: key, row, sent: count, event, position)
-                    return true
+                    return try CreationClaim(
+                        key: key, row: row, count: count,
+                        sent: self.sent(bytes, beside: record, collection))
                 }
             }
         }
-        return false
+        return nil
     }
 
     /// Binds a listed entity to the creation that was sent.
     private func adopt(
-        _ named: EntityKey, as key: EntityKey, _ old: EntityRow, sent count: Int, _ event: Event,
-        _ position: Position
+        _ named: EntityKey, _ claim: CreationClaim, _ event: Event, _ position: Position
     ) throws {
-        var row = old
-        let sent = Array(row.pending.prefix(count))
+        let key = claim.key
+        var row = claim.row
+        let sent = Array(row.pending.prefix(claim.count))
         let collection = try collection(key.collection)
         let changes = try row.changes(sent, in: collection)
-        let differing = try fieldsNotIn(event.payload, of: changes, collection)
+        let differing = Set(claim.sent.differing.map(ExactString.init))
         var later: Set<ExactString> = []
         let overtaken = PendingChange.overtaken(changes)
         var fates:
@@ -203,11 +242,17 @@ extension Fold {
                 isOvertaken ? .coalesced : isAllLost ? .superseded : .accepted
             try settle(item, of: key, outcome, proof: position, revision: event.revision)
         }
-        row.pending.removeFirst(count)
+        try endAttempt(&row, key)
+        row = claim.rest
         // Later changes were made on top of it, and were not refused for their content.
         try rearm(&row, key)
-        try endAttempt(&row, key)
         try forgetUnanswered(key)
+        let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
+        // Where nobody changed it, nothing gives way.
+        let isNews = try !differing.isEmpty || overwrites(event)
+        if !row.pending.isEmpty, isNews || collection.conflict != .overwriteAlways {
+            try rebase(&row, onto: event, key, position, ruled)
+        }
         row.set(event, position, event.asOf ?? position, false)
         try bind(named.id, to: key, &row, proof: position)
         try refresh(&row, key)
@@ -220,12 +265,11 @@ extension Fold {
         return try referenceNames(collection).named(bytes)
     }
 
-    /// The fields of a creation that a record has otherwise: somebody changed them since.
-    private func fieldsNotIn(
-        _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
-    ) throws -> Set<ExactString> {
-        guard case .document(let bytes) = try Current(changes, on: .absent) else { return [] }
-        var record = try collection.read(try JSONDocument(parsing: record))
+    /// A creation as it was sent, compared with a record.
+    private func sent(
+        _ bytes: [UInt8], beside record: JSONDocument, _ collection: CollectionModel
+    ) throws -> SentCreation {
+        var record = record
         var sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
         let lists = collection.keyed.filter { list in
             record.form(of: list).isKeyed && sent.form(of: list).isKeyed
@@ -233,11 +277,19 @@ extension Fold {
         if !lists.isEmpty {
             (record, sent) = (try record.expanded(lists), try sent.expanded(lists))
         }
-        let differing = try sent.keys.filter { field in
-            try !collection.serverFields.contains(field)
-                && !areSame(record, sent, in: field, collection)
+        var same = Patch()
+        var differing: [String] = []
+        for field in sent.keys where lists.list(in: field) == nil {
+            let isServers = collection.serverFields.contains(field)
+            if try !isServers && !areSame(record, sent, in: field, collection) {
+                differing.append(field)
+            } else if let raw = record.rawValue(field) {
+                same.set.append(Patch.Field(field, Array(raw)))
+            }
         }
-        return Set(differing.map(ExactString.init))
+        let named = try JSONDocument(parsing: referenceNames(collection).named(bytes))
+        return SentCreation(
+            document: same.applied(to: named, collection.keyed), differing: differing)
     }
 
     /// Whether a record is what was sent, by the fields of `match`.

@@ -47,9 +47,7 @@ extension Fold {
                 row.noteArrivalPossible()
                 try endAttempt(&row, key)
             } else {
-                try rebase(
-                    &row, onto: try Base(event, isDeletion), key, event, position, ruled,
-                    isConfirmed: row.isConfirmed(by: asOf))
+                try rebase(&row, onto: event, key, position, ruled)
             }
         }
         if row.isPlaceholder { put(.placeholder(key), nil) }
@@ -74,13 +72,16 @@ extension Fold {
         guard event.mutation == nil, let named = event.key,
             try !isWiped(named.collection, after: event.asOf)
         else { return nil }
-        let key = try resolve(named)
-        guard let known = try known(key.collection), let rule = known.conflictRule else {
+        guard let known = try known(named.collection), let rule = known.conflictRule else {
             return nil
         }
         let collection = known.model
         let isDeletion = event.kind == .serverDeleted
-        let row = try entity(key)
+        var key = try resolve(named)
+        var row = try entity(key)
+        if !isDeletion, event.checked.isObject, let claim = try claim(of: key, event, position) {
+            (key, row) = (claim.key, claim.rest)
+        }
         let asOf = event.asOf ?? position
         guard !row.pending.isEmpty, row.isFresher(event, asOf), !row.isConfirmed(by: asOf),
             isDeletion || event.checked.isObject,
@@ -102,18 +103,21 @@ extension Fold {
         return RuledConflict(rule: rule, collection: collection, question: question)
     }
 
-    /// - Parameter isConfirmed: whether what is pending arrived another way, so that what the
-    ///   server says is what became of it.
-    private func rebase(
-        _ row: inout EntityRow, onto new: Base, _ key: EntityKey, _ event: Event,
-        _ position: Position, _ ruled: RuledAnswer?, isConfirmed: Bool
+    /// Has what is pending on an entity meet what the server says of it.
+    ///
+    /// - Parameter ruled: what a rule of the app says to it.
+    func rebase(
+        _ row: inout EntityRow, onto event: Event, _ key: EntityKey, _ position: Position,
+        _ ruled: RuledAnswer?
     ) throws {
         let collection = try collection(key.collection)
+        // What arrived another way: what the server says is what became of it.
+        let isConfirmed = row.isConfirmed(by: event.asOf ?? position)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
         let own = row.pending.filter { !$0.isDerived && !$0.isAction }
         var changes = try namedChanges(row, collection)
         if isConfirmed { for index in changes.indices { changes[index].mayHaveArrived = true } }
-        let new = try new.read(by: collection)
+        let new = try Base(event, event.kind == .serverDeleted).read(by: collection)
         let policy = try isConfirmed || overwrites(event) ? .overwriteAlways : collection.conflict
         let rebase = Rebase(
             changes, from: try knownBase(row, beside: new, collection), to: new, policy: policy,
@@ -137,7 +141,8 @@ extension Fold {
                 try settle(item, of: key, .superseded, proof: position, revision: event.revision)
             }
         }
-        for (index, conflict) in rebase.conflicts.enumerated() {
+        var index = try freeDecision(at: position)
+        for conflict in rebase.conflicts {
             var decision = DecisionRow(
                 key: key, rule: isConfirmed ? PushRelayed.ruleName : policy.name,
                 ruleVersion: ruled?.version ?? UInt64(Rebase.version),
@@ -148,14 +153,16 @@ extension Fold {
             decision.kept = rebase.kept(conflict)
             put(.decision(position, index), decision.encoded)
             if conflict.result == .serverWins { put(.lost(position, index), key.bytes) }
+            index += 1
         }
-        for (index, writing) in rebase.writings.enumerated() {
+        for writing in rebase.writings {
             var decision = DecisionRow(
                 key: key, rule: OtherWriting.name, ruleVersion: UInt64(OtherWriting.version),
                 result: Conflict.Result.merged.rawValue, inputs: [writing.position, position],
                 fields: writing.fields, base: row.basePosition)
             decision.kept = writing.fields
-            put(.decision(position, rebase.conflicts.count + index), decision.encoded)
+            put(.decision(position, index), decision.encoded)
+            index += 1
         }
         if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
             // The event that the base came with may have been dropped, or be dropped.
@@ -211,7 +218,7 @@ extension Fold {
 
     /// Whether the run of an event was asked to take the server's word against everything that is
     /// pending.
-    private func overwrites(_ event: Event) throws -> Bool {
+    func overwrites(_ event: Event) throws -> Bool {
         try started(event)?.run.mode.overwrites ?? false
     }
 
@@ -242,7 +249,7 @@ extension Fold {
         put(.ruleAnswer(try resolve(named)), row.encoded)
     }
 
-    private func takeAnswer(_ key: EntityKey, _ cause: Position) throws -> RuledAnswer? {
+    func takeAnswer(_ key: EntityKey, _ cause: Position) throws -> RuledAnswer? {
         guard let bytes = try get(.ruleAnswer(key)) else { return nil }
         put(.ruleAnswer(key), nil)
         let row = try StoreFactRow(parsing: bytes)

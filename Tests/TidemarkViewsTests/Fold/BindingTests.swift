@@ -11,10 +11,10 @@ import TidemarkViews
 struct NumberedFold {
     let memory = MemoryFold()
 
-    init() throws {
+    init(_ policy: ConflictPolicy = .localWins) throws {
         func numbered(_ name: CollectionName, _ references: [Reference] = []) -> CollectionModel {
             var collection = CollectionModel(
-                name, conflict: .localWins, references: references)
+                name, conflict: policy, references: references)
             collection.ids = .serverNumber
             collection.match = ["name", "project"]
             return collection

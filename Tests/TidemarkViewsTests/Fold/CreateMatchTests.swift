@@ -10,8 +10,10 @@ import TidemarkViews
     private let entry = #"{"id":"e","name":"tea","project":"p","n":1}"#
 
     /// A fold in which entry `e` of project `p`, which is 13, was sent.
-    private func sent() throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
-        let fold = try NumberedFold()
+    private func sent(
+        _ policy: ConflictPolicy = .localWins
+    ) throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
+        let fold = try NumberedFold(policy)
         let project = try fold.apply(.about(.localCreated, "projects/p", #"{"name":"p"}"#))
         try fold.accept(
             "projects/p", project, call: try fold.send("projects/p", project), id: "13")
@@ -103,6 +105,105 @@ import TidemarkViews
             DecisionRow.init(parsing:))
         #expect(decision?.rule == (lost.isEmpty ? nil : "match"))
         #expect(decision?.superseded == (lost.isEmpty ? nil : lost))
+    }
+
+    /// Entry `e` as a list has it, with a field as it was sent or as somebody changed it.
+    private func listed(n: Int, call: UInt64, cause: UInt64? = nil) -> Event {
+        .about(
+            .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":\#(n),"m":2}"#,
+            cause: cause, asOf: call)
+    }
+
+    private func edit(_ set: String) -> Event {
+        .about(.localUpdated, "entries/e", #"{"set":\#(set),"unset":[]}"#)
+    }
+
+    @Test func `has edits made since meet what somebody changed of it, and nothing else`() throws {
+        let (fold, made, call) = try sent(.serverWins)
+        let lost = try fold.apply(edit(#"{"n":2}"#))
+        let kept = try fold.apply(edit(#"{"name":"milk","k":3}"#))
+
+        try fold.apply(listed(n: 7, call: call))
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.pending.map(\.position) == [Position(kept)])
+        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13,"n":7,"m":2,"k":3}"#)
+        #expect(try fold.memory.mutation(made)?.outcome == .merged)
+        #expect(try fold.memory.mutation(lost)?.outcome == .superseded)
+        #expect(try fold.memory.mutation(kept)?.outcome == nil)
+        let last = fold.memory.last
+        let conflict = try DecisionRow(
+            parsing: try #require(fold.memory.rows[.decision(last, 1)]))
+        #expect((conflict.rule, conflict.result) == ("serverWins", "serverWins"))
+        #expect((conflict.fields, conflict.inputs) == (["n"], [Position(lost), last]))
+        #expect(try fold.memory.decisions(by: "match").map(\.superseded) == [["n"]])
+        // It is an issue, with the base as it was sent.
+        #expect(fold.memory.rows[.lost(last, 1)] != nil)
+        let sides = try ConflictRow(parsing: try #require(fold.memory.rows[.sides(last)]))
+        #expect(text(sides.base) == #"{"id":20,"name":"tea","project":13,"n":1}"#)
+    }
+
+    @Test(arguments: [("null", true), ("[]", true), ("false", true), ("2", false)])
+    func `keeps an edit of what was not sent, unless there is a value by now`(
+        _ value: String, _ stays: Bool
+    ) throws {
+        let (fold, _, call) = try sent(.serverWins)
+        let mine = try fold.apply(edit(#"{"m":3}"#))
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20",
+                #"{"id":20,"name":"tea","project":13,"n":1,"m":\#(value)}"#, asOf: call))
+
+        #expect(try fold.memory.mutation(mine)?.outcome == (stays ? nil : .superseded))
+        #expect(try fold.row("entries/e")?.pending.isEmpty == !stays)
+    }
+
+    @Test func `that was deleted since goes there, unless somebody changed it`() throws {
+        for n in [1, 7] {
+            let (fold, _, call) = try sent(.serverWins)
+            let deletion = try fold.apply(.about(.localDeleted, "entries/e"))
+
+            try fold.apply(listed(n: n, call: call))
+
+            let row = try #require(try fold.row("entries/e"))
+            #expect(row.baseState == .live && row.pending.isEmpty == (n == 7))
+            #expect(
+                try fold.memory.mutation(deletion)?.outcome == (n == 7 ? .superseded : nil))
+        }
+    }
+
+    @Test func `is asked about where both sides changed it since`() throws {
+        let (fold, _, call) = try sent(.ask)
+        try fold.apply(edit(#"{"n":2}"#))
+
+        try fold.apply(listed(n: 7, call: call))
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.refusal?.isAsked == true && row.refusal?.position == fold.memory.last)
+        #expect(row.pending.map(\.isRefused) == [true])
+        #expect(text(row.document) == #"{"id":20,"name":"tea","project":13,"n":2,"m":2}"#)
+    }
+
+    @Test func `has a rule of the app asked where both sides changed it since`() throws {
+        let (fold, _, call) = try sent(.custom("mine"))
+        let mine = try fold.apply(edit(#"{"n":2}"#))
+        func question(_ event: Event) throws -> ConflictCase? {
+            try fold.memory.fold.conflict(event, at: fold.memory.last.next)?.question
+        }
+
+        #expect(try question(listed(n: 1, call: call)) == nil)
+        let asked = try #require(try question(listed(n: 7, call: call)))
+        #expect(try asked.key == "entries/e".key)
+        #expect(text(asked.base) == #"{"id":20,"name":"tea","project":13,"n":1}"#)
+        #expect(text(asked.local) == #"{"id":20,"name":"tea","project":13,"n":2}"#)
+
+        let answer = try fold.apply(
+            .about(
+                .ruleAnswered, "entries/e", #"{"rule":"mine","version":1,"answer":"local"}"#))
+        try fold.apply(listed(n: 7, call: call, cause: answer))
+        #expect(try fold.row("entries/e")?.pending.map(\.position) == [Position(mine)])
+        #expect(try fold.memory.decisions(by: "mine").map(\.result) == ["localWins"])
     }
 
     @Test func `is not there when a list ends without it, and is recognised later all the same`()
