@@ -20,7 +20,7 @@ extension Fold {
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }
         }
         guard !changed.isEmpty else { return }
-        var superseded: [(key: EntityKey, mutation: Position)] = []
+        var superseded: [(key: EntityKey, mutations: Set<Position>)] = []
         var decisions = 0
         for mutation in try openMutations() {
             guard let key = try self.mutation(mutation)?.key,
@@ -50,20 +50,27 @@ extension Fold {
                 key: key, rule: "removedField", ruleVersion: 2,
                 result: isAllGone ? "superseded" : "merged", inputs: [mutation, position],
                 fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
+            var items = [item]
             if isAllGone {
-                try settle(item, of: key, .superseded, proof: position, revision: nil)
-                superseded.append((key, mutation))
+                items = row.carried(by: item) + items
+                superseded.append((key, Set(items.map(\.position))))
             } else {
                 decision.superseded = lost
                 decision.kept = patch.fieldNames.filter { !lost.contains($0) }
                 try lose(lost, of: item, key)
             }
-            put(.decision(position, decisions), decision.encoded)
-            decisions += 1
+            for item in items {
+                if isAllGone {
+                    try settle(item, of: key, .superseded, proof: position, revision: nil)
+                }
+                decision.inputs = [item.position, position]
+                put(.decision(position, decisions), decision.encoded)
+                decisions += 1
+            }
         }
-        for (key, mutation) in superseded {
+        for (key, mutations) in superseded {
             var row = try entity(key)
-            row.pending.removeAll { $0.position == mutation && !$0.isDerived }
+            row.pending.removeAll { mutations.contains($0.position) && !$0.isDerived }
             if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
             try refresh(&row, key)
             try put(row, key)
@@ -126,6 +133,16 @@ extension Fold {
             }
         }
         return dropped.sorted().compactMap { name in counts[name].map { (name, $0) } }
+    }
+}
+
+extension EntityRow {
+    /// The mutations whose change another one carries: they share its fate.
+    fileprivate func carried(by carrier: Pending) -> [Pending] {
+        let before = pending.filter {
+            $0.position < carrier.position && !$0.isDerived && !$0.isAction && !isCarried($0)
+        }
+        return Array(before.reversed().prefix { $0.kind == .carried }.reversed())
     }
 }
 

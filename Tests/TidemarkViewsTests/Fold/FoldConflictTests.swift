@@ -81,6 +81,35 @@ import TidemarkViews
         #expect(try fold.mutation(4)?.outcome == .accepted)
         #expect(try fold.entity(EntityKey("tasks", "1"))?.pending == [])
     }
+
+    @Test func `has all of its mutations superseded where a model removes all that they changed`()
+        throws
+    {
+        let fold = MemoryFold()
+        var tasks = CollectionModel(
+            "tasks", lastChangeField: "last_modified", conflict: .overwriteUnlessDirty)
+        tasks.migrations = [.remove("a"), .remove("b")]
+        try fold.apply([
+            .model(.overwriteUnlessDirty),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":3},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":9}"#, asOf: 4, revision: "2"),
+        ])
+        let key = EntityKey("tasks", "1")
+        #expect(try fold.entity(key)?.pending.map(\.kind) == [.carried, .update])
+
+        try fold.apply([.registered(SyncModel(name: "test", collections: [tasks]))])
+
+        #expect(try fold.mutation(3)?.outcome == .superseded)
+        #expect(try fold.mutation(4)?.outcome == .superseded)
+        #expect(try fold.entity(key)?.pending == [])
+        let decisions = try fold.decisions(by: "removedField")
+        #expect(
+            decisions.map(\.inputs)
+                == [[Position(3), Position(6)], [Position(4), Position(6)]])
+        #expect(decisions.map(\.fields) == [["a", "b"], ["a", "b"]])
+    }
 }
 
 @Suite struct `the fold of another writing of what was sent` {
