@@ -17,11 +17,22 @@ enum RedactionSupport {
 
     static let scenarios: [String] = {
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: scenarioFolder)) ?? []
-        return all.filter { $0.hasSuffix(".json") && $0 != onlyKept }.sorted()
+        let others = Set(onlyKept.map(\.file))
+        return all.filter { $0.hasSuffix(".json") && !others.contains($0) }.sorted()
     }()
 
-    /// The scenario in which a value's writing decides, which no other text can stand for.
-    static let onlyKept = "kinto/writing.json"
+    /// The scenarios in which a value's writing decides, which no other text can stand for, with
+    /// the fields that are to be kept.
+    static let onlyKept: [(file: String, fields: [String])] =
+        [("kinto/writing.json", ["tasks.mail"])]
+        + ["deleted-unseen", "times", "18-day", "18-lost", "18-missing", "18-null"].map {
+            ("dhis2/UP\($0.first == "1" ? "" : "-")\($0).json", ["events.occurredAt"])
+        } + [
+            (
+                "dhis2/UP-old-lost.json",
+                ["enrollments.enrollmentDate", "enrollments.incidentDate", "events.eventDate"]
+            )
+        ]
 
     private static let scenarioFolder = Checkout.scenarios.path
 

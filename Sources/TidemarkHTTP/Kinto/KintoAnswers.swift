@@ -55,10 +55,6 @@ extension KintoAdapter {
     ) -> SyncFailure? {
         let status = response.status.code
         if status == 304 { return nil }
-        // It stops all runs, and any machine in between may say it of a site.
-        if status == 410, !isKintos(body) {
-            return .foreign("\(status) without a JSON object in it")
-        }
         if let failure = failure(call, status, response.headerFields) { return failure }
         // A proxy's refusal for size counts as a refusal, whoever sent it.
         guard !isKintos(body), ![413, 414, 431].contains(status) else { return nil }
