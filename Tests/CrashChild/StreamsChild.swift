@@ -6,12 +6,15 @@
 import Foundation
 import Tidemark
 import TidemarkEvents
+import TidemarkTesting
 
 enum StreamsChild {
     static func run(_ words: [String]) throws {
         guard words.count == 2 else { CrashChild.fail("usage: STORE FILE") }
         var lines = ["before \(open)"]
-        let replica = try Replica.open(existing: words[0])
+        // On a device that can't be told: another one made the store.
+        let replica = try Replica.open(
+            existing: words[0], dependencies: .seeded(0, clock: ManualClock()))
         try replica.write { tx in try tx.put(EntityKey("tasks", "a"), Array("{}".utf8)) }
         lines.append("meanwhile \(open)")
         try replica.close()
