@@ -319,7 +319,10 @@ package struct Rebase: Sendable, Hashable {
         from old: JSONDocument, to new: JSONDocument, onlyKnown: Bool
     ) -> Bool {
         let difference = Patch(from: old, to: new, except: serverFields)
-        return difference.fieldNames.contains { !onlyKnown || old.rawValue($0) != nil }
+        // An element that comes to a list is another's in any case.
+        return difference.fieldNames.contains {
+            !onlyKnown || old.rawValue($0) != nil || lists.elementwise.element($0) != nil
+        }
     }
 
     func isEqual(_ raw: [UInt8]?, _ value: JSONValue?) -> Bool {

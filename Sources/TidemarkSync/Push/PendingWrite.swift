@@ -249,11 +249,11 @@ extension ViewReader {
         }
         pending.needs = try missingReferences(of: key, row, model)
         // What is needed may itself wait for what comes before, as for a name.
-        if !pending.needs.isEmpty, collection.tree != nil, let before = next.dropLast().last {
+        if !pending.needs.isEmpty, collection.tree != nil, next.count > 1, let first = next.first {
             var candidate = candidate
-            candidate.through = before.position
+            candidate.through = first.position
             let earlier = try pendingWrite(candidate, model, adapter, isRetried: isRetried)
-            if let earlier, earlier.needs.isEmpty { return earlier }
+            if let earlier, earlier.needs.isEmpty, earlier.write != nil { return earlier }
         }
         return pending
     }

@@ -54,7 +54,7 @@ extension Fold {
             // A success is settled by the event that says what was accepted.
             let effect = answer.effect
             guard effect.isNothing else { return }
-            if !answer.mayHaveArrived, !effect.mayHaveArrived { row.givenUp = [] }
+            if !answer.mayHaveArrived, !effect.mayHaveArrived { row.forgetGivenUp(attempt) }
             if row.baseState != .live, effect == .turnedAway, try namesEntities(key.collection) {
                 // Sent again it would be made twice: the next list tells.
                 return
@@ -97,7 +97,7 @@ extension Fold {
         let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
-        row.givenUp = []
+        row.forgetGivenUp(attempt)
         try endAttempt(&row, key)
         try annihilate(&row, key, proof: position)
         try forgetAnswered(key, row)
@@ -276,6 +276,11 @@ extension Fold {
 }
 
 extension EntityRow {
+    /// Forgets what was given up with the attempt that carried it, as that did not arrive.
+    fileprivate mutating func forgetGivenUp(_ attempt: Attempt) {
+        if !pending.contains(where: { $0.position <= attempt.covers }) { givenUp = [] }
+    }
+
     /// Remembers of what the attempt carried that it may be on the server.
     mutating func noteArrivalPossible() {
         guard let attempt else { return }

@@ -85,8 +85,7 @@ extension EntityRow {
         prunedDigest = isPlaceholder ? [] : EntityRow.digest(of: base)
         prunedAt = isPlaceholder ? nil : position
         baseState = .absent
-        base = []
-        current = []
+        (base, current, givenUp) = ([], [], [])
         isAssumed = false
         isPlaceholder = false
         triedAt = nil
