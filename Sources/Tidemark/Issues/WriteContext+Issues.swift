@@ -141,7 +141,7 @@ extension WriteContext {
         for change in later { try make(change, of: isThere ? key : other) }
     }
 
-    /// Takes the server's side of what a person was asked about, and of nothing else.
+    /// Takes the server's side of what a person was asked about; later edits of other fields stay.
     private func keepTheirs(_ key: EntityKey, _ issue: IssueRow) throws {
         let known = try draft.fold.resolve(key)
         guard let collection = try draft.fold.known(known.collection)?.model else {

@@ -52,7 +52,7 @@ extension Replica {
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: a text for the recipient.
     ///   - namesRemote: whether the server's address, the account and the device stay in it, as
-    ///     there.
+    ///     for ``capsule(last:note:namesRemote:contents:redaction:)``.
     ///   - contents: whether the bytes of the files that entities name are in it.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``

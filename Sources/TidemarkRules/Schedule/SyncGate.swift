@@ -111,18 +111,18 @@ package struct SyncGates: Sendable, Hashable {
 
     /// How long it is until something is tried again.
     ///
-    /// What the last run did not try though it was due, because it could not, waits as long once
-    /// more, and for as long as it has been due by then: what can't be tried makes ever fewer runs.
+    /// What the last run did not try though it was due, because it could not, waits for the longer
+    /// of its backoff and the time that it has been due: what can't be tried makes ever fewer runs.
     private static func wait(for gate: SyncGate, at now: Moment, _ last: LastRun?) -> Int64 {
         let left = gate.left(at: now)
         guard left == 0, let last else { return left }
         let (passed, overflow) = now.now.rawValue.subtractingReportingOverflow(last.at.rawValue)
+        let due = gate.since.now.adding(from: 0, to: gate.microseconds)
         let wasDue =
-            last.at >= gate.since.now.adding(from: 0, to: gate.microseconds)
+            last.at >= due
             // The clock was set back meanwhile.
             || last.at < gate.since.now && last.begun > gate.position
         guard wasDue, !overflow, passed >= 0 else { return 0 }
-        let due = gate.since.now.adding(from: 0, to: gate.microseconds)
         let (overdue, isLong) = last.at.rawValue.subtractingReportingOverflow(due.rawValue)
         let most = max(untriedMax, gate.microseconds)
         let again = min(max(overdue, 1_000_000, gate.microseconds), most)

@@ -60,7 +60,7 @@ extension SyncMachine {
         // With what may come into reach all is listed whose dates stay without it.
         let isAccessDue = model.collections.contains {
             $0.access.relistsOnGain && $0.listEvery != .zero
-                && outcome.paused[$0.name] == nil && !fresh.map(\.name).contains($0.name)
+                && outcome.paused[$0.name] == nil && !fresh.contains($0)
         }
         return Set(fresh.filter { !isAccessDue || $0.since == nil }.map(\.name))
     }

@@ -1,5 +1,5 @@
 // KeptBeside.swift — what stays of an entity's pending changes where a person who is asked takes
-// the server's side: what nobody asked about.
+// the server's side: later edits of other fields.
 //
 //   the mutation in conflict, and those before it      given up
 //   an edit after it                                   stays, but for the fields in conflict

@@ -12,18 +12,18 @@ import TidemarkViews
 
 @Suite struct `a feed whose collection was dropped and made anew` {
     private static let articles = "/v1/buckets/b/collections/articles"
+    private static let model = SyncModel(
+        name: "news",
+        collections: [
+            CollectionModel(
+                "articles", feed: .init(order: "released", change: "updated", block: 2))
+        ])
 
     /// A device that has five articles, and then a server with others in a collection made anew.
     private func with(
         _ numbers: ClosedRange<Int>, _ body: (SyncWorld, SyncDevice) async throws -> Void
     ) async throws {
-        let model = SyncModel(
-            name: "news",
-            collections: [
-                CollectionModel(
-                    "articles", feed: .init(order: "released", change: "updated", block: 2))
-            ])
-        let world = SyncWorld(model: model)
+        let world = SyncWorld(model: Self.model)
         func put(_ number: Int) {
             let day = "2026-01-0\(number)T00:00:00Z"
             world.server.put(
@@ -77,13 +77,7 @@ import TidemarkViews
     @Test func `has no place among the changes of the old one where the new one is empty`()
         async throws
     {
-        let model = SyncModel(
-            name: "news",
-            collections: [
-                CollectionModel(
-                    "articles", feed: .init(order: "released", change: "updated", block: 2))
-            ])
-        let world = SyncWorld(model: model)
+        let world = SyncWorld(model: Self.model)
         func put(_ id: String, _ day: String) {
             world.server.put("articles/\(id)", #"{"released":"\#(day)","updated":"\#(day)"}"#)
         }

@@ -183,10 +183,12 @@ extension Fold {
         for other in try model().collections where other.name != key.collection {
             for target in try knownTargets(of: other) {
                 let mark = RowKey.watermark(target)
-                if other.since != nil {
-                    if try get(mark) != nil { try owe(target, position, keepsDate: true) }
-                } else if try get(mark) != nil {
-                    put(mark, nil)
+                if try get(mark) != nil {
+                    if other.since == nil {
+                        put(mark, nil)
+                    } else {
+                        try owe(target, position, keepsDate: true)
+                    }
                 }
                 try endList(target)
             }
