@@ -112,7 +112,7 @@ public final class WriteContext {
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
-        if !collection.model.keyed.isEmpty {
+        if patch.touches(collection.model.keyed) {
             changed = try elementwise(patch, on: old, key, collection.model)
         }
         try dropSameReferences(&changed, old, collection)

@@ -8,6 +8,12 @@ extension Patch {
                 || unset.contains { lists.element($0) != nil })
     }
 
+    /// Whether it changes one of these lists, as a whole or by the names of its elements.
+    package func touches(_ lists: [KeyedList]) -> Bool {
+        !lists.isEmpty
+            && fieldNames.contains { lists.list(in: $0) != nil || lists.element($0) != nil }
+    }
+
     /// What turns one entity into another, element by element where both have a list's elements.
     ///
     /// The order of a list's elements is no difference. A list that one side lacks, or that can't

@@ -61,7 +61,7 @@ extension MemberPayload {
     package var encoded: [UInt8] {
         var writer = MemberWriter()
         for member in Self.members { member.write(self, &writer) }
-        return writer.bytes
+        return writer.finish()
     }
 }
 
@@ -71,8 +71,11 @@ package struct MemberWriter: Sendable {
 
     package init() {}
 
-    /// The object's bytes.
-    package var bytes: [UInt8] { buffer + [UInt8(ascii: "}")] }
+    /// Ends the object, and returns its bytes.
+    package mutating func finish() -> [UInt8] {
+        buffer.append(UInt8(ascii: "}"))
+        return buffer
+    }
 
     /// Adds a member whose value is written by `value`, which appends one JSON value.
     mutating func add(_ name: String, _ value: (inout [UInt8]) -> Void) {

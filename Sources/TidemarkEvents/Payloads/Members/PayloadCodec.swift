@@ -164,7 +164,7 @@ extension PayloadCodec {
                 for named in elements {
                     writer.add(named.name) { element.append(named.value, &$0) }
                 }
-                output += writer.bytes
+                output += writer.finish()
             })
     }
 }

@@ -204,10 +204,13 @@ extension PayloadMember {
     package init<Group: MemberPayload>(of path: any WritableKeyPath<Payload, Group> & Sendable) {
         shapes = Group.members.flatMap(\.shapes)
         reader = { (document, payload) throws(PayloadProblem) in
-            for member in Group.members { try member.read(document, &payload[keyPath: path]) }
+            var group = payload[keyPath: path]
+            for member in Group.members { try member.read(document, &group) }
+            payload[keyPath: path] = group
         }
         writer = { payload, output in
-            for member in Group.members { member.write(payload[keyPath: path], &output) }
+            let group = payload[keyPath: path]
+            for member in Group.members { member.write(group, &output) }
         }
     }
 }

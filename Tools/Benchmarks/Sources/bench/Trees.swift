@@ -298,7 +298,7 @@ extension Run {
     /// How many bytes this process gave the disk so far.
     private static func bytesWritten() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes:") }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("wchar:") }
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
     }
 
