@@ -71,7 +71,8 @@ extension WriteContext {
             case .retry: try retry(key)
             case .keepMine where sides.hasUnseen: try deleteAnew(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
-            case .keepTheirs where issue.isAsked: try keepTheirs(key, issue)
+            case .keepTheirs where issue.isAsked:
+                try keepTheirs(key, issue, sides.serverTime ?? draft.now)
             case .discard, .keepTheirs: try discardInside(key)
             case .keepBoth: break
             }
@@ -116,7 +117,7 @@ extension WriteContext {
             }
             if let changes = try draft.fold.anew(key, named: name, in: collection) {
                 try discardAlone(key)
-                for change in changes { try make(change, of: key) }
+                for change in changes { try make(change, of: key, at: date) }
             } else {
                 try patch(key, name)
             }
@@ -138,11 +139,11 @@ extension WriteContext {
         if let document = try draft.fold.beside(own, in: collection, at: date) {
             try create(other, document)
         }
-        for change in later { try make(change, of: isThere ? key : other) }
+        for change in later { try make(change, of: isThere ? key : other, at: date) }
     }
 
     /// Takes the server's side of what a person was asked about; later edits of other fields stay.
-    private func keepTheirs(_ key: EntityKey, _ issue: IssueRow) throws {
+    private func keepTheirs(_ key: EntityKey, _ issue: IssueRow, _ date: Timestamp) throws {
         let known = try draft.fold.resolve(key)
         guard let collection = try draft.fold.known(known.collection)?.model else {
             return try discardInside(key)
@@ -154,7 +155,7 @@ extension WriteContext {
                 // It is not seen, and so can't be edited by anybody.
                 try append(patch, known, collection)
             } else {
-                try make(change, of: known)
+                try make(change, of: known, at: date)
             }
         }
     }
@@ -168,7 +169,7 @@ extension WriteContext {
         }
         if let changes = try draft.fold.anew(known, in: collection, at: date) {
             try discardAlone(known)
-            for change in changes { try make(change, of: known) }
+            for change in changes { try make(change, of: known, at: date) }
             return
         }
         if let (inner, place, changes) = try draft.fold.outOfCircle(
@@ -176,7 +177,7 @@ extension WriteContext {
         {
             try patch(inner, place)
             try append(.localDiscarded, known, nil)
-            for change in changes { try make(change, of: known) }
+            for change in changes { try make(change, of: known, at: date) }
             return
         }
         let place = try draft.fold.otherPlace(for: known, in: collection, at: date)
@@ -202,13 +203,20 @@ extension WriteContext {
     }
 
     /// Makes a change again that was given up.
-    private func make(_ change: ChangeAnew, of key: EntityKey) throws {
+    ///
+    /// - Parameter date: the server's time.
+    private func make(_ change: ChangeAnew, of key: EntityKey, at date: Timestamp) throws {
         switch change {
         case .create(let document): try create(key, document)
         // It is not seen, and so can't be edited by anybody.
         case .place(let patch):
             if !patch.isEmpty { try append(.localUpdated, key, patch.encoded) }
-        case .edit(let patch): try self.patch(key, patch)
+        case .edit(let edit):
+            let known = try draft.fold.resolve(key)
+            let collection = try draft.fold.known(key.collection)?.model
+            try patch(
+                key,
+                collection.map { try draft.fold.fitted(edit, of: known, in: $0, at: date) } ?? edit)
         case .request(let requested):
             try append(.localRequested, key, requested.encoded, making: requested.document)
         }

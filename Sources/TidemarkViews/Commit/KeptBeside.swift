@@ -5,8 +5,11 @@
 //   an edit after it                                   stays, but for the fields in conflict
 //   an edit after it, where one side deleted           given up: all of the entity is in question
 //   an action after it                                 stays
+//
+// In a tree an edit that stays may not fit any more beside what the server has.
 
 package import TidemarkEvents
+import TidemarkRules
 
 extension RowReading {
     /// What is made anew, in order, once all that is pending on an entity is given up.
@@ -32,6 +35,48 @@ extension RowReading {
             let rest = patch.fieldNames.filter(names.contains).reduce(patch) { $0.without($1) }
             return rest.isEmpty ? nil : .edit(rest)
         }
+    }
+}
+
+extension Fold {
+    /// An edit that is made anew, as far as it can be here: under another name where its own is
+    /// taken by now, and without a place that is not there any more, or lies in the entity itself.
+    ///
+    /// - Parameter date: the server's time.
+    package func fitted(
+        _ edit: Patch, of key: EntityKey, in collection: CollectionModel, at date: Timestamp
+    ) throws -> Patch {
+        guard let tree = collection.tree, let bytes = try document(of: key) else { return edit }
+        let known = try JSONDocument(parsing: bytes)
+        var edit = edit
+        func made() throws -> JSONDocument {
+            try JSONDocument(parsing: edit.applied(to: known, collection.keyed))
+        }
+        func changes(_ field: String) -> Bool {
+            edit.fieldNames.contains { ExactString($0) == ExactString(field) }
+        }
+        if changes(tree.parent), let id = try made().ids(in: tree.parent).first {
+            let folder = try folder(EntityKey(collection.name, id), tree)
+            if try folder.map({ try isInside($0, key, in: collection) }) ?? true {
+                edit = edit.without(tree.parent)
+            }
+        }
+        guard changes(tree.parent) || changes(tree.name) else { return edit }
+        let document = try made()
+        let folder = try document.ids(in: tree.parent).first.map {
+            try resolve(EntityKey(collection.name, $0))
+        }
+        func isTaken(_ name: String) throws -> Bool {
+            try child(of: folder, named: name, in: collection).map { $0 != key } ?? false
+        }
+        guard let name = document.value(tree.name)?.stringValue, try isTaken(name) else {
+            return edit
+        }
+        let beside = NameBeside(name, isFolder: tree.isFolder(document))
+        let free = try beside.next(at: date, isTaken: isTaken)
+        edit = edit.without(tree.name)
+        edit.set.append(Patch.Field(tree.name, JSONValue.string(free).encoded()))
+        return edit
     }
 }
 
