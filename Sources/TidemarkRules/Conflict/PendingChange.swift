@@ -27,6 +27,18 @@ package enum Base: Sendable, Hashable {
     package var isLive: Bool { document != nil }
 }
 
+/// A base that the server did not say: what was sent and accepted.
+package enum AssumedBase: Sendable, Hashable {
+    /// An entity that was made here, of which the server had told nothing before: nobody can tell
+    /// what else it has from what the server gives to each new one.
+    case made
+    /// Edits of what the server had told.
+    case edited
+    /// Either, where the revision of what the server has now is not that of what it took: somebody
+    /// wrote the entity since.
+    case overwritten
+}
+
 /// One mutation that the server has not acknowledged.
 package struct PendingChange: Sendable, Hashable {
     package enum Change: Sendable, Hashable {

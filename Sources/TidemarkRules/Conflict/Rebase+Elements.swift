@@ -12,6 +12,8 @@ struct ComparedSides {
     var pending: [PendingChange]
     var old: Base
     var new: Base
+    /// The base as it was given; of one that is assumed with what is the server's own.
+    private(set) var base: Base
     /// The document that a rule made of both sides.
     var answer: JSONDocument?
     /// The lists that are compared element by element.
@@ -22,7 +24,7 @@ struct ComparedSides {
     init(
         _ pending: [PendingChange], from old: Base, to new: Base, answer: ConflictAnswer?
     ) {
-        (self.pending, self.old, self.new) = (pending, old, new)
+        (self.pending, self.old, self.new, base) = (pending, old, new, old)
         if case .document(let bytes)? = answer { self.answer = try? JSONDocument(parsing: bytes) }
         guard let lists = pending.first?.lists, !lists.isEmpty else { return }
         for list in lists {
@@ -45,14 +47,17 @@ struct ComparedSides {
         }
     }
 
-    /// Gives an assumed base what is the server's own: its writing of values that were sent, empty
-    /// fields that were not, and members of elements.
-    mutating func completeOld() {
+    /// Gives an assumed base what is the server's own: its writing of values that were sent, members
+    /// of elements, and fields that were not sent: of an entity that was made here all that came
+    /// since, else the empty ones.
+    mutating func completeOld(_ assumed: AssumedBase) {
         guard case .live(let old) = old, let new = new.document else { return }
         var complete = Patch()
         for name in old.keys + new.keys.filter({ old.rawValue($0) == nil }) {
             let (sent, there) = (old.value(name), new.value(name))
-            guard sent != there, isServers(there, writing: sent, in: name) else { continue }
+            guard sent != there, isServers(there, writing: sent, in: name, assumed) else {
+                continue
+            }
             if let raw = new.rawValue(name) {
                 complete.set.append(Patch.Field(name, Array(raw)))
             } else {
@@ -60,18 +65,28 @@ struct ComparedSides {
             }
         }
         guard !complete.isEmpty else { return }
-        let bytes = complete.applied(to: old)
-        self.old = (try? JSONDocument(parsing: bytes)).map { .live($0) } ?? self.old
+        func completed(_ base: Base, _ lists: [KeyedList]) -> Base {
+            guard case .live(let document) = base else { return base }
+            let bytes = complete.applied(to: document, lists)
+            return (try? JSONDocument(parsing: bytes)).map { .live($0) } ?? base
+        }
+        (self.old, base) = (completed(self.old, []), completed(base, elementwise))
     }
 
     /// Whether a value is what a server makes of one that was sent, or of none: of an element that
     /// is another writing of each member, and members of its own.
     private func isServers(
-        _ there: JSONValue?, writing sent: JSONValue?, in name: String
+        _ there: JSONValue?, writing sent: JSONValue?, in name: String, _ assumed: AssumedBase
     ) -> Bool {
-        if sent == nil, there?.isEmpty == true { return true }
+        if sent == nil {
+            // An element that comes to a list is another's in any case.
+            let isAdded = assumed == .made && elementwise.element(name) == nil
+            return isAdded || there?.isEmpty == true
+        }
         func isWriting(_ there: JSONValue?, of sent: JSONValue?) -> Bool {
-            sent == there || Writing.isNormalised(sent, as: there, before: nil)
+            // Other letters or spaces are another's where the server had it as it was sent.
+            let before = assumed == .overwritten && there != nil ? sent : nil
+            return sent == there || Writing.isNormalised(sent, as: there, before: before)
         }
         guard elementwise.element(name) != nil, let members = sent?.object,
             let all = there?.object
@@ -98,20 +113,6 @@ struct ComparedSides {
             if case .create(let document) = pending[index].change {
                 pending[index].change = .create(expanded(document))
             }
-        }
-    }
-}
-
-extension JSONValue {
-    /// Whether it is what servers give to a field that nobody sets.
-    fileprivate var isEmpty: Bool {
-        switch self {
-        case .null: true
-        case .bool(let flag): !flag
-        case .number(let number): number.double == 0
-        case .string(let text): text.isEmpty
-        case .array(let items): items.isEmpty
-        case .object(let object): object.isEmpty
         }
     }
 }
@@ -145,6 +146,10 @@ extension PendingChange {
 }
 
 extension Rebase {
+    /// Whether nobody but us is known to have written the base: then only the fields that it has
+    /// tell of another's change.
+    var isOwnBase: Bool { assumed == .made || assumed == .edited }
+
     /// The fields that a mutation touches itself, for fields as they were compared: of a list that
     /// was compared as a whole, the elements that it changes.
     func own(_ fields: [String], at index: Int) -> [String] {

@@ -16,14 +16,14 @@ extension Rebase {
         if settled > 0, let patch = net(0..<settled) {
             reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
         }
-        let isOurs = settled > 0 || isAssumed
+        let isOurs = settled > 0 || isOwnBase
         let isNews = reference.map { changed(from: $0, to: new, onlyKnown: isOurs) } ?? true
         guard keepsRefused || pending[open].contains(where: { !$0.isRefused }) else {
             guard isNews else { return }
             for index in open { conflict(index, fields(of: index), .serverWins) }
             return
         }
-        let base = isAssumed ? old.adding(new) : old
+        let base = assumed != nil ? old.adding(new) : old
         guard case .document(let bytes)? = try? Current(pending, on: base),
             let whole = try? JSONDocument(parsing: bytes)
         else {

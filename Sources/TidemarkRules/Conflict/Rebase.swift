@@ -70,12 +70,14 @@ package struct Rebase: Sendable, Hashable {
     let lists: Lists
     let serverFields: Set<String>
     let policy: ConflictPolicy
-    /// Whether the base is only what was sent and accepted.
-    let isAssumed: Bool
+    /// What the base is where it is only what was sent and accepted.
+    let assumed: AssumedBase?
+    /// The base, of one that is assumed with what is the server's own.
+    package let base: Base
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
 
-    package static let version = 4
+    package static let version = 5
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -91,17 +93,17 @@ package struct Rebase: Sendable, Hashable {
     ///   - changes: the entity's pending changes, oldest first.
     ///   - before: what the server said before.
     ///   - after: what it says now.
-    ///   - isAssumed: whether what it said before is only what was sent and accepted: it then has
-    ///     that, perhaps in a writing of its own, and perhaps fields and members of its own.
+    ///   - assumed: what that is where it is only what was sent and accepted: the server then has
+    ///     it, perhaps in a writing of its own, and perhaps with fields and members of its own.
     ///   - serverFields: fields that only the server sets; they never conflict.
     ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
     ///     answer the server wins.
     package init(
         _ changes: [PendingChange], from before: Base, to after: Base, policy: ConflictPolicy,
-        serverFields: Set<String>, answer: ConflictAnswer? = nil, isAssumed: Bool = false
+        serverFields: Set<String>, answer: ConflictAnswer? = nil, assumed: AssumedBase? = nil
     ) {
         var sides = ComparedSides(changes, from: before, to: after, answer: answer)
-        if isAssumed { sides.completeOld() }
+        if let assumed { sides.completeOld(assumed) }
         let (pending, old, new) = (sides.pending, sides.old, sides.new)
         given = changes
         self.pending = pending
@@ -109,7 +111,8 @@ package struct Rebase: Sendable, Hashable {
         self.policy = policy
         self.serverFields = serverFields
         self.answer = answer
-        self.isAssumed = isAssumed
+        self.assumed = assumed
+        base = sides.base
         if case .preferNewer(let field, _) = policy, let document = new.document {
             serverTime = PreferNewer.time(document, field: field)
         } else {
@@ -207,7 +210,7 @@ package struct Rebase: Sendable, Hashable {
             }
             guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
-                let isOurs = settled > 0 || isAssumed
+                let isOurs = settled > 0 || isOwnBase
                 if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
                     conflict(index, [])
                 }

@@ -1,11 +1,12 @@
 // Writing.swift — whether a value is what a server makes of another one: another writing of the
 // same. Of letters only those of ASCII, so that every system decides alike.
 
-import TidemarkEvents
+package import TidemarkEvents
 
 /// How servers write values otherwise.
 enum Writing {
-    /// Whether a known normalisation makes `stored` of `sent`, and leaves `before` as it is.
+    /// Whether a known normalisation makes `stored` of `sent`, and leaves `before` as it is: an
+    /// empty value may also be left out.
     ///
     /// A value from before that is not normalised tells of a server that does not normalise: then
     /// somebody wrote the new one so.
@@ -14,6 +15,7 @@ enum Writing {
     ) -> Bool {
         switch (sent, stored) {
         case (nil, .null?), (.null?, nil): return true
+        case (let sent?, nil): return sent.isEmpty && before?.isEmpty != true
         case (.string(let sent)?, .string(let stored)?):
             if let time = RFC3339.parse(sent), time == RFC3339.parse(stored) { return true }
             if let time = RFC3339.parseLocal(sent), time == RFC3339.parseLocal(stored) {
@@ -59,5 +61,19 @@ enum Writing {
             let last = text.lastIndex(where: { !isSpace($0) })
         else { return [] }
         return Array(text[first...last])
+    }
+}
+
+extension JSONValue {
+    /// Whether it is what servers give to a field that nobody sets, or leave out.
+    package var isEmpty: Bool {
+        switch self {
+        case .null: true
+        case .bool(let flag): !flag
+        case .number(let number): number.double == 0
+        case .string(let text): text.isEmpty
+        case .array(let items): items.isEmpty
+        case .object(let object): object.isEmpty
+        }
     }
 }

@@ -84,7 +84,7 @@ extension EntityRow {
         asOf = other.asOf
         revision = other.revision
         serverTime = other.serverTime
-        isAssumed = other.isAssumed
+        (isAssumed, isUntold) = (other.isAssumed, other.isUntold)
         isPlaceholder = false
         isHidden = other.isHidden
         (prunedDigest, prunedAt) = (other.prunedDigest, other.prunedAt)

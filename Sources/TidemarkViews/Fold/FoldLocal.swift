@@ -132,13 +132,16 @@ extension Fold {
         let made = try collection.read(JSONDocument(parsing: row.givenUp))
         let changed = made.keys.filter { made.value($0) != known.value($0) }
         let removed = known.keys.filter { made.rawValue($0) == nil }
-        guard changed.allSatisfy({ told.value($0) == made.value($0) }),
-            removed.allSatisfy({ told.rawValue($0) == nil })
-        else { return base }
+        // What is empty a server may leave out.
+        let isArrived = changed.allSatisfy { name in
+            told.value(name) == made.value(name)
+                || told.value(name) == nil && made.value(name)?.isEmpty == true
+        }
+        guard isArrived, removed.allSatisfy({ told.rawValue($0) == nil }) else { return base }
         let bytes = known.applying(
             set: changed.compactMap { name in
                 told.rawValue(name).map { (key: name, value: Array($0)) }
-            }, unset: removed)
+            }, unset: (changed + removed).filter { told.rawValue($0) == nil })
         return .live(try JSONDocument(parsing: bytes))
     }
 }

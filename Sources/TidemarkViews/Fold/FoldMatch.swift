@@ -48,7 +48,7 @@ struct CreationClaim {
         rest.attempt = nil
         rest.baseState = .live
         rest.base = sent.document
-        rest.isAssumed = true
+        (rest.isAssumed, rest.isUntold) = (true, true)
         return rest
     }
 }
@@ -281,7 +281,9 @@ extension Fold {
         var differing: [String] = []
         for field in sent.keys where lists.list(in: field) == nil {
             let isServers = collection.serverFields.contains(field)
-            if try !isServers && !areSame(record, sent, in: field, collection) {
+            // What is empty a server may leave out.
+            let isLeftOut = record.rawValue(field) == nil && sent.value(field)?.isEmpty == true
+            if try !isServers && !isLeftOut && !areSame(record, sent, in: field, collection) {
                 differing.append(field)
             } else if let raw = record.rawValue(field) {
                 same.set.append(Patch.Field(field, Array(raw)))

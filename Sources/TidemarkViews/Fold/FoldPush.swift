@@ -133,6 +133,7 @@ extension Fold {
             _ = try naming(name, in: bytes, collection)
         }
         if !changes.isEmpty, isFresh {
+            let isUntold = row.baseState != .live || row.isPlaceholder || row.isUntold
             // Until the server's own words follow, its entity is what we sent.
             if case .document(let bytes) = try Current(changes, on: base) {
                 row.baseState = .live
@@ -146,7 +147,7 @@ extension Fold {
                 row.baseState = .deleted
                 row.revision = nil
             }
-            row.isAssumed = true
+            (row.isAssumed, row.isUntold) = (true, isUntold && row.baseState == .live)
             if row.isPlaceholder { put(.placeholder(key), nil) }
             row.isPlaceholder = false
             row.triedAt = nil

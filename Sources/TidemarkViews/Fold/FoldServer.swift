@@ -92,12 +92,12 @@ extension Fold {
         let old = try knownBase(row, beside: new, collection)
         let rebase = Rebase(
             changes, from: old, to: new, policy: collection.conflict,
-            serverFields: collection.serverFields, isAssumed: row.isAssumed)
+            serverFields: collection.serverFields, assumed: row.assumed(beside: event, collection))
         guard !rebase.conflicts.isEmpty else { return nil }
         var local: [UInt8]?
-        if case .document(let bytes) = try Current(changes, on: old) { local = bytes }
+        if case .document(let bytes) = try Current(changes, on: rebase.base) { local = bytes }
         let question = ConflictCase(
-            key: key, base: old.document?.bytes, local: local, server: new.document?.bytes,
+            key: key, base: rebase.base.document?.bytes, local: local, server: new.document?.bytes,
             fields: PendingChange.fields(changes, except: collection.serverFields),
             serverTime: event.serverTime, localTime: changes.last?.editedAt)
         return RuledConflict(rule: rule, collection: collection, question: question)
@@ -122,7 +122,7 @@ extension Fold {
         let rebase = Rebase(
             changes, from: try knownBase(row, beside: new, collection), to: new, policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
-            isAssumed: row.isAssumed)
+            assumed: row.assumed(beside: event, collection))
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
             var item = own[index]
@@ -305,6 +305,22 @@ extension Fold {
 }
 
 extension EntityRow {
+    /// What its base is where it is only what was sent, beside what the server says.
+    ///
+    /// Of a tree by paths the revision also changes with what lies in a folder.
+    fileprivate func assumed(beside event: Event, _ collection: CollectionModel) -> AssumedBase? {
+        guard isAssumed else { return nil }
+        // What was sent since without an answer may be what made the revision.
+        let mayBeOurs =
+            !givenUp.isEmpty || pending.contains { $0.mayHaveArrived || isCarried($0) }
+        if !mayBeOurs, !collection.isByPath, let known = revision, let told = event.revision,
+            known != told
+        {
+            return .overwritten
+        }
+        return isUntold ? .made : .edited
+    }
+
     /// Whether what a server said is to change what is known: it is not older than that.
     func isFresher(_ event: Event, _ asOf: Position) -> Bool {
         if let known = self.asOf, asOf < known { return false }

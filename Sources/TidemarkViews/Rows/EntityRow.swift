@@ -104,7 +104,9 @@ package struct EntityRow: Sendable, Hashable {
     package var current: [UInt8] = []
     package var attempt: Attempt?
     /// Whether the base is what was sent: the server accepted it without returning the entity.
-    package var isAssumed = false
+    package var isAssumed = false { didSet { if !isAssumed { isUntold = false } } }
+    /// Of such a base: whether the server has told nothing of the entity yet, which was made here.
+    package var isUntold = false
     package var refusal: Refusal?
     /// That some of what is pending went another way; nil once nothing of that is.
     package var relay: Relay?
@@ -334,6 +336,7 @@ extension EntityRow {
         writer.position(28, newsAt)
         writer.flag(29, refusal?.isAsked ?? false)
         writer.bytes(30, givenUp)
+        writer.flag(31, isUntold)
         return writer.bytes
     }
 
@@ -373,6 +376,7 @@ extension EntityRow {
             case 28: newsAt = try field.position()
             case 29: refusal?.isAsked = try field.flag()
             case 30: givenUp = try field.bytes()
+            case 31: isUntold = try field.flag()
             default: continue
             }
         }

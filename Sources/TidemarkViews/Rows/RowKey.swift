@@ -71,11 +71,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .outbox, .watermarks: 10
-        case .entities, .schedule: 9
-        case .contents: 8
-        case .decisions: 7
-        case .issues: 6
+        case .outbox: 11
+        case .entities, .watermarks: 10
+        case .schedule: 9
+        case .contents, .decisions: 8
+        case .issues: 7
         case .places: 5
         case .bindings, .syncRuns: 4
         case .access, .placeholders, .rivals, .rollUps: 2

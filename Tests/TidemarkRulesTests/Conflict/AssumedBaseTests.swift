@@ -10,11 +10,11 @@ import TidemarkRules
 @Suite struct `a base that is only what was sent` {
     private func rebase(
         _ change: PendingChange, from old: String, to new: String,
-        _ policy: ConflictPolicy = .serverWins
+        _ policy: ConflictPolicy = .serverWins, assumed: AssumedBase = .made
     ) -> Rebase {
         Rebase(
             [change], from: .live(old), to: .live(new), policy: policy,
-            serverFields: ["id", "last_modified"], isAssumed: true)
+            serverFields: ["id", "last_modified"], assumed: assumed)
     }
 
     @Test(arguments: [
@@ -35,12 +35,70 @@ import TidemarkRules
     }
 
     @Test(arguments: ["null", "false", "0", "\"\"", "[]", "{}"])
-    func `has nothing where the server has an empty value`(_ value: String) {
+    func `has nothing where the server has an empty value, or leaves it out`(_ value: String) {
         let change = PendingChange.update(1, #"{"a":"later"}"#)
 
-        #expect(rebase(change, from: "{}", to: #"{"a":\#(value)}"#).verdicts == [.stays])
-        #expect(rebase(change, from: #"{"a":1}"#, to: #"{"a":\#(value)}"#).verdicts != [.stays])
-        #expect(rebase(change, from: #"{"a":null}"#, to: "{}").verdicts == [.stays])
+        for assumed in [AssumedBase.made, .edited, .overwritten] {
+            func verdicts(_ old: String, _ new: String) -> [Verdict] {
+                rebase(change, from: old, to: new, assumed: assumed).verdicts
+            }
+            #expect(verdicts("{}", #"{"a":\#(value)}"#) == [.stays])
+            #expect(verdicts(#"{"a":1}"#, #"{"a":\#(value)}"#) != [.stays])
+            #expect(verdicts(#"{"a":\#(value)}"#, "{}") == [.stays])
+            #expect(verdicts(#"{"a":1}"#, "{}") == [.superseded])
+        }
+        let told = Rebase([change], from: .live(#"{"a":\#(value)}"#), to: .live("{}"))
+        #expect(told.verdicts == [.superseded])
+    }
+
+    @Test func `of a new entity has what the server gives to each`() {
+        let (old, new) = (#"{"a":1}"#, #"{"a":1,"b":2}"#)
+        func verdicts(_ change: PendingChange, _ assumed: AssumedBase) -> [Verdict] {
+            rebase(change, from: old, to: new, assumed: assumed).verdicts
+        }
+        let edit = PendingChange.update(1, #"{"b":3}"#)
+
+        #expect(verdicts(edit, .made) == [.stays])
+        #expect(verdicts(edit, .edited) == [.superseded])
+        #expect(verdicts(edit, .overwritten) == [.superseded])
+        #expect(verdicts(.delete(1), .made) == [.stays])
+        #expect(verdicts(.delete(1), .edited) == [.stays])
+        #expect(verdicts(.delete(1), .overwritten) == [.superseded])
+    }
+
+    @Test func `was changed where somebody wrote other letters, but not another form of a time`() {
+        func verdicts(_ sent: String, _ stored: String) -> [Verdict] {
+            rebase(
+                .update(1, #"{"a":"later"}"#), from: #"{"a":\#(sent)}"#,
+                to: #"{"a":\#(stored)}"#, assumed: .overwritten
+            ).verdicts
+        }
+
+        #expect(verdicts(#""A@B""#, #""a@b""#) == [.superseded])
+        #expect(verdicts(#"" x""#, #""x""#) == [.superseded])
+        #expect(verdicts(#""2026-01-05T10:00:00Z""#, #""2026-01-05T10:00:00.000Z""#) == [.stays])
+    }
+
+    @Test func `has no elements but those that were sent`() {
+        let old = #"{"values":[{"k":"a","v":1}]}"#
+        func verdicts(_ old: String, _ new: String) -> [Verdict] {
+            var change = PendingChange.delete(1)
+            change.lists = [KeyedList("values", by: "k")]
+            return rebase(change, from: old, to: new).verdicts
+        }
+
+        #expect(verdicts(old, #"{"values":[{"k":"a","v":1,"at":2}]}"#) == [.stays])
+        #expect(verdicts(old, #"{"values":[{"k":"a","v":1},{"k":"b"}]}"#) == [.superseded])
+        #expect(verdicts("{}", #"{"values":[{"k":"b"}]}"#) == [.superseded])
+        #expect(verdicts("{}", #"{"values":[]}"#) == [.stays])
+    }
+
+    @Test func `is shown as the server has it`() throws {
+        let rebase = rebase(
+            .update(1, #"{"c":1}"#), from: #"{"a":"A","n":""}"#, to: #"{"a":"a","b":2}"#)
+
+        let base = try #require(rebase.base.document)
+        #expect(base.value("a") == "a" && base.value("b") == 2 && base.rawValue("n") == nil)
     }
 
     @Test(arguments: [

@@ -143,9 +143,9 @@ import TidemarkViews
         #expect(text(sides.base) == #"{"id":20,"name":"tea","project":13,"n":1}"#)
     }
 
-    @Test(arguments: [("null", true), ("[]", true), ("false", true), ("2", false)])
-    func `keeps an edit of what was not sent, unless there is a value by now`(
-        _ value: String, _ stays: Bool
+    @Test(arguments: ["null", "[]", "false", "2"])
+    func `keeps an edit of what was not sent, whatever the server gave to it`(
+        _ value: String
     ) throws {
         let (fold, _, call) = try sent(.serverWins)
         let mine = try fold.apply(edit(#"{"m":3}"#))
@@ -155,8 +155,26 @@ import TidemarkViews
                 .serverUpserted, "entries/20",
                 #"{"id":20,"name":"tea","project":13,"n":1,"m":\#(value)}"#, asOf: call))
 
-        #expect(try fold.memory.mutation(mine)?.outcome == (stays ? nil : .superseded))
-        #expect(try fold.row("entries/e")?.pending.isEmpty == !stays)
+        #expect(try fold.memory.mutation(mine)?.outcome == nil)
+        let row = try #require(try fold.row("entries/e"))
+        #expect(text(row.document) == #"{"id":20,"name":"tea","project":13,"n":1,"m":3}"#)
+        #expect(fold.ledger("d") == 0)
+    }
+
+    @Test func `is accepted where the server leaves out what was sent empty`() throws {
+        let (fold, made, _) = try sent(.serverWins)
+        let empty = try fold.apply(edit(#"{"n":0}"#))
+        let call = try fold.send("entries/e", empty)
+        let later = try fold.apply(edit(#"{"n":5}"#))
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+
+        #expect(try fold.memory.mutation(made)?.lost == [])
+        #expect(try fold.memory.mutation(empty)?.outcome == .accepted)
+        #expect(try fold.row("entries/e")?.pending.map(\.position) == [Position(later)])
+        #expect(fold.ledger("d") == 0)
     }
 
     @Test func `that was deleted since goes there, unless somebody changed it`() throws {
@@ -195,8 +213,8 @@ import TidemarkViews
         #expect(try question(listed(n: 1, call: call)) == nil)
         let asked = try #require(try question(listed(n: 7, call: call)))
         #expect(try asked.key == "entries/e".key)
-        #expect(text(asked.base) == #"{"id":20,"name":"tea","project":13,"n":1}"#)
-        #expect(text(asked.local) == #"{"id":20,"name":"tea","project":13,"n":2}"#)
+        #expect(text(asked.base) == #"{"id":20,"name":"tea","project":13,"n":1,"m":2}"#)
+        #expect(text(asked.local) == #"{"id":20,"name":"tea","project":13,"n":2,"m":2}"#)
 
         let answer = try fold.apply(
             .about(

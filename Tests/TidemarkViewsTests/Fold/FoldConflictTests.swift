@@ -134,3 +134,59 @@ import TidemarkViews
         #expect(text(entity?.document) == #"{"mail":"a@b","rev":1}"#)
     }
 }
+
+@Suite struct `the fold of what the server took without showing it` {
+    private static let listed = #"{"a":1,"b":7}"#
+
+    @Test(arguments: [nil, "1", "2"])
+    func `has its fields with a new entity, unless somebody wrote it since`(
+        _ revision: String?
+    ) throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.serverWins),
+            .about(.localCreated, "tasks/1", #"{"a":1}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 2),
+            .about(.pushAccepted, "tasks/1", mutation: 2, call: 3, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", Self.listed, asOf: 5, revision: revision),
+        ])
+
+        let row = try #require(try fold.entity(EntityKey("tasks", "1")))
+        #expect(text(row.document) == (revision == "2" ? Self.listed : #"{"a":1,"b":2}"#))
+        #expect(try fold.mutation(5)?.outcome == (revision == "2" ? .superseded : nil))
+        #expect(!row.isAssumed && !row.isUntold)
+    }
+
+    @Test func `has another client's fields with one that it told before`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"a":0}"#, asOf: 1),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":1},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.pushAccepted, "tasks/1", mutation: 3, call: 4),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", Self.listed, asOf: 6),
+        ])
+
+        #expect(try text(fold.entity(EntityKey("tasks", "1"))?.document) == Self.listed)
+        #expect(try fold.mutation(6)?.outcome == .superseded)
+    }
+
+    @Test func `of a new entity stays so until the server tells of it`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.serverWins),
+            .about(.localCreated, "tasks/1", #"{"a":0}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 2),
+            .about(.pushAccepted, "tasks/1", mutation: 2, call: 3),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":1},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 5),
+            .about(.pushAccepted, "tasks/1", mutation: 5, call: 6),
+        ])
+        let row = try #require(try fold.entity(EntityKey("tasks", "1")))
+        #expect(row.isAssumed && row.isUntold)
+        #expect(try EntityRow(parsing: row.encoded) == row)
+    }
+}
