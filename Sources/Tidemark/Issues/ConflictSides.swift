@@ -11,6 +11,8 @@ public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
     /// The common base: the server's entity before both sides changed it.
     ///
+    /// Where the server had taken a write without showing the entity, it is what was sent.
+    ///
     /// Of a conflict that is asked about, nil also where the event with it had been dropped from
     /// the log.
     public var base: Document?
@@ -56,10 +58,13 @@ extension ConflictSides<[UInt8]> {
         }
         switch issue.kind {
         case .conflict where issue.isAsked:
-            guard let row = try views.entity(key) else { return nil }
-            let base = try views.decision(issue.position, issue.index)?.base
+            guard let row = try views.entity(key), let refusal = row.refusal else { return nil }
+            // The last word that raised a question; after it the server may have refused something.
+            let decisions = try refusal.questions.compactMap { try views.decision($0, 0) }
+            let base =
+                refusal.base.isEmpty ? try said(at: decisions.last?.base) : refusal.base
             self.init(
-                key: key, base: try read(try said(at: base)), mine: try read(row.content),
+                key: key, base: try read(base), mine: try read(row.content),
                 theirs: try read(row.baseState == .live ? row.base : nil))
         case .rejected, .warned, .unsettled:
             guard let row = try views.entity(key) else { return nil }

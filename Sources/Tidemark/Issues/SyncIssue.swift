@@ -101,6 +101,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     public let fields: [String]
     /// For a conflict, the fields that both sides changed; empty where one of them deleted the
     /// entity.
+    ///
+    /// Where a person is asked, all that are in question still.
     public let conflictingFields: [String]
     /// The problem, in a sentence.
     public let message: String

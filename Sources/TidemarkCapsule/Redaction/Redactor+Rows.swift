@@ -34,7 +34,7 @@ private enum RowParts {
         8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .word, 14: .plain,
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
         20: .plain, 21: .plain, 22: .plain, 23: .plain, 24: .plain, 25: .plain, 26: .plain,
-        27: .plain, 28: .plain, 29: .plain, 30: .document, 31: .plain,
+        27: .plain, 28: .plain, 29: .plain, 30: .document, 31: .plain, 32: .plain, 33: .document,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,

@@ -168,7 +168,7 @@ extension RowReading {
         var seen: Set<EntityKey> = []
         try forEachMutation(openOnly: true) { position, mutation in
             guard mutation.outcome == .rejected, seen.insert(mutation.key).inserted,
-                let refusal = try found(mutation.key)?.row.refusal
+                let row = try found(mutation.key)?.row, let refusal = row.refusal
             else { return true }
             var issue = IssueRow(
                 kind: .rejected, position: refusal.position, collection: mutation.key.collection,
@@ -177,7 +177,7 @@ extension RowReading {
             issue.fields = mutation.fields
             if refusal.isAsked {
                 (issue.kind, issue.isAsked) = (.conflict, true)
-                try issue.take(conflictsOf: mutation.key, self)
+                try issue.take(askedFields(row))
             }
             issue.message =
                 refusal.status == 0 ? refusal.message : "\(refusal.status) \(refusal.message)"
@@ -275,17 +275,36 @@ extension RowReading {
     }
 }
 
-extension IssueRow {
-    /// Takes in the conflicts of an entity about which a person is asked.
-    fileprivate mutating func take(conflictsOf key: EntityKey, _ rows: some RowReading) throws {
+extension RowReading {
+    /// The fields of an entity about which a person is asked because of the server's word, by the
+    /// mutations that still wait; empty for the whole entity, nil where nothing is asked.
+    func askedFields(_ row: EntityRow, at position: Position) throws -> [String]? {
+        let waiting = Set(row.pending.filter(\.isRefused).map(\.position))
+        var fields: [String]?
         var number = 0
-        while let decision = try rows.decision(position, number) {
+        while let decision = try decision(position, number) {
             number += 1
-            guard decision.key == key, decision.result == "asked" else { continue }
-            for field in decision.fields where !conflicting.contains(field) {
-                conflicting.append(field)
-            }
+            guard decision.result == Conflict.Result.asked.rawValue,
+                decision.inputs.first.map(waiting.contains) ?? false
+            else { continue }
+            fields = (fields ?? []) + decision.fields
         }
-        for field in conflicting where !fields.contains(field) { fields.append(field) }
+        return fields
+    }
+
+    /// All fields of an entity about which a person is asked; none for the whole entity.
+    private func askedFields(_ row: EntityRow) throws -> [String] {
+        var asked = try row.refusal?.questions.compactMap { try askedFields(row, at: $0) }
+        if asked?.last?.isEmpty == true { asked = nil }
+        var seen: Set<ExactString> = []
+        return (asked ?? []).flatMap(\.self).filter { seen.insert(ExactString($0)).inserted }
+    }
+}
+
+extension IssueRow {
+    /// Takes in the fields about which a person is asked.
+    fileprivate mutating func take(_ asked: [String]) {
+        conflicting = asked
+        for field in asked where !fields.contains(field) { fields.append(field) }
     }
 }

@@ -215,9 +215,14 @@ extension Fold {
         let isAsked =
             row.refusal?.isAsked == true
             && row.pending.contains { $0.isRefused && $0.position > covers }
-        row.refusal = EntityRow.Refusal(
+        var told = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message,
             isAsked: isAsked)
+        if isAsked {
+            told.earlier = try openQuestions(row, besides: [])
+            told.base = row.refusal?.base ?? []
+        }
+        row.refusal = told
         try refresh(&row, key)
         try put(row, key)
     }

@@ -180,22 +180,41 @@ extension Fold {
             try endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
-        if let asked = rebase.conflicts.last(where: { $0.result == .asked }) {
-            try ask(about: asked, &row, key, position)
+        try ask(about: rebase, &row, key, position)
+        // Where nothing is in question any more, nothing waits for an answer.
+        if let refusal = row.refusal, refusal.isAsked, refusal.status == 0,
+            try refusal.questions.allSatisfy({ try askedFields(row, at: $0) == nil })
+        {
+            try rearm(&row, key)
         }
     }
 
-    /// Has what is pending, up to a mutation in conflict, wait for a person's answer.
+    /// Has what is pending, up to the last mutation about which a person is asked, wait for the
+    /// answer.
     private func ask(
-        about conflict: Conflict, _ row: inout EntityRow, _ key: EntityKey, _ position: Position
+        about rebase: Rebase, _ row: inout EntityRow, _ key: EntityKey, _ position: Position
     ) throws {
+        let asked = rebase.conflicts.filter { $0.result == .asked }
+        guard let last = asked.last?.position else { return }
+        var refusal = EntityRow.Refusal(
+            position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
+        refusal.earlier = try openQuestions(row, besides: asked.flatMap(\.fields))
+        if row.isAssumed { refusal.base = rebase.base.document?.bytes ?? [] }
         for index in row.pending.indices
-        where row.pending[index].position <= conflict.position && !row.pending[index].isDerived {
+        where row.pending[index].position <= last && !row.pending[index].isDerived {
             row.pending[index].isRefused = true
             try settle(row.pending[index], of: key, .rejected, proof: position, revision: nil)
         }
-        row.refusal = EntityRow.Refusal(
-            position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
+        row.refusal = refusal
+    }
+
+    /// Why a person is asked about an entity, without what is only about some fields.
+    func openQuestions(_ row: EntityRow, besides fields: [String]) throws -> [Position] {
+        let names = Set(fields.map(ExactString.init))
+        return try (row.refusal?.questions ?? []).filter { question in
+            let asked = try askedFields(row, at: question) ?? []
+            return asked.contains { !names.contains(ExactString($0)) }
+        }
     }
 
     /// The base that the server's word is compared with: where it took a write and told no version

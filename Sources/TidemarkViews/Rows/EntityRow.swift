@@ -86,6 +86,14 @@ package struct EntityRow: Sendable, Hashable {
         package var message: String
         /// Whether nobody refused it: both sides changed the entity, and a person is asked.
         package var isAsked = false
+        /// The server's words because of which a person was asked before, about what is in question
+        /// still.
+        package var earlier: [Position] = []
+        /// Where a person is asked about what was only sent and accepted before: that; else empty.
+        package var base: [UInt8] = []
+
+        /// Why a person is asked, the oldest first.
+        package var questions: [Position] { isAsked ? earlier + [position] : [] }
 
         /// What is said where a person is asked.
         package static let asked = "both sides changed it"
@@ -337,6 +345,8 @@ extension EntityRow {
         writer.flag(29, refusal?.isAsked ?? false)
         writer.bytes(30, givenUp)
         writer.flag(31, isUntold)
+        for question in refusal?.earlier ?? [] { writer.position(32, question) }
+        writer.bytes(33, refusal?.base ?? [])
         return writer.bytes
     }
 
@@ -377,6 +387,8 @@ extension EntityRow {
             case 29: refusal?.isAsked = try field.flag()
             case 30: givenUp = try field.bytes()
             case 31: isUntold = try field.flag()
+            case 32: refusal?.earlier.append(try field.position())
+            case 33: refusal?.base = try field.bytes()
             default: continue
             }
         }

@@ -149,6 +149,29 @@ private struct Note: Entity, Equatable {
         }
     }
 
+    @Test func `that are asked about begin with what the server took, too`() async throws {
+        let world = SyncWorld.notes(.ask)
+        world.rivalPuts(Self.key, #"{"title":"old","n":1}"#)
+        try await SyncDevice.with(world, adapter: HookedAdapter(hidesStored: true)) { device in
+            try await device.sync()
+            try device.patch(Self.key, #"{"title":"taken"}"#)
+            #expect(try await device.sync().counts.pushed == 1)
+            try device.patch(Self.key, #"{"title":"mine"}"#)
+            world.rivalPuts(Self.key, #"{"title":"theirs","n":1}"#)
+            #expect(try await device.sync().refused == 1)
+            let issue = try #require(try device.replica.issues().first)
+
+            #expect(
+                try texts(device, issue) == [
+                    #"{"title":"taken","n":1}"#, #"{"title":"mine","n":1}"#,
+                    #"{"title":"theirs","n":1}"#,
+                ])
+            try device.replica.answer(issue.id, .keepTheirs)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
     @Test func `are kept until the last conflict of an event is answered`() async throws {
         try await with { device in
             try device.patch(Self.key, #"{"title":"first"}"#)

@@ -201,6 +201,7 @@ import TidemarkViews
         #expect(row.refusal?.isAsked == true && row.refusal?.position == fold.memory.last)
         #expect(row.pending.map(\.isRefused) == [true])
         #expect(text(row.document) == #"{"id":20,"name":"tea","project":13,"n":2,"m":2}"#)
+        #expect(text(row.refusal?.base) == #"{"id":20,"name":"tea","project":13,"n":1,"m":2}"#)
     }
 
     @Test func `has a rule of the app asked where both sides changed it since`() throws {

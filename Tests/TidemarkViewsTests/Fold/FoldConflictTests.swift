@@ -190,3 +190,81 @@ import TidemarkViews
         #expect(try EntityRow(parsing: row.encoded) == row)
     }
 }
+
+@Suite struct `the fold of what a person is asked about` {
+    private static let key = EntityKey("tasks", "1")
+
+    /// An edit of two fields, of which the server changed first one and then the other, with a later
+    /// edit of the first one.
+    private func askedTwice() throws -> MemoryFold {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.ask),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":4,"c":4},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":3}"#, asOf: 5, revision: "3"),
+        ])
+        return fold
+    }
+
+    @Test func `keeps what it was asked before`() throws {
+        let fold = try askedTwice()
+
+        let refusal = try #require(try fold.entity(Self.key)?.refusal)
+        #expect(refusal.isAsked && refusal.questions == [Position(4), Position(6)])
+        let issue = try #require(try fold.fold.issues().first)
+        #expect(issue.position == Position(6) && issue.conflicting == ["a", "b"])
+        #expect(issue.fields == ["a", "b"])
+        let kept = try fold.fold.kept(of: Self.key, beside: issue, in: CollectionModel("tasks"))
+        #expect(kept == [.edit(Patch(set: [Patch.Field("c", Array("4".utf8))]))])
+    }
+
+    @Test func `keeps no question of which a newer one has all fields`() throws {
+        let fold = try askedTwice()
+
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"a":5,"b":3}"#, asOf: 6, revision: "4")
+        ])
+
+        let row = try #require(try fold.entity(Self.key))
+        #expect(row.refusal?.questions == [Position(6), Position(7)])
+        #expect(try EntityRow(parsing: row.encoded) == row)
+        #expect(try fold.fold.issues().first?.conflicting == ["b", "a"])
+    }
+
+    @Test func `is asked about nothing that the server has by now`() throws {
+        let fold = try askedTwice()
+
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"a":2,"b":2}"#, asOf: 6, revision: "4")
+        ])
+
+        #expect(try fold.mutation(3)?.outcome == .merged)
+        let row = try #require(try fold.entity(Self.key))
+        #expect(row.pending.map(\.position) == [Position(5)] && row.refusal == nil)
+    }
+
+    @Test func `lets go on what waited with an edit that the server agrees to`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.ask),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":2},"unset":[]}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 4, revision: "2"),
+        ])
+        #expect(try fold.entity(Self.key)?.pending.map(\.isRefused) == [true, true])
+
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"a":2,"b":1}"#, asOf: 5, revision: "3")
+        ])
+
+        #expect(try fold.mutation(4)?.outcome == .merged)
+        #expect(try fold.mutation(3)?.outcome == nil)
+        let row = try #require(try fold.entity(Self.key))
+        #expect(row.pending.map(\.isRefused) == [false] && row.refusal == nil)
+        #expect(try fold.fold.issues() == [])
+    }
+}
