@@ -25,14 +25,6 @@ enum RedactionSupport {
     /// the fields that are to be kept.
     static let onlyKept: [(file: String, fields: [String])] =
         [("kinto/writing.json", ["tasks.mail"])]
-        + ["deleted-unseen", "times", "18-day", "18-lost", "18-missing", "18-null"].map {
-            ("dhis2/UP\($0.first == "1" ? "" : "-")\($0).json", ["events.occurredAt"])
-        } + [
-            (
-                "dhis2/UP-old-lost.json",
-                ["enrollments.enrollmentDate", "enrollments.incidentDate", "events.eventDate"]
-            )
-        ]
 
     private static let scenarioFolder = Checkout.scenarios.path
 

@@ -21,12 +21,15 @@ struct RedactionKeyStream {
         return block.removeLast()
     }
 
-    /// A uniformly random number below a limit from 1 to 256.
+    /// A uniformly random number below a limit from 1 to 65,536.
     mutating func number(below limit: Int) -> Int {
-        let fair = 256 - 256 % limit
+        let isWide = limit > 256
+        let all = isWide ? 65_536 : 256
+        let fair = all - all % limit
         while true {
-            let byte = Int(byte())
-            if byte < fair { return byte % limit }
+            var number = Int(byte())
+            if isWide { number = number * 256 + Int(byte()) }
+            if number < fair { return number % limit }
         }
     }
 

@@ -12,6 +12,8 @@
 //                leading 0 and a 0 after the point stay 0, and no other digit becomes 0
 //   any other    a letter; where too many follow one beginning, also one of :;=@[]^_`{|}~; where
 //                even those are too few, two letters
+//
+// Dates stay dates, with the same time of the day, so that two writings of one time stay such.
 
 /// Replacements for a set of texts.
 package struct RedactionTexts: Sendable {
@@ -54,6 +56,7 @@ package struct RedactionTexts: Sendable {
 
         private let texts: [[UInt8]]
         private let isLong: [Bool]
+        private let isDate: [Bool]
         private var stream: RedactionKeyStream
         /// What replaces the beginning of the texts at hand.
         private var written: [UInt8] = []
@@ -61,6 +64,7 @@ package struct RedactionTexts: Sendable {
         init(_ texts: [[UInt8]], _ stream: RedactionKeyStream) {
             self.texts = texts
             isLong = texts.map(RedactionReading.isLong)
+            isDate = texts.map(RedactionDate.isDate)
             self.stream = stream
         }
 
@@ -72,6 +76,10 @@ package struct RedactionTexts: Sendable {
                 written += group.last
                 goOn(in: &group, body)
                 if group.texts.isEmpty { continue }
+                if isOfDates(group) {
+                    writeDates(of: group, body)
+                    continue
+                }
                 if group.texts.count == 1 {
                     writeRest(of: group)
                     body(texts[group.texts.lowerBound], written)
@@ -101,7 +109,9 @@ package struct RedactionTexts: Sendable {
                     continue
                 }
                 let byte = texts[first][group.depth]
-                guard first < last, texts[last][group.depth] == byte else { return }
+                guard first < last || isDate[first],
+                    texts[last][group.depth] == byte, !isOfDates(group)
+                else { return }
                 let keeps = group.reading.isAtCeiling && isLong[group.texts].contains(true)
                 written.append(replace(byte, group.reading, keepsDigits: keeps))
                 group.reading.read(byte)
@@ -116,6 +126,31 @@ package struct RedactionTexts: Sendable {
                 let keeps = reading.isAtCeiling && isLong[group.texts.lowerBound]
                 written.append(replace(byte, reading, keepsDigits: keeps))
                 reading.read(byte)
+            }
+        }
+
+        /// Whether the texts of a group share a year, and are all dates in it.
+        private func isOfDates(_ group: Group) -> Bool {
+            group.depth == RedactionDate.yearBytes
+                && isDate[group.texts].allSatisfy(\.self)
+        }
+
+        /// Replaces the days of dates that share a year; the rest of them stays.
+        private mutating func writeDates(of group: Group, _ body: ([UInt8], [UInt8]) -> Void) {
+            let dates = texts[group.texts]
+            var days: [ArraySlice<UInt8>] = []
+            for date in dates where days.last != RedactionDate.day(of: date) {
+                days.append(RedactionDate.day(of: date))
+            }
+            var news = stream.choose(days.count, of: RedactionDate.days)[...]
+            // The one more that a leap year has.
+            if news.count < days.count { news = days.map { Array($0) }[...] }
+            for date in dates {
+                if days.first != RedactionDate.day(of: date) {
+                    days.removeFirst()
+                    news.removeFirst()
+                }
+                body(date, written + (news.first ?? []) + date[RedactionDate.dateBytes...])
             }
         }
 

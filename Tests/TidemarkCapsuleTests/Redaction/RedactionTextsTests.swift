@@ -76,6 +76,41 @@ import TidemarkRules
         #expect(!new.contains("Anna"))
     }
 
+    @Test func `dates stay dates, and two writings of one time stay two of another`() throws {
+        let old = [
+            "2026-01-05", "2026-01-05T00:00:00", "2026-01-05T00:00:00.000",
+            "2026-01-05T13:00:00+02:00", "2026-02-28", "2026-12-31T10:00:00Z", "1999-07-01",
+        ]
+        let new = try replaced(old)
+
+        #expect(Set(new).isDisjoint(with: old))
+        #expect(new.sorted() == old.sorted().map { text in new[old.firstIndex(of: text) ?? 0] })
+        let midnight = try #require(RFC3339.parseLocal(new[0]))
+        #expect(RFC3339.parseLocal(new[1]) == midnight && RFC3339.parseLocal(new[2]) == midnight)
+        #expect(RFC3339.parse(new[3]) == midnight.adding(seconds: 11 * 3600))
+        #expect(RFC3339.parseLocal(new[4]) != nil && RFC3339.parseLocal(new[6]) != nil)
+        #expect(new[5].hasSuffix("T10:00:00Z") && RFC3339.parse(new[5]) != nil)
+    }
+
+    @Test func `all days of a leap year keep their order`() throws {
+        let first = try #require(RFC3339.parseLocal("2028-01-01"))
+        let old = (0..<366).map { day in
+            String(first.adding(seconds: Int64(day) * 86_400).description.prefix(10))
+        }
+        let new = try replaced(old)
+
+        #expect(Set(new).count == 366 && new == new.sorted())
+    }
+
+    @Test func `a date beside texts that begin as one is a text`() throws {
+        let old = ["2026-01-05", "2026-01", "2026-01-05, at noon", "2026-W05"]
+        let new = try replaced(old)
+
+        #expect(new.map(\.utf8.count) == old.map(\.utf8.count))
+        #expect(new[2].hasPrefix(new[0]) && new[0].hasPrefix(new[1]) && new[1] < new[3])
+        #expect(!new[2].contains("noon"))
+    }
+
     @Test func `numbers keep their zero in front, and grow no zeros there`() throws {
         let new = try replaced(["0", "0.5", "-0.25", "10", "7", "0042"])
 
