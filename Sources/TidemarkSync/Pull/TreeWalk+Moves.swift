@@ -1,5 +1,10 @@
-// TreeWalk+Moves.swift — files that were moved on a server that tells no ids of its own: known by a
-// version that no other file has, and by what a move keeps beside it.
+// TreeWalk+Moves.swift — what is found at another place than before: moved there, or something else.
+//
+// By an id of the server's it was moved, unless the folder in which it lay is passed over: there it
+// stays, and what is found is a link to it.
+//
+// On a server that tells no ids, files are known by a version that no other file has, and by what a
+// move keeps beside it.
 //
 //   pass 1   a file came whose version one had that is known   it is left out, and counted
 //   pass 2   one is missing, and one came, with the version    that one was moved
@@ -69,6 +74,30 @@ extension TreeWalk {
 
         /// Takes in that it came: another one with the version is a new one.
         mutating func take(_ revision: Revision) { missing[revision] = nil }
+    }
+
+    /// Whether what has an id of the server's stays where it is known to lie, at another place than
+    /// the one at which the page of a folder has it.
+    func stays(_ mark: ExactString, besides place: Place, _ page: ListPage) -> Bool {
+        guard let id = marked[mark].map({ ExactString($0) }), let known = places[id],
+            known != place, !twins.contains(id), !missed.contains(id)
+        else { return false }
+        if listedBefore.contains(known.folder) { return true }
+        var next = known.folder
+        var seen: Set<String> = []
+        while let folder = next, folder != self.folder.id, seen.insert(folder).inserted {
+            if passedOver.contains(ExactString(folder)) { return true }
+            guard let above = self.place(of: folder) else { return false }
+            // The page that names the link may be the one that has the folder left out.
+            if above.folder == self.folder.id {
+                return page.records.contains { record in
+                    name(of: record.id) == above.name.text
+                        && isListed(folder, at: record.revision)
+                }
+            }
+            next = above.folder
+        }
+        return false
     }
 
     /// The version by which a file may be one that was moved; nil where it can't be.

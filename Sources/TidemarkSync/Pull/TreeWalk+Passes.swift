@@ -20,6 +20,8 @@ extension TreeWalk {
         // So are those that could not be listed.
         for folder in unheard.keys { forgetVersions(through: folder) }
         pass = 2
+        missed = missing.union(unreached)
+        (passedOver, listedBefore) = ([], [])
         (folder, waiting, toldMarks, above) = (Folder(), [], [], [])
     }
 
@@ -40,9 +42,16 @@ extension TreeWalk {
             ExactString(String(decoding: $0, as: UTF8.self))
         }
         var here = Folder()
+        missed = missing
         for (index, name) in names.enumerated() {
             // Those behind it lie beside it, and beside the folders in which it lies.
-            var behind = folders(in: here, from: name, without: missing)
+            var behind = folders(in: here, without: missing)
+            let path = here.path(of: name).text.utf8
+            while let first = behind.last, first.path.utf8.lexicographicallyPrecedes(path) {
+                if let id = first.id { passedOver.insert(ExactString(id)) }
+                behind.removeLast()
+            }
+            listedBefore.insert(here.id)
             let isThere = behind.last.map { ExactString($0.path) == here.path(of: name) } ?? false
             guard isThere, index + 1 < names.count, let next = behind.popLast() else {
                 waiting += behind
@@ -81,14 +90,10 @@ extension TreeWalk {
     /// Where the server has an entity; nil where it is not known.
     func place(of id: String) -> Place? { places[ExactString(id)] }
 
-    /// The folders in a folder from a name on, the first one last.
-    private func folders(
-        in folder: Folder, from name: ExactString, without missing: Set<ExactString>
-    ) -> [Folder] {
+    /// The folders in a folder, the first one last.
+    private func folders(in folder: Folder, without missing: Set<ExactString>) -> [Folder] {
         (members[folder.id] ?? [:]).compactMap { other, member in
-            guard member.isFolder, !missing.contains(ExactString(member.id)),
-                !other.text.utf8.lexicographicallyPrecedes(name.text.utf8)
-            else { return nil }
+            guard member.isFolder, !missing.contains(ExactString(member.id)) else { return nil }
             return Folder(id: member.id, path: folder.path(of: other).text)
         }.sorted { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
     }

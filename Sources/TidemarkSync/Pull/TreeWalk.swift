@@ -50,6 +50,8 @@ package struct TreeWalk: Sendable, Hashable {
         fileprivate var found: [Found] = []
         /// Folders in it, the first one last.
         fileprivate var folders: [Folder] = []
+        /// Those in it that are left out.
+        fileprivate var leftOut: [String] = []
         /// Folders of which it does not tell all: the folder itself, or some in it.
         fileprivate var unheard: [String?] = []
         /// Whether it is not there any more.
@@ -84,7 +86,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// What the server has in each folder, as far as is known.
     private(set) var members: [String?: [ExactString: Member]] = [:]
     private(set) var places: [ExactString: Place] = [:]
-    private var marked: [ExactString: String] = [:]
+    private(set) var marked: [ExactString: String] = [:]
     /// Entities that turned out to be the same on the server: one of them stays, with what lies in
     /// any of them.
     private(set) var twins: Set<ExactString> = []
@@ -100,6 +102,13 @@ package struct TreeWalk: Sendable, Hashable {
     var foundCount = 0
     /// 2 where all folders are listed once more, for what is missing.
     var pass = 1
+    /// The folders that this pass does not list, with all that lies below: they are as they were,
+    /// they failed, or an earlier run listed them.
+    var passedOver: Set<ExactString> = []
+    /// The folders that an earlier run listed, without those in them.
+    var listedBefore: Set<String?> = []
+    /// What was missing before this pass, or before this run.
+    var missed: Set<ExactString> = []
     /// The folders of which the first pass tells nothing, or not all.
     var unheard: [String?: Unheard] = [:]
     /// Whether the second pass tells nothing of others, in which what is missing may be.
@@ -248,7 +257,9 @@ package struct TreeWalk: Sendable, Hashable {
             let isFolder = tree.isFolder(document)
             let mark = tree.serverID(in: document)
             // A link to what lies elsewhere is no entity of its own.
-            guard mark.map({ marks.insert($0).inserted }) ?? true else {
+            guard
+                mark.map({ marks.insert($0).inserted && !stays($0, besides: place, page) }) ?? true
+            else {
                 page.unreadable.append(
                     UnreadableRecord(
                         id: record.id, bytes: bytes,
@@ -275,7 +286,9 @@ package struct TreeWalk: Sendable, Hashable {
                 Step.Found(
                     place: place, member: Member(id: id, isFolder: isFolder, mark: mark),
                     isNew: known == nil))
-            if isFolder, !isListed(id, at: record.revision) {
+            if isFolder, isListed(id, at: record.revision) {
+                step.leftOut.append(id)
+            } else if isFolder {
                 step.folders.append(Folder(id: id, path: record.id))
             }
             records.append(
@@ -349,6 +362,7 @@ package struct TreeWalk: Sendable, Hashable {
             note(found.member, at: found.place)
         }
         noteVersions(step)
+        passedOver.formUnion(step.leftOut.map { ExactString($0) })
         waiting += step.folders
         if let next = waiting.popLast() { folder = next }
     }
@@ -367,6 +381,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// - Returns: the path of the folder that is listed next; nil where none is left.
     mutating func skip() -> String? {
         noteUnheard(folder.id, .failed)
+        if let id = folder.id { passedOver.insert(ExactString(id)) }
         above = closing(Above(id: folder.id, version: nil, left: 0, isWhole: false)).above
         guard let next = waiting.popLast() else { return nil }
         folder = next
@@ -384,7 +399,7 @@ package struct TreeWalk: Sendable, Hashable {
     }
 
     /// The name of a member by its path; nil where it is not in the folder.
-    private func name(of path: String) -> String? {
+    func name(of path: String) -> String? {
         guard !folder.path.isEmpty else {
             return path.utf8.contains(UInt8(ascii: "/")) || path.isEmpty ? nil : path
         }

@@ -70,7 +70,8 @@ struct WebDAVSetup: Sendable {
 
 /// A server of files.
 ///
-/// A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is its path.
+/// A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is its path. One that
+/// is put as `{"kind":"file","link":PATH}` has the id and the text of the file at a path.
 struct WebDAVScenarioServer: ScenarioServer {
     private let server: WebDAVServer
 
@@ -86,6 +87,8 @@ struct WebDAVScenarioServer: ScenarioServer {
         case .put(let key, let document):
             if document["kind"] == "folder" {
                 server.makeFolder(key.id)
+            } else if let file = document["link"]?.stringValue {
+                server.link(key.id, to: file)
             } else {
                 server.put(key.id, document["text"]?.stringValue ?? "")
             }

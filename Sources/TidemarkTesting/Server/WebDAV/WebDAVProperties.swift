@@ -159,7 +159,7 @@ extension WebDAVServerModel {
     private func ownValue(_ name: String, _ node: WebDAVNode) -> String? {
         switch name {
         case "id" where options.hasFileIDs: return fileID(of: node)
-        case "fileid" where options.hasFileIDs: return "\(node.id)"
+        case "fileid" where options.hasFileIDs: return "\(node.target ?? node.id)"
         case "size" where options.hasFileIDs: return "\(tree.size(of: node))"
         case "checksums" where options.hasChecksums && !node.isFolder:
             return "<oc:checksum>SHA1:\(Self.sha1(node.content))</oc:checksum>"
@@ -167,9 +167,10 @@ extension WebDAVServerModel {
         }
     }
 
-    /// An entry's id for life, of at least eight digits and the server's name.
+    /// An entry's id for life, or that of the one to which it is a link: at least eight digits, and
+    /// the server's name.
     func fileID(of node: WebDAVNode) -> String {
-        let digits = "\(node.id)"
+        let digits = "\(node.target ?? node.id)"
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits + "memory"
     }
 }

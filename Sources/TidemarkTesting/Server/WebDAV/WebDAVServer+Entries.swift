@@ -30,6 +30,18 @@ extension WebDAVServer {
     /// Writes a file of a text, with the folders above it where they are missing.
     public func put(_ path: String, _ text: String) { put(path, Array(text.utf8)) }
 
+    /// Makes a link to a file: a file at another path with the same content and the same id.
+    public func link(_ path: String, to file: String) {
+        change { model, now in
+            guard let target = model.tree.find(WebDAVPath(file)) else {
+                preconditionFailure("there is no \(file)")
+            }
+            model.put(target.content, at: WebDAVPath(path), now: now)
+            guard let link = model.tree.find(WebDAVPath(path)) else { return }
+            model.tree.link(link.id, to: target.id)
+        }
+    }
+
     /// Makes a folder, with those above it where they are missing.
     public func makeFolder(_ path: String) {
         change { _ = $0.makeFolders(down: WebDAVPath(path), now: $1) }

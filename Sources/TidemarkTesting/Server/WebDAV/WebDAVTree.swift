@@ -5,6 +5,8 @@ import TidemarkHTTP
 /// A folder or a file.
 struct WebDAVNode: Sendable {
     let id: Int
+    /// The entry whose id clients are told, where it is a link to that.
+    var target: Int?
     /// The folder that it lies in; nil for the root.
     var parent: Int?
     var name: [UInt8]
@@ -96,6 +98,9 @@ struct WebDAVTree: Sendable {
         nodes[id]?.version = versionsMade
         nodes[id]?.modifiedMilliseconds = milliseconds
     }
+
+    /// Has an entry tell another one's id, as a link to it.
+    mutating func link(_ id: Int, to target: Int) { nodes[id]?.target = target }
 
     mutating func set(type: String, of file: Int) { nodes[file]?.type = type }
 

@@ -74,6 +74,36 @@ import TidemarkViews
         #expect(page.next == "d")
     }
 
+    @Test func `takes a second place for a link where the first is in one that is left out`() throws
+    {
+        var walk = TreeWalk(
+            TreeRule(
+                parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
+        let folder = try JSONDocument(parsing: Array(Self.folder.utf8))
+        let file = try JSONDocument(parsing: Array(#"{"kind":"file","fileId":"7"}"#.utf8))
+        walk.know("z", TreeSpot(parent: nil, name: "z"), folder)
+        walk.know("1", TreeSpot(parent: "z", name: "1"), file)
+        walk.use = .skipping
+        walk.versions = ["z": Revision("1")]
+        let root = ListPage(
+            records: [
+                ServerRecord(id: "link", revision: Revision("5"), parsed: file),
+                ServerRecord(id: "z", revision: Revision("1"), parsed: folder),
+            ], next: nil, cursor: Revision("9"))
+
+        var page = root
+        walk.place(&page, asOf: Position(5))
+        #expect(page.records.map(\.id) == ["z"])
+        #expect(page.unreadable.map(\.id) == ["link"])
+
+        // What is missing after all folders were listed was moved.
+        walk.took(try #require(page.step))
+        walk.beginAgain(for: [ExactString("1")])
+        page = root
+        walk.place(&page, asOf: Position(5))
+        #expect(page.records.map(\.id) == ["1", "z"])
+    }
+
     @Test func `takes the version of a folder once all that lies below was listed`() throws {
         var walk = try walk(.noted)
         let members = [("a", "1"), ("m", "2"), ("z", "3")]
