@@ -6,12 +6,12 @@ import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// The targets of a run, in the order of the model: of each collection its lists, and of a feed
+    /// The targets of a run, in the order of its lists: of each collection its lists, and of a feed
     /// its parts before it.
     ///
     /// Lists whose parameters come from documents are one target until these are read.
     static func targets(of scope: SyncScope, in model: SyncModel) -> [PullTarget] {
-        scope.pulled(model).flatMap { collection in
+        inListOrder(scope.pulled(model)).flatMap { collection in
             if case .select(let parts) = scope {
                 return parts.filter { $0.collection == collection.name }.map(\.target)
             }

@@ -38,7 +38,7 @@ extension SyncMachine {
     /// come into reach: what was out of reach meanwhile, unseen, may have changed since that date.
     mutating func goOver(to list: Listing) {
         var list = list
-        let earlier = model.collections.prefix { $0.name != list.collection.name }
+        let earlier = Self.inListOrder(model.collections).prefix { $0.name != list.collection.name }
         list.keepsSince =
             list.collection.since != nil
             && earlier.contains { $0.access.relistsOnGain && !listedWhole.contains($0.name) }
