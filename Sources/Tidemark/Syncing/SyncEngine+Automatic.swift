@@ -77,10 +77,13 @@ extension SyncEngine {
                 var schedule = schedule
                 schedule.gates = try views.gates()
                 schedule.planCleanUpAgain(at: now.now)
+                schedule.lastRuns = []
                 try views.forEachSyncRun { begun, run in
                     guard run.scope == .all else { return true }
-                    schedule.lastRun = .init(at: run.finishedAt ?? run.startedAt, begun: begun)
-                    return false
+                    let last = SyncGates.LastRun(at: run.finishedAt ?? run.startedAt, begun: begun)
+                    schedule.lastRuns.append(last)
+                    return schedule.lastRuns.count < SyncGates.runsMax
+                        && schedule.gates.counts(runsBefore: last)
                 }
                 if isEdited, schedule.automatic?.localChanges == true,
                     try OutboxCounts(views).pending > 0

@@ -96,37 +96,53 @@ package struct SyncGates: Sendable, Hashable {
 
     /// In how many microseconds a call is to be made again that failed by itself, and how often it
     /// failed; nil where there is none.
-    package func retry(at now: Moment, _ last: LastRun?) -> (wait: Int64, failures: Int)? {
-        failing.map { (Self.wait(for: $0, at: now, last), $0.failures) }.min { $0.0 < $1.0 }
+    ///
+    /// - Parameter runs: the last runs, the newest first.
+    package func retry(at now: Moment, _ runs: [LastRun]) -> (wait: Int64, failures: Int)? {
+        failing.map { (Self.wait(for: $0, at: now, runs), $0.failures) }.min { $0.0 < $1.0 }
     }
 
     /// In how many microseconds runs go on that failed one after another; nil where the last one
     /// did not.
-    package func resumption(at now: Moment, _ last: LastRun?) -> Int64? {
-        backoff.map { Self.wait(for: $0, at: now, last) }
+    ///
+    /// - Parameter runs: the last runs, the newest first.
+    package func resumption(at now: Moment, _ runs: [LastRun]) -> Int64? {
+        backoff.map { Self.wait(for: $0, at: now, runs) }
     }
+
+    /// Whether a run before one may have left untried what is due, so that it counts.
+    package func counts(runsBefore run: LastRun) -> Bool {
+        (failing + [backoff].compactMap(\.self)).contains { $0.position < run.begun }
+    }
+
+    /// How many runs count at most: from the smallest wait they lead to the longest.
+    package static let runsMax = 13
 
     /// How long it waits at most where it is due and can't be tried, in microseconds.
     private static let untriedMax: Int64 = 3_600_000_000
+    private static let untriedMin: Int64 = 1_000_000
 
     /// How long it is until something is tried again.
     ///
-    /// What the last run did not try though it was due, because it could not, waits for the longer
-    /// of its backoff and the time that it has been due: what can't be tried makes ever fewer runs.
-    private static func wait(for gate: SyncGate, at now: Moment, _ last: LastRun?) -> Int64 {
+    /// What a run did not try though it was due, because it could not, waits for its backoff, and
+    /// after each more of them twice as long: what can't be tried makes ever fewer runs. Where many
+    /// came in a short time it waits no longer than it has been due.
+    private static func wait(for gate: SyncGate, at now: Moment, _ runs: [LastRun]) -> Int64 {
         let left = gate.left(at: now)
-        guard left == 0, let last else { return left }
+        guard left == 0, let last = runs.first else { return left }
         let (passed, overflow) = now.now.rawValue.subtractingReportingOverflow(last.at.rawValue)
         let due = gate.since.now.adding(from: 0, to: gate.microseconds)
-        let wasDue =
-            last.at >= due
-            // The clock was set back meanwhile.
-            || last.at < gate.since.now && last.begun > gate.position
-        guard wasDue, !overflow, passed >= 0 else { return 0 }
+        let untried = runs.prefix { run in
+            // The clock may have been set back meanwhile.
+            run.at >= due || run.at < gate.since.now && run.begun > gate.position
+        }
+        guard !untried.isEmpty, !overflow, passed >= 0 else { return 0 }
         let (overdue, isLong) = last.at.rawValue.subtractingReportingOverflow(due.rawValue)
-        let most = max(untriedMax, gate.microseconds)
-        let again = min(max(overdue, 1_000_000, gate.microseconds), most)
-        return max(0, (isLong ? untriedMax : again) - passed)
+        let least = max(untriedMin, gate.microseconds)
+        let (grown, isMuch) = least.multipliedReportingOverflow(
+            by: 1 << Int64(min(untried.count, runsMax) - 1))
+        let again = min(max(least, isLong ? .max : overdue), isMuch ? .max : grown)
+        return max(0, min(again, max(untriedMax, gate.microseconds)) - passed)
     }
 
     package subscript(name: SyncGate.Name) -> SyncGate? {

@@ -85,8 +85,8 @@ package struct SyncSchedule: Sendable, Hashable {
     private var cleanUpAt: Timestamp?
     /// What the store says, folded from its log.
     package var gates = SyncGates()
-    /// The last run of everything, folded from the log.
-    package var lastRun: SyncGates.LastRun?
+    /// The last runs of everything that count, the newest first, folded from the log.
+    package var lastRuns: [SyncGates.LastRun] = []
 
     package init() {}
 
@@ -188,12 +188,12 @@ package struct SyncSchedule: Sendable, Hashable {
             result.append(Candidate(asked: asked, wait: wait, reason: reason))
         }
         guard let automatic else { return result }
-        if let wait = gates.resumption(at: now, lastRun) { add(.retry, wait, .timer) }
-        if let (wait, failures) = gates.retry(at: now, lastRun) {
+        if let wait = gates.resumption(at: now, lastRuns) { add(.retry, wait, .timer) }
+        if let (wait, failures) = gates.retry(at: now, lastRuns) {
             add(.retry, wait, .failures(failures))
         }
         if let every = automatic.every {
-            let passed = lastRun.map {
+            let passed = lastRuns.first.map {
                 now.now.rawValue.subtractingReportingOverflow($0.at.rawValue)
             }
             // A clock that was set back says nothing of how long ago it was.

@@ -140,7 +140,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         schedule.automatic?.every = 600_000_000
         #expect(schedule.next(at(0)) == .run([.timer]))
 
-        schedule.lastRun = .init(at: time(0), begun: Position(1))
+        schedule.lastRuns = [.init(at: time(0), begun: Position(1))]
         #expect(schedule.next(at(1)) == .wait(until: time(600), .timer))
         #expect(schedule.next(at(600)) == .run([.timer]))
     }
@@ -148,7 +148,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
     @Test func `begins a regular run at once when the clock was set back behind the last one`() {
         var schedule = schedule
         schedule.automatic?.every = 600_000_000
-        schedule.lastRun = .init(at: time(0), begun: Position(1))
+        schedule.lastRuns = [.init(at: time(0), begun: Position(1))]
 
         #expect(schedule.next(at(1, set: -3600)) == .run([.timer]))
     }
@@ -157,7 +157,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         var schedule = schedule
         schedule.automatic = SyncSchedule.Automatic(
             localChanges: false, every: 0, quiet: 0, quietMax: 0)
-        schedule.lastRun = .init(at: time(0), begun: Position(1))
+        schedule.lastRuns = [.init(at: time(0), begun: Position(1))]
 
         #expect(schedule.next(at(0)) == .wait(until: time(1), .timer))
     }
@@ -178,18 +178,59 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
             } else {
                 schedule.gates.backoff = gate(8)
             }
-            schedule.lastRun = .init(at: time(9), begun: Position(8))
+            schedule.lastRuns = [.init(at: time(9), begun: Position(8))]
             #expect(schedule.next(at(9)) == .wait(until: time(17), isCall ? .failures(0) : .timer))
             #expect(schedule.next(at(17)) == .run([.retry]))
 
             // The clock was set back by ten minutes, by which the run began before what failed.
-            schedule.lastRun = .init(at: time(9 - 600), begun: Position(8))
+            schedule.lastRuns = [.init(at: time(9 - 600), begun: Position(8))]
             let wait = schedule.next(at(9, set: -600))
             #expect(wait == .wait(until: time(17 - 600), isCall ? .failures(0) : .timer))
             #expect(schedule.next(at(17, set: -600)) == .run([.retry]))
-            schedule.lastRun = .init(at: time(-600), begun: Position(1))
+            schedule.lastRuns = [.init(at: time(-600), begun: Position(1))]
             #expect(schedule.next(at(9, set: -600)) == .run([.retry]))
         }
+    }
+
+    @Test func `waits twice as long after each run that could not try again what was due`() {
+        var schedule = schedule
+        schedule.gates.failing = [gate(8)]
+        let runs: [(at: Double, next: Double)] = [(8, 16), (16, 24), (24, 40), (40, 72), (72, 136)]
+        for (index, run) in runs.enumerated() {
+            schedule.lastRuns.insert(
+                .init(at: time(run.at), begun: Position(UInt64(8 + index))), at: 0)
+            #expect(schedule.next(at(run.at)) == .wait(until: time(run.next), .failures(0)))
+        }
+        #expect(schedule.next(at(136)) == .run([.retry]))
+    }
+
+    @Test func `counts no time in which nothing ran for a longer wait`() {
+        var schedule = schedule
+        schedule.gates.failing = [gate(8)]
+        schedule.lastRuns = [.init(at: time(36_000), begun: Position(9))]
+        #expect(schedule.next(at(36_000)) == .wait(until: time(36_008), .failures(0)))
+
+        schedule.lastRuns.insert(.init(at: time(36_008), begun: Position(10)), at: 0)
+        #expect(schedule.next(at(36_008)) == .wait(until: time(36_024), .failures(0)))
+    }
+
+    @Test func `waits no longer than it was due where many runs came in a short time`() {
+        var schedule = schedule
+        schedule.gates.failing = [gate(8)]
+        schedule.lastRuns = (0..<12).map { index in
+            SyncGates.LastRun(at: time(32 - Double(index)), begun: Position(UInt64(30 - index)))
+        }
+        #expect(schedule.next(at(32)) == .wait(until: time(56), .failures(0)))
+    }
+
+    @Test func `waits an hour at most for what can't be tried`() {
+        var schedule = schedule
+        schedule.gates.failing = [gate(8)]
+        schedule.lastRuns = (0..<SyncGates.runsMax).map { index in
+            SyncGates.LastRun(
+                at: time(900_000 - Double(index) * 3600), begun: Position(UInt64(30 - index)))
+        }
+        #expect(schedule.next(at(900_000)) == .wait(until: time(903_600), .failures(0)))
     }
 
     @Test func `plans the clean-up anew after the clock was set back`() {
