@@ -4,7 +4,8 @@
 //   short             any                         at the end             from the last key, later
 //   full              of several                  up to the last key     from the last key
 //   full              all one, K                  those equal to K       those equal to K
-//   equal to K, full                              the rest of them       the rest of them
+//   equal to K, full                              the rest of them       the rest of them; a later
+//                                                                        run from K (1)
 //   equal to K, short                             before K               after K; a later run
 //                                                                        from K (1)
 //   nothing past, after K                                                from K (1)
@@ -153,7 +154,10 @@ package struct FeedDecision: Sendable {
                     later: isRecent(key, now) ? .from(key) : nil)
             }
             guard let last = block.lastID, last != id else { throw .repeated(cursor) }
-            return FeedTurn(cursor: .equal(key, after: last), isOver: false)
+            // A later run begins with those of the key again: some may come that stand before it.
+            return FeedTurn(
+                cursor: .equal(key, after: last), isOver: false,
+                later: !isBack && isRecent(key, now) ? .from(key) : nil)
         }
         if !isShort, block.keys.isEmpty { throw .noKeys(block.count) }
         return isBack

@@ -135,6 +135,21 @@ import TidemarkEvents
         #expect(back == FeedTurn(cursor: .before(key), isOver: false))
     }
 
+    @Test(arguments: [(1, true), (9, true), (11, false)])
+    func `amid those of one key begins with them again while others may come to have it`(
+        _ minutes: Int64, _ isRecent: Bool
+    ) throws {
+        let feed = feed(2)
+        let key = feed.key(of: Self.now.adding(seconds: -60 * minutes))
+        let facts = FeedBlockFacts(keys: [key, key], lastID: "c", count: 2, hasMore: false)
+        var turn = try feed.turn(
+            facts, isBack: false, at: .equal(key, after: "a"), now: Self.now)
+        #expect(turn.cursor == .equal(key, after: "c") && !turn.isOver)
+        #expect(turn.later == (isRecent ? .from(key) : nil))
+        turn = try feed.turn(facts, isBack: true, at: .equal(key, after: "a"), now: Self.now)
+        #expect(turn == FeedTurn(cursor: .equal(key, after: "c"), isOver: false))
+    }
+
     @Test(arguments: ["2026-11-21T00:00:00Z", "9999-12-31T23:59:59Z"])
     func `with a change of the future moves on to the last one that is not, and ends`(
         _ future: String
