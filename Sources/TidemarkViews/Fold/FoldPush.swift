@@ -148,6 +148,7 @@ extension Fold {
                 row.revision = nil
             }
             (row.isAssumed, row.isUntold) = (true, isUntold && row.baseState == .live)
+            row.givenUp = try givenUp(row.givenUp, before: changes, collection)
             if row.isPlaceholder { put(.placeholder(key), nil) }
             row.isPlaceholder = false
             row.triedAt = nil
@@ -176,6 +177,18 @@ extension Fold {
         if endsFolder, covered.last?.kind == .delete, row.baseState == .deleted {
             try endBelow(key, position)
         }
+    }
+
+    /// What the server may have of a write that was given up, after it took changes: nothing where
+    /// each write says the whole entity.
+    private func givenUp(
+        _ document: [UInt8], before changes: [PendingChange], _ collection: CollectionModel
+    ) throws -> [UInt8] {
+        guard !document.isEmpty, collection.updates == .changes,
+            case .document(let bytes) = try Current(
+                changes, on: .live(JSONDocument(parsing: document)))
+        else { return [] }
+        return bytes
     }
 
     func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {
