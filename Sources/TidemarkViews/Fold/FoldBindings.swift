@@ -20,6 +20,7 @@ extension Fold {
         if known != key { try moveRollUps(from: known, to: key) }
         ids.removeAll { ExactString($0) == ExactString(id) }
         put(.aliases(key), AliasesRow(ids: ids + [id]).encoded)
+        if known != key { try moveWants(from: known, to: key, proof) }
     }
 
     /// Merges two entities; answers the ids of the other one.

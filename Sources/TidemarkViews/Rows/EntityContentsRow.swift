@@ -55,6 +55,12 @@ package struct EntityContentsRow: Sendable, Hashable {
             self.by = by
             self.isTree = isTree
         }
+
+        /// Whether another one is of the same field by the same.
+        func isSame(as other: Self) -> Bool {
+            ExactString(field) == ExactString(other.field)
+                && ExactString(by) == ExactString(other.by)
+        }
     }
 
     /// Each once, in the order of the rules and of the documents.
@@ -66,6 +72,27 @@ package struct EntityContentsRow: Sendable, Hashable {
     package var above: [String] = []
 
     package init() {}
+
+    /// Adds names that are not among its own.
+    mutating func add(_ others: [Named]) {
+        let known = names
+        names += others.filter { name in !known.contains { $0.isNamed(as: name) } }
+    }
+
+    /// Adds a wish; of one that is there already the wider counts.
+    mutating func add(_ want: Want) {
+        if let index = wants.firstIndex(where: { $0.isSame(as: want) }) {
+            if want.isTree { wants[index].isTree = true }
+            return
+        }
+        wants.append(want)
+        wants.sort { left, right in
+            if ExactString(left.field) != ExactString(right.field) {
+                return left.field.utf8.lexicographicallyPrecedes(right.field.utf8)
+            }
+            return left.by.utf8.lexicographicallyPrecedes(right.by.utf8)
+        }
+    }
 
     var isEmpty: Bool { names.isEmpty && wants.isEmpty && above.isEmpty }
 

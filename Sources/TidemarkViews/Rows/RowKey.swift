@@ -73,8 +73,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 11
         case .entities, .watermarks: 10
-        case .schedule: 9
-        case .contents, .decisions: 8
+        case .contents, .schedule: 9
+        case .decisions: 8
         case .issues: 7
         case .places: 5
         case .bindings, .syncRuns: 4

@@ -221,6 +221,26 @@ extension MemoryFold {
         #expect(try fold.counts("aa") == [0, 0] && fold.swept() == ["aa unused"])
     }
 
+    @Test func `stay wanted where two keys turned out to be one entity`() throws {
+        try fold.apply([
+            .contents(ContentRule("asset")), .about(.localCreated, "tasks/k", "{}"),
+            .about(.requestSent, "tasks/k", "{}", mutation: 2),
+            .says("tasks/x", #"{"asset":"A"}"#), .wanted("tasks/x", "asset"),
+            .stored("tasks/x", "aa", "A"),
+        ])
+        #expect(try fold.counts("aa") == [1, 1])
+
+        try fold.apply([
+            .about(.pushAccepted, "tasks/k", #"{"serverID":"x"}"#, mutation: 2, call: 3)
+        ])
+        #expect(try fold.fold.resolve(EntityKey("tasks", "x")) == EntityKey("tasks", "k"))
+        #expect(try fold.counts("aa") == [1, 1])
+        #expect(try fold.fold.contents(of: EntityKey("tasks", "k")).wants.count == 1)
+
+        try fold.apply([.wanted("tasks/x", "asset", false)])
+        #expect(try fold.counts("aa") == [1, 0])
+    }
+
     @Test func `of the user are held where another field of theirs has a rule`() throws {
         try fold.apply([
             .contents(ContentRule("asset"), ContentRule("cover")),

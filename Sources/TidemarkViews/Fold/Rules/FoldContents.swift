@@ -107,11 +107,27 @@ extension Fold {
     ) throws {
         let names = try get(.contents(of: other)).map { try EntityContentsRow(parsing: $0) }?.names
         guard let names, !names.isEmpty else { return }
-        try change(contentsOf: key, position) { contents in
-            let known = contents.names
-            contents.names += names.filter { name in !known.contains { $0.isNamed(as: name) } }
-        }
+        try change(contentsOf: key, position) { $0.add(names) }
         try change(contentsOf: other, position) { $0.names = [] }
+    }
+
+    /// Has what somebody wants of an entity be wanted of another one, into which it was merged.
+    func moveWants(
+        from other: EntityKey, to key: EntityKey, _ position: Position
+    ) throws {
+        let row = try get(.contents(of: other)).map { try EntityContentsRow(parsing: $0) }
+        guard let row, !row.wants.isEmpty else { return }
+        // With what it names, which would else be let go.
+        try change(contentsOf: key, position) { contents in
+            contents.add(row.names)
+            for want in row.wants { contents.add(want) }
+        }
+        try change(contentsOf: other, position) { ($0.names, $0.wants) = ([], []) }
+        guard row.wants.contains(where: \.isTree) else { return }
+        put(.treeWants(other), nil)
+        put(.treeWants(key), [1])
+        guard let collection = try known(key.collection)?.model else { return }
+        try spreadWants(below: key, collection, position)
     }
 
     /// `asset.wanted`: somebody wants what an entity names, or no longer does.
@@ -122,20 +138,10 @@ extension Fold {
         try change(contentsOf: key, position) { contents in
             wasTree = contents.wants.contains(where: \.isTree)
             defer { isTree = contents.wants.contains(where: \.isTree) }
-            contents.wants.removeAll {
-                ExactString($0.field) == ExactString(wish.field)
-                    && ExactString($0.by) == ExactString(wish.by)
-            }
-            guard wish.isWanted else { return }
-            contents.wants.append(
-                EntityContentsRow.Want(
-                    field: wish.field, by: wish.by, isTree: wish.scope == .tree))
-            contents.wants.sort { left, right in
-                if ExactString(left.field) != ExactString(right.field) {
-                    return left.field.utf8.lexicographicallyPrecedes(right.field.utf8)
-                }
-                return left.by.utf8.lexicographicallyPrecedes(right.by.utf8)
-            }
+            let want = EntityContentsRow.Want(
+                field: wish.field, by: wish.by, isTree: wish.scope == .tree)
+            contents.wants.removeAll { $0.isSame(as: want) }
+            if wish.isWanted { contents.add(want) }
         }
         guard wasTree || isTree else { return }
         if wasTree != isTree { put(.treeWants(key), isTree ? [1] : nil) }
