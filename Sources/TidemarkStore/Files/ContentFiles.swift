@@ -211,7 +211,8 @@ package struct ContentFiles: Sendable {
         return Content(digest: digits(hash.digest), bytes: UInt64(offset))
     }
 
-    private static func digits(_ digest: [UInt8]) -> String {
+    /// A hash in hexadecimal digits.
+    static func digits(_ digest: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },

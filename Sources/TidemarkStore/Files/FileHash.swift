@@ -4,12 +4,11 @@ import Crypto
 
 /// How a server makes the checksum of a file.
 package enum FileHash: Sendable {
-    case sha256, sha1, md5
+    case sha1, md5
 
     /// The hash of a whole file, in hexadecimal digits.
     package func digits(of path: String, bytes: Int) throws(StoreError) -> String {
         switch self {
-        case .sha256: try Self.digits(of: path, bytes, SHA256())
         case .sha1: try Self.digits(of: path, bytes, Insecure.SHA1())
         case .md5: try Self.digits(of: path, bytes, Insecure.MD5())
         }
@@ -21,9 +20,7 @@ package enum FileHash: Sendable {
         var hash = hash
         var reader = try PartReader(path, offset: 0, count: bytes)
         while reader.left > 0 { hash.update(data: try reader.next(chunkBytes)) }
-        let digits = Array("0123456789abcdef".utf8)
-        let digest = hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: digest, as: UTF8.self)
+        return ContentFiles.digits(Array(hash.finalize()))
     }
 
     /// How much of a file is in memory at a time.

@@ -48,10 +48,10 @@ public struct FileChecksums: Sendable, Hashable {
 }
 
 extension FileChecksums.Algorithm {
-    /// The hash that makes it.
-    var hash: FileHash {
+    /// The hash that makes it; nil for the one by which files are named.
+    var hash: FileHash? {
         switch self {
-        case .sha256: .sha256
+        case .sha256: nil
         case .sha1: .sha1
         case .md5: .md5
         }

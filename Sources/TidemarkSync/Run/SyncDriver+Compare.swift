@@ -82,9 +82,8 @@ extension LiveHost {
         do {
             let isHere = try files.bytes(of: proof.digest) == UInt64(clamping: proof.bytes)
             let finding = try told?.finding(proof.record, bytes: proof.bytes) { algorithm in
-                if algorithm == .sha256 { return proof.digest }
-                return try algorithm.hash.digits(
-                    of: files.path(of: proof.digest), bytes: proof.bytes)
+                guard let hash = algorithm.hash else { return proof.digest }
+                return try hash.digits(of: files.path(of: proof.digest), bytes: proof.bytes)
             }
             return ContentProof.answer(isHere ? finding ?? .untold : .untold, said)
         } catch { throw TransportError(file: error) }
