@@ -188,6 +188,46 @@ import TidemarkSync
             ])
     }
 
+    @Test func `lists what may come into reach before others that are listed by date`() {
+        var lists = CollectionModel("lists")
+        lists.access.relistsOnGain = true
+        let dated = CollectionModel("tasks", since: SinceRule(ageMax: .months(2)))
+        func listed(_ collections: [CollectionModel]) -> [String] {
+            var run = MachineScript(collections)
+            return run.run().filter { $0.hasPrefix("list ") }
+        }
+        let notes = CollectionModel("notes")
+        #expect(listed([notes, dated, lists]) == ["list lists", "list notes", "list tasks"])
+        #expect(listed([notes, lists, dated]) == ["list notes", "list lists", "list tasks"])
+    }
+
+    @Test func `leaves a collection that is out of reach once its items are asked for`() {
+        var traits = ServerTraits(entitiesPerFetchMax: 2)
+        traits.absenceNeedsList = true
+        var run = MachineScript([CollectionModel("tasks")], traits: traits)
+        let gone = SyncFailure.client(status: 404, "no such calendar")
+        run.replies["list tasks"] = [Self.page(["1", "2", "3"])]
+        run.replies["fetch tasks/1,2"] = [.answer(.failure(gone))]
+        #expect(run.run() == ["list tasks", "fetch tasks/1,2", "end"])
+        #expect(run.machine.outcome.paused == ["tasks": gone])
+    }
+
+    @Test func `goes on behind two items beside each other that can't be read`() {
+        var run = MachineScript(traits: ServerTraits(entitiesPerFetchMax: 2))
+        let broken = SyncFailure.malformed("no item")
+        run.replies["list lists"] = [Self.page(["1", "2", "3"])]
+        for ids in ["1,2", "1", "2"] {
+            run.replies["fetch lists/\(ids)"] = [.answer(.failure(broken))]
+        }
+        run.pending = [PendingWrite(Self.task, .update)]
+
+        let steps = run.run()
+
+        #expect(steps.contains("fetch lists/3") && steps.contains("list tasks"))
+        #expect(steps.suffix(2) == ["push tasks/1", "end"])
+        #expect(steps.filter { ["fetch lists/1", "fetch lists/2"].contains($0) }.count == 2)
+    }
+
     @Test func `lists from the beginning when the server does not know the cursor`() {
         var run = MachineScript([CollectionModel("tasks")])
         run.marks["tasks"] = WatermarkRow(

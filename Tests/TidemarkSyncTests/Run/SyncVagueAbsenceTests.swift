@@ -52,6 +52,20 @@ import TidemarkTesting
         }
     }
 
+    @Test func `stays where it is asked for by itself, and goes with the next list`() async throws {
+        try await scene { world, device in
+            takeAway(device)
+            _ = try await device.engine.sync(scope: .fetch([EntityKey("tasks", "kept")]))
+            #expect(try device.document("tasks/kept") == #"{"n":1}"#)
+
+            device.wire.tap { _, _, pass in await pass() }
+            world.rivalDeletes("tasks/kept")
+            try await device.sync()
+
+            #expect(try device.document("tasks/kept") == nil)
+        }
+    }
+
     @Test func `is deleted once a list says so`() async throws {
         try await scene { world, device in
             world.rivalDeletes("tasks/deleted")

@@ -69,6 +69,28 @@ import TidemarkViews
                 == Moment(now: Timestamp(rawValue: 5_000_000), bootID: "b", uptime: 77))
     }
 
+    @Test func `keeps what is to be read of an entity where a write of it is refused`() throws {
+        let key = EntityKey("tasks", "1")
+        let failure = #"{"status":500,"failure":"server","concerns":"entity"}"#
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", "{}"), .about(.requestAnswered, "tasks/1", failure),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":1},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+        ])
+        #expect(try fold.fold.failing(key)?.reads == 1)
+
+        let refusal = #"{"status":400}"#
+        try fold.apply([
+            .about(.requestAnswered, "tasks/1", refusal, call: 4),
+            .about(.pushRejected, "tasks/1", refusal, mutation: 3, call: 4),
+        ])
+        let row = try #require(try fold.fold.failing(key))
+        #expect(row.reads == 1 && !row.isWrite)
+
+        try fold.apply([.about(.requestAnswered, "tasks/1", #"{"status":200}"#)])
+        #expect(try fold.fold.failing(key) == nil)
+    }
+
     @Test func `spreads the wait by the run's own seed`() throws {
         try run("offline", at: 5, seed: 1 << 63)
 
