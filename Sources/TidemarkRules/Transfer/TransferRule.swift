@@ -101,6 +101,8 @@ package enum TransferRule {
             return (from == 0 ? .failed : .anew, nil)
         }
         switch facts.status {
+        // The whole file where a rest was asked for was not written over what is there of it.
+        case 200 where from > 0: return (.partless, nil)
         case 200:
             // What is encoded has another length than what was written.
             let said = isEncoded(facts) ? nil : facts.length.flatMap { UInt64($0) }
@@ -188,7 +190,7 @@ package enum TransferRule {
         var next = progress
         switch result {
         case .part:
-            next.received = from + bytes
+            next.received = from.addingReportingOverflow(bytes).overflow ? .max : from + bytes
             next.total = total
             next.tag = tag ?? ""
             next.failures = 0

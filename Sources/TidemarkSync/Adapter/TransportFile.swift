@@ -50,10 +50,10 @@ extension TransportTransfer {
     /// Where in the file the body of an answer goes; nil where it stays in memory.
     ///
     /// That of a 206 goes to the place that was asked for, that of a 200, which is whole, to the
-    /// beginning.
+    /// beginning, unless a rest was asked for: what is there would be lost if it broke off.
     public static func place(of response: HTTPResponse, in file: TransportFile) -> Int? {
         switch response.status.code {
-        case 200: 0
+        case 200: file.offset == 0 ? 0 : nil
         case 206: file.offset
         default: nil
         }

@@ -41,7 +41,10 @@ extension SyncMachine {
         let earlier = Self.inListOrder(model.collections).prefix { $0.name != list.collection.name }
         list.keepsSince =
             list.collection.since != nil
-            && earlier.contains { $0.access.relistsOnGain && !listedWhole.contains($0.name) }
+            && earlier.contains { collection in
+                collection.access.relistsOnGain && collection.lists?.isEmpty != true
+                    && !listedWhole.contains(collection.name)
+            }
         state = .listing(list)
     }
 

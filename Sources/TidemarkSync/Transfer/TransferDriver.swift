@@ -68,6 +68,8 @@ package struct TransferDriver: Sendable {
         var bytes = 0
         /// Why the pass does not get to its end.
         var failure: SyncFailure?
+        /// What was fetched; nil of a file that was sent.
+        var source: ContentSource?
         /// The server that was asked; nil where none was.
         var server: FileServer?
         /// Whether its server can't be had, and so is not asked for other files.
@@ -119,18 +121,22 @@ package struct TransferDriver: Sendable {
             var outcome = TransferOutcome()
             var (open, isReached, mayFetch, away) = (0, false, isFetching, away)
             var mayBeDue = true
+            // What is being fetched, until its step is over.
+            var busy: Set<ContentSource> = []
             listen()
             while true {
                 // Alone until something came: without a network the first one is the only one.
                 while mayBeDue, isReached || open == 0, !Task.isCancelled {
                     if await proof.failure != nil { away.insert(.remote) }
-                    guard !outcome.isOffline, let work = try await nextWork(files, away, mayFetch)
+                    guard !outcome.isOffline,
+                        let work = try await nextWork(files, away, mayFetch, busy)
                     else { break }
                     open += 1
                     switch work {
                     case .fetch(let request):
                         // A whole file may take long; the others don't wait for it.
                         if request.plan.count == nil { isReached = true }
+                        busy.insert(request.plan.source)
                         group.addTask { try await carryOut(request, files, proof) }
                     case .send(let request):
                         isReached = true
@@ -149,6 +155,7 @@ package struct TransferDriver: Sendable {
                 }
                 mayBeDue = true
                 open -= 1
+                if let source = step.source { busy.remove(source) }
                 isReached = isReached || step.result != .failed
                 if step.isAway, let server = step.server { away.insert(server) }
                 mayFetch = mayFetch && !step.isFull
@@ -206,16 +213,20 @@ package struct TransferDriver: Sendable {
 
     /// Logs the next request; what others wait for comes first.
     private func nextWork(
-        _ files: ContentFiles, _ away: Set<FileServer>, _ mayFetch: Bool
+        _ files: ContentFiles, _ away: Set<FileServer>, _ mayFetch: Bool,
+        _ busy: Set<ContentSource>
     ) async throws -> Work? {
         if !away.contains(.remote), let request = try await nextSend() { return .send(request) }
         guard mayFetch else { return nil }
-        return try await next(files, away).map { .fetch($0) }
+        return try await next(files, away, busy).map { .fetch($0) }
     }
 
     /// Logs the next request; nil where none is due of a server that may be asked.
+    ///
+    /// - Parameter busy: what has a step that is not over: nothing is asked for before the next of
+    ///   it, so that its part file is one step's alone.
     private func next(
-        _ files: ContentFiles, _ away: Set<FileServer>
+        _ files: ContentFiles, _ away: Set<FileServer>, _ busy: Set<ContentSource>
     ) async throws -> TransferRequest? {
         let now = dependencies.now()
         // A file with a name that is none is refused, and the next one is looked for.
@@ -230,7 +241,7 @@ package struct TransferDriver: Sendable {
                 ) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
-                guard let found else { return nil }
+                guard let found, !busy.contains(found.plan.source) else { return nil }
                 let call = try draft.append(found.event)
                 let request = TransferRequest(
                     plan: found.plan, address: found.address, call: call,
@@ -266,7 +277,7 @@ package struct TransferDriver: Sendable {
         let given = await proof.given
         var (answer, isStopped) = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
-        var step = Step(server: request.address?.server)
+        var step = Step(source: request.plan.source, server: request.address?.server)
         step.isUncounted = isStopped
         await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?

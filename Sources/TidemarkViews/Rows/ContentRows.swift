@@ -73,11 +73,17 @@ extension [ContentHold] {
         if index == endIndex || self[index].field != hold.field {
             insert(ContentHold(field: hold.field, references: 0, wanted: 0), at: index)
         }
-        self[index].references += factor * hold.references
-        self[index].wanted += factor * hold.wanted
-        self[index].sends += factor * hold.sends
+        // Rows of a capsule may hold any number.
+        func sum(_ count: Int, _ other: Int) -> Int {
+            let (sum, isTooLarge) = count.addingReportingOverflow(
+                factor.multipliedReportingOverflow(by: other).partialValue)
+            return isTooLarge ? count : sum
+        }
+        self[index].references = sum(self[index].references, hold.references)
+        self[index].wanted = sum(self[index].wanted, hold.wanted)
+        self[index].sends = sum(self[index].sends, hold.sends)
         // Rows of a base that an earlier version made count none.
-        self[index].asked = Swift.max(0, self[index].asked + factor * hold.asked)
+        self[index].asked = Swift.max(0, sum(self[index].asked, hold.asked))
         if self[index].references <= 0 { remove(at: index) }
     }
 }

@@ -184,7 +184,7 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
-    @Test("is taken as a whole where a range is answered with 200 in its middle")
+    @Test("is asked for as a whole where a range is answered with 200 in its middle")
     func wholeInTheMiddle() async throws {
         let world = try TransferWorld()
         world.serve("/files/1", "0123456789", tag: "\"a\"")
@@ -196,9 +196,30 @@ extension TransferWorld {
         }
 
         #expect(try await world.engine.transfer().stored == 1)
-        #expect(try world.text() == "all of it")
-        #expect(try world.events == ["part", "whole", "stored"])
+        #expect(world.asked == ["bytes=0-3", "bytes=4-7 \"a\"", "whole"])
+        #expect(try world.text() == "0123456789")
+        #expect(try world.events == ["part", "partless", "whole", "stored"])
         world.files.fault = nil
+        try await world.expectSound()
+    }
+
+    @Test("is never of two versions, though a whole one of another breaks off in its middle")
+    func wholeCutInTheMiddle() async throws {
+        let world = try TransferWorld()
+        world.serve("/files/1", "0123456789", tag: "\"a\"")
+        try world.name("/files/1")
+        world.files.fault = { request, answer in
+            guard request.headerFields[.range]?.hasPrefix("bytes=4") == true else { return answer }
+            return TransportResponse(
+                response: HTTPResponse(status: .ok, headerFields: [.contentLength: "10"]),
+                body: Array("abcdefgh".utf8))
+        }
+        _ = try await world.engine.transfer()
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(60))
+        _ = try await world.engine.transfer()
+
+        #expect(try world.text() == "0123456789")
         try await world.expectSound()
     }
 

@@ -104,11 +104,17 @@ private func result(
         #expect(result(facts(416), before) == .anew)
     }
 
-    @Test("is all of it with 200, also where a part was asked for")
+    @Test("is all of it with 200, also where the first part was asked for")
     func whole() {
-        #expect(result(facts(200, length: "7", written: 7), progress(4, of: 10)) == .whole)
+        #expect(result(facts(200, length: "7", written: 7)) == .whole)
         #expect(result(facts(200, length: "0")) == .whole)
         #expect(result(facts(200, length: "7", encoding: "gzip", written: 9)) == .whole)
+    }
+
+    @Test("is not taken with 200 where a rest was asked for: then all is asked for at once")
+    func wholeForRest() {
+        #expect(result(facts(200, length: "7", written: 7), progress(4, of: 10)) == .partless)
+        #expect(result(facts(200, length: "7", written: 3), progress(4, of: 10)) == .partless)
     }
 
     @Test("brings nothing where it is longer or shorter than it says")
