@@ -76,7 +76,7 @@ extension StoreGuard {
             guard made.isSmaller else { return made }
             try Self.prove(copy, records, in: folder, progress)
             try StoreFiles.endShrinking(directory)
-            environment.endReplaced()
+            environment.endReplaced("data.mdb was replaced by a smaller one")
             return made
         }
         try copy.close()

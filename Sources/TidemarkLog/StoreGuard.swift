@@ -106,11 +106,16 @@ package final class StoreGuard: Sendable {
 
     /// Keeps this process from opening the store again, in order to remove it.
     ///
-    /// - Throws: ``StoreError``: `busy` when this process has it open more than once; `invalidPath`
-    ///   when its path is a link.
-    package func beginLeaving() throws(StoreError) {
+    /// - Throws: ``StoreError``: `busy` when this process has it open more than once, be it to read;
+    ///   `invalidPath` when its path is a link.
+    package func beginLeaving(_ environment: Environment) throws(StoreError) {
         try StoreFiles.checkRemovable(directory)
         try stayAlone(during: "remove")
+        guard environment.isShared else { return }
+        endLeaving()
+        throw StoreError(
+            .busy, during: "remove",
+            detail: "who reads \(directory) in this process must close it first")
     }
 
     /// Keeps this process from opening the store again.
@@ -134,7 +139,7 @@ package final class StoreGuard: Sendable {
         }
     }
 
-    /// Takes ``beginLeaving()`` or ``stayAlone(during:)`` back.
+    /// Takes ``beginLeaving(_:)`` or ``stayAlone(during:)`` back.
     package func endLeaving() { state.withLock { $0.isLeaving = false } }
 
     /// Closes the only opening and removes the store's folder; other processes are kept out until
@@ -142,6 +147,8 @@ package final class StoreGuard: Sendable {
     ///
     /// - Throws: ``StoreError``: why it could not be removed; it is closed then, and stays.
     package func closeRemoving(_ environment: Environment) throws(StoreError) {
+        // Who opened it since to read must not go on with what is removed.
+        if environment.isShared { environment.endReplaced("the store was removed") }
         try environment.close()
         let removal = Result { () throws(StoreError) in try StoreFiles.remove(directory) }
         Self.whileNobodyOpens {

@@ -166,8 +166,26 @@ package struct PlainHTTP: Sendable {
         body = Array(bytes[end.upperBound...])
         let length = fields.first { $0.name.lowercased() == "content-length" }
         guard hasBody, status != 304 else { return }
+        let coding = fields.first { $0.name.lowercased() == "transfer-encoding" }
+        if coding?.value.lowercased() == "chunked" { body = try Self.joined(body) }
         if let length, let count = Int(length.value), body.count != count {
             throw Failure(description: "\(body.count) bytes of \(count)")
         }
+    }
+
+    /// The chunks of a body as one: each has its length in hexadecimal digits on a line before it,
+    /// and the last one is empty.
+    private static func joined(_ chunks: [UInt8]) throws -> [UInt8] {
+        var (body, rest) = ([UInt8](), chunks[...])
+        while let end = rest.firstRange(of: Array("\r\n".utf8)) {
+            let line = String(decoding: rest[..<end.lowerBound], as: UTF8.self)
+            guard let count = Int(line.prefix { $0 != ";" }, radix: 16), count >= 0,
+                rest.distance(from: end.upperBound, to: rest.endIndex) >= count + 2
+            else { break }
+            if count == 0 { return body }
+            body += rest[end.upperBound...].prefix(count)
+            rest = rest[end.upperBound...].dropFirst(count + 2)
+        }
+        throw Failure(description: "\(chunks.count) bytes of chunks that do not end")
     }
 }

@@ -11,6 +11,15 @@ final class StatusBroadcast: Sendable {
         var current = EngineStatus(.idle)
         var next = 0
         var listeners: [(number: Int, listener: AsyncStream<EngineStatus>.Continuation)] = []
+
+        /// Changes the status, and tells all listeners, under the lock, so that all see the same
+        /// order; yielding never waits.
+        mutating func change(_ change: (inout EngineStatus) -> Void) {
+            let before = current
+            change(&current)
+            guard current != before else { return }
+            for (_, listener) in listeners { listener.yield(current) }
+        }
     }
     private let state = Lock(State())
 
@@ -23,11 +32,15 @@ final class StatusBroadcast: Sendable {
     var current: EngineStatus { state.withLock(\.current) }
 
     /// A listener's stream; its first element is the current status, with counts that may be newer.
-    func subscribe(_ counts: OutboxCounts?) -> AsyncStream<EngineStatus> {
+    ///
+    /// - Parameter counts: reads them, while nobody sends a status. Newer ones are told to all.
+    func subscribe(_ counts: () -> OutboxCounts?) -> AsyncStream<EngineStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EngineStatus.self, bufferingPolicy: .bufferingNewest(256))
         let number = state.withLock { state in
-            if let counts { state.current.set(counts) }
+            state.change { status in
+                if let counts = counts() { status.set(counts) }
+            }
             state.next += 1
             state.listeners.append((state.next, continuation))
             continuation.yield(state.current)
@@ -41,13 +54,7 @@ final class StatusBroadcast: Sendable {
 
     /// Sends a changed status to all listeners; an unchanged one is not sent.
     func send(_ change: (inout EngineStatus) -> Void) {
-        state.withLock { state in
-            let before = state.current
-            change(&state.current)
-            guard state.current != before else { return }
-            // Under the lock, so that all listeners see the same order; yielding never waits.
-            for (_, listener) in state.listeners { listener.yield(state.current) }
-        }
+        state.withLock { $0.change(change) }
     }
 }
 

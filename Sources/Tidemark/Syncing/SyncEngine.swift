@@ -262,7 +262,7 @@ public actor SyncEngine {
     /// Any number of tasks may listen; a slow listener misses only the oldest of many statuses.
     /// While the engine is not started, edits show with the next run.
     public nonisolated var status: AsyncStream<EngineStatus> {
-        broadcast.subscribe(try? replica.journal.read { try OutboxCounts($0) })
+        broadcast.subscribe { try? replica.journal.read { try OutboxCounts($0) } }
     }
 
     /// What runs do, one thing after another, from now on.

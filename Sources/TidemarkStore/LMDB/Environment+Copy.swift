@@ -78,10 +78,11 @@ extension Environment {
         }
     }
 
-    /// Refuses every later read and write: the data file was replaced by another one.
-    package func endReplaced() {
-        handle.gate.refuseAll(
-            StoreError(.closed, during: "begin", detail: "data.mdb was replaced by a smaller one"))
+    /// Refuses every later read and write: the data file is not the store's any more.
+    ///
+    /// - Parameter reason: what became of it.
+    package func endReplaced(_ reason: String) {
+        handle.gate.refuseAll(StoreError(.closed, during: "begin", detail: reason))
     }
 }
 

@@ -47,11 +47,18 @@ package final class Environment: Sendable {
     /// Synchronous and short. At most 32 reads run at a time, others wait. A read inside a read on
     /// the same thread sees the same snapshot, and a blocking `write` is refused as `nested`.
     ///
-    /// - Throws: what `body` throws; `readersFull` when other processes hold all slots; `closed`.
-    ///   It works after a failed commit as long as LMDB can still read.
-    package func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-        try handle.read(body)
+    /// - Parameter isOwner: whether the caller keeps other processes from replacing or removing the
+    ///   data file; else, and where it is open read-only, that is looked at first.
+    /// - Throws: what `body` throws; `readersFull` when other processes hold all slots; `closed`;
+    ///   `lost`. It works after a failed commit as long as LMDB can still read.
+    package func read<R>(
+        isOwner: Bool = true, _ body: (borrowing ReadTransaction) throws -> R
+    ) throws -> R {
+        try handle.read(isOwner: isOwner, body)
     }
+
+    /// Whether this process has opened it more than once, and not closed it again.
+    package var isShared: Bool { Registry.openings(handle.identity) > 1 }
 
     /// Sizes and counters of the store.
     package func info() throws(StoreError) -> Info {

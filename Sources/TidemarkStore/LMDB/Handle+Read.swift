@@ -4,18 +4,22 @@ import CLMDB
 
 extension Handle {
     /// Runs `body` with a snapshot; inside another read of the same thread, with the same one.
-    func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-        try withSnapshot { snapshot in
+    ///
+    /// - Parameter isOwner: whether the caller keeps other processes from replacing the file.
+    func read<R>(
+        isOwner: Bool = true, _ body: (borrowing ReadTransaction) throws -> R
+    ) throws -> R {
+        try withSnapshot(isOwner: isOwner) { snapshot in
             try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw)))
         }
     }
 
-    func withSnapshot<R>(_ body: (Gate.Snapshot) throws -> R) throws -> R {
+    func withSnapshot<R>(isOwner: Bool = true, _ body: (Gate.Snapshot) throws -> R) throws -> R {
         let me = Platform.threadID
         let snapshot = try enter(me)
         defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
         // Another process may have put a smaller file in its place, which is written to now.
-        if isReadOnly { try checkStillThere() }
+        if isReadOnly || !isOwner { try checkStillThere() }
         return try body(snapshot)
     }
 

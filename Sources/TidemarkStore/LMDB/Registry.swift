@@ -51,6 +51,11 @@ enum Registry {
         entries.withLock { $0[identity] = Entry(environment: environment) }
     }
 
+    /// How often a file is open.
+    static func openings(_ identity: FileIdentity) -> Int {
+        entries.withLock { $0[identity]?.openings ?? 0 }
+    }
+
     /// Takes one opening off; true when it was the last and the caller must close.
     static func endOpening(_ identity: FileIdentity) throws(StoreError) -> Bool {
         try entries.withLock { entries throws(StoreError) in

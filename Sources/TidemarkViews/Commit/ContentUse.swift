@@ -24,6 +24,13 @@ package final class ContentUse: Sendable {
         var sources: [ContentSource: Int] = [:]
         /// When somebody looked for something to sweep.
         var lookedAt: Timestamp?
+
+        func isInFlight(_ digest: String, _ row: ContentRow) -> Bool {
+            if let last = imported[digest], let stored = row.stored?.position, last >= stored {
+                return true
+            }
+            return files[digest] != nil || row.sources.contains { sources[$0] != nil }
+        }
     }
 
     private let state = Lock(State())
@@ -106,14 +113,14 @@ package final class ContentUse: Sendable {
     /// Whether a file is being fetched or sent, by its digest or by one of its sources, or was
     /// imported again after its last event.
     package func isInFlight(_ digest: String, _ row: ContentRow) -> Bool {
-        state.withLock { state in
-            if let last = state.imported[digest], let stored = row.stored?.position,
-                last >= stored
-            {
-                return true
-            }
-            return state.files[digest] != nil || row.sources.contains { state.sources[$0] != nil }
-        }
+        state.withLock { $0.isInFlight(digest, row) }
+    }
+
+    /// ``isInFlight(_:_:)`` as it is now, for a read: who removes a file begins a read while nobody
+    /// else may ask here, and would wait for one that asks.
+    func inFlightNow() -> (_ digest: String, _ row: ContentRow) -> Bool {
+        let state = state.withLock(\.self)
+        return { state.isInFlight($0, $1) }
     }
 
     // MARK: Sweeps

@@ -57,7 +57,8 @@ extension Journal {
         guard let files = contentFiles else { return RemovedContents() }
         let use = shared.contents
         shared.contents.lookedAt = now
-        let isDue = try read { try !$0.sweepDecision(at: now, isInFlight: use.isInFlight).isEmpty }
+        let inFlight = use.inFlightNow()
+        let isDue = try read { try !$0.sweepDecision(at: now, isInFlight: inFlight).isEmpty }
         guard isDue else { return RemovedContents() }
         let removed = try write(at: now) { draft in
             // Anew: what was referenced meanwhile stays.

@@ -116,7 +116,7 @@ extension Journal {
         guard let guardian else {
             throw StoreError(.readOnly, during: "remove", detail: "the store is open read-only")
         }
-        try guardian.beginLeaving()
+        try guardian.beginLeaving(environment)
         do {
             // In turn with the writes: what came before is seen, what comes after is refused.
             try await environment.perform { [self] _ in

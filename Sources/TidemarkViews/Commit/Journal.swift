@@ -72,7 +72,8 @@ package final class Journal: Sendable {
     /// `reader` must not be kept.
     package func read<R>(_ body: (ViewReader) throws -> R) throws -> R {
         guard phase.withLock(\.self) != .closed else { throw Self.closed("read") }
-        return try environment.read { transaction in
+        // A writer of this process may have closed the store since, and let others in.
+        return try environment.read(isOwner: guardian != nil) { transaction in
             try ViewReader.with(self, transaction, body)
         }
     }

@@ -92,6 +92,33 @@ import TidemarkTesting
         #expect(try root.names == [])
     }
 
+    @Test func `is refused while somebody reads the store by another replica`() async throws {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.put(Errand("a"))
+        let reader = try Replica.open(reading: replica.directory)
+        let error = await #expect(throws: TidemarkError.self) {
+            try await replica.signOut(ifPending: .discard)
+        }
+        #expect(error?.code == .busy)
+        #expect(try reader.read { try $0.all(Errand.self) }.count == 1)
+        try reader.close()
+        try await replica.signOut(ifPending: .discard)
+        #expect(try root.names == [])
+    }
+
+    @Test func `is seen by who read beside a writer that was closed before`() async throws {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.put(Errand("a"))
+        let reader = try Replica.open(reading: replica.directory)
+        try replica.close()
+        // As another process does once nobody has the store open for writing.
+        try FileManager.default.removeItem(atPath: replica.directory)
+        #expect(throws: TidemarkError.self) { try reader.read { try $0.all(Errand.self) } }
+        try reader.close()
+    }
+
     @Test func `works again and again where files of others lie in the folder`() async throws {
         let root = AccountRoot()
         for round in 0..<3 {
