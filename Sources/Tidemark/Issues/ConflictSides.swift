@@ -11,7 +11,8 @@ public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
     /// The common base: the server's entity before both sides changed it.
     ///
-    /// Where the server had taken a write without showing the entity, it is what was sent.
+    /// Where the server had taken a write without showing the entity, it is what was sent, with
+    /// what the server is known to have made of it. Of several questions it is that of the first.
     ///
     /// Of a conflict that is asked about, nil also where the event with it had been dropped from
     /// the log.
@@ -59,10 +60,10 @@ extension ConflictSides<[UInt8]> {
         switch issue.kind {
         case .conflict where issue.isAsked:
             guard let row = try views.entity(key), let refusal = row.refusal else { return nil }
-            // The last word that raised a question; after it the server may have refused something.
-            let decisions = try refusal.questions.compactMap { try views.decision($0, 0) }
+            // The first of the questions that are open: since then both sides may have changed.
+            let questions = try refusal.questions.compactMap { try views.question(at: $0) }
             let base =
-                refusal.base.isEmpty ? try said(at: decisions.last?.base) : refusal.base
+                refusal.base.isEmpty ? try said(at: questions.first?.base) : refusal.base
             self.init(
                 key: key, base: try read(base), mine: try read(row.content),
                 theirs: try read(row.baseState == .live ? row.base : nil))

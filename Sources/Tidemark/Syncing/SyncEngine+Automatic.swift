@@ -79,9 +79,8 @@ extension SyncEngine {
                 schedule.planCleanUpAgain(at: now.now)
                 schedule.lastRuns = []
                 try views.forEachSyncRun { begun, run in
-                    guard run.scope == .all else { return true }
                     let last = SyncGates.LastRun(at: run.finishedAt ?? run.startedAt, begun: begun)
-                    schedule.lastRuns.append(last)
+                    if run.scope == .all { schedule.lastRuns.append(last) }
                     return schedule.lastRuns.count < SyncGates.runsMax
                         && schedule.gates.counts(runsBefore: last)
                 }

@@ -13,7 +13,8 @@
 //   any other    a letter; where too many follow one beginning, also one of :;=@[]^_`{|}~; where
 //                even those are too few, two letters
 //
-// Dates stay dates, with the same time of the day, so that two writings of one time stay such.
+// Dates stay dates, with the same time of the day, so that two writings of one time on one day stay
+// such: of these the month and the day are replaced as one, whatever begins alike.
 
 /// Replacements for a set of texts.
 package struct RedactionTexts: Sendable {

@@ -29,8 +29,8 @@ package enum Base: Sendable, Hashable {
 
 /// A base that the server did not say: what was sent and accepted.
 package enum AssumedBase: Sendable, Hashable {
-    /// An entity that was made here, of which the server had told nothing before: nobody can tell
-    /// what else it has from what the server gives to each new one.
+    /// An entity of which the server had told nothing before, as it was made here, or nothing but
+    /// its id. A field that came since may be a default of the server's, or another client's.
     case made
     /// Edits of what the server had told.
     case edited

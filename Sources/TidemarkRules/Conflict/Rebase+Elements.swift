@@ -54,6 +54,12 @@ struct ComparedSides {
         guard case .live(let old) = old, let new = new.document else { return }
         var complete = Patch()
         for name in old.keys + new.keys.filter({ old.rawValue($0) == nil }) {
+            // That there is a list says nothing of its elements.
+            if let list = elementwise.list(in: name),
+                old.keys.contains(where: { list.key(in: $0) != nil })
+            {
+                continue
+            }
             let (sent, there) = (old.value(name), new.value(name))
             guard sent != there, isServers(there, writing: sent, in: name, assumed) else {
                 continue
@@ -79,8 +85,10 @@ struct ComparedSides {
         _ there: JSONValue?, writing sent: JSONValue?, in name: String, _ assumed: AssumedBase
     ) -> Bool {
         if sent == nil {
-            // An element that comes to a list is another's in any case.
-            let isAdded = assumed == .made && elementwise.element(name) == nil
+            // An element that comes to a list is another's in any case, and so is a list of some.
+            let isAdded =
+                assumed == .made && elementwise.element(name) == nil
+                && whole.list(in: name) == nil
             return isAdded || there?.isEmpty == true
         }
         func isWriting(_ there: JSONValue?, of sent: JSONValue?) -> Bool {

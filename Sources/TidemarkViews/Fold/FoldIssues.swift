@@ -276,6 +276,16 @@ extension RowReading {
 }
 
 extension RowReading {
+    /// The first decision at a position by which a person is asked; nil for none.
+    package func question(at position: Position) throws -> DecisionRow? {
+        var number = 0
+        while let decision = try decision(position, number) {
+            if decision.result == Conflict.Result.asked.rawValue { return decision }
+            number += 1
+        }
+        return nil
+    }
+
     /// The fields of an entity about which a person is asked because of the server's word, by the
     /// mutations that still wait; empty for the whole entity, nil where nothing is asked.
     func askedFields(_ row: EntityRow, at position: Position) throws -> [String]? {

@@ -72,6 +72,7 @@ extension Fold {
             var row = try entity(key)
             row.pending.removeAll { mutations.contains($0.position) && !$0.isDerived }
             if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+            try endQuestions(&row, key)
             try refresh(&row, key)
             try put(row, key)
         }

@@ -148,7 +148,7 @@ extension Fold {
                 row.revision = nil
             }
             (row.isAssumed, row.isUntold) = (true, isUntold && row.baseState == .live)
-            row.givenUp = try givenUp(row.givenUp, before: changes, collection)
+            row.givenUp = try givenUp(row, before: changes, collection, push.content)
             if row.isPlaceholder { put(.placeholder(key), nil) }
             row.isPlaceholder = false
             row.triedAt = nil
@@ -179,16 +179,23 @@ extension Fold {
         }
     }
 
-    /// What the server may have of a write that was given up, after it took changes: nothing where
-    /// each write says the whole entity.
+    /// What the server may have of a write that was given up, after it took changes, written as the
+    /// new base is: nothing where each write says the whole entity, or these changed all of it.
     private func givenUp(
-        _ document: [UInt8], before changes: [PendingChange], _ collection: CollectionModel
+        _ row: EntityRow, before changes: [PendingChange], _ collection: CollectionModel,
+        _ content: String?
     ) throws -> [UInt8] {
-        guard !document.isEmpty, collection.updates == .changes,
+        guard !row.givenUp.isEmpty, collection.updates == .changes,
             case .document(let bytes) = try Current(
-                changes, on: .live(JSONDocument(parsing: document)))
+                changes, on: .live(JSONDocument(parsing: row.givenUp)))
         else { return [] }
-        return bytes
+        let named =
+            try collection.isByPath
+            ? naming(content, in: bytes, collection) : referenceNames(collection).named(bytes)
+        let isBase =
+            try row.baseState == .live
+            && JSONValue(parsing: named) == JSONValue(parsing: row.base)
+        return isBase ? [] : named
     }
 
     func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {

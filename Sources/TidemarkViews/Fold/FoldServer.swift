@@ -181,11 +181,20 @@ extension Fold {
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
         try ask(about: rebase, &row, key, position)
-        // Where nothing is in question any more, nothing waits for an answer.
-        if let refusal = row.refusal, refusal.isAsked, refusal.status == 0,
+        try endQuestions(&row, key)
+    }
+
+    /// Where nothing is in question any more, nothing waits for a person's answer; what the server
+    /// refused does.
+    func endQuestions(_ row: inout EntityRow, _ key: EntityKey) throws {
+        guard var refusal = row.refusal, refusal.isAsked,
             try refusal.questions.allSatisfy({ try askedFields(row, at: $0) == nil })
-        {
+        else { return }
+        if refusal.status == 0 {
             try rearm(&row, key)
+        } else {
+            (refusal.isAsked, refusal.earlier, refusal.base) = (false, [], [])
+            row.refusal = refusal
         }
     }
 
@@ -199,7 +208,12 @@ extension Fold {
         var refusal = EntityRow.Refusal(
             position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
         refusal.earlier = try openQuestions(row, besides: asked.flatMap(\.fields))
-        if row.isAssumed { refusal.base = rebase.base.document?.bytes ?? [] }
+        if let before = row.refusal, !refusal.earlier.isEmpty {
+            // Both sides changed the entity since the first question.
+            refusal.base = before.base
+        } else if row.isAssumed {
+            refusal.base = rebase.base.document?.bytes ?? []
+        }
         for index in row.pending.indices
         where row.pending[index].position <= last && !row.pending[index].isDerived {
             row.pending[index].isRefused = true

@@ -71,8 +71,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .outbox: 11
-        case .entities, .watermarks: 10
+        case .entities, .outbox: 11
+        case .watermarks: 10
         case .contents, .schedule: 9
         case .decisions: 8
         case .issues: 7

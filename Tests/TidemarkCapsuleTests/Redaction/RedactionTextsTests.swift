@@ -4,6 +4,7 @@
 import TestSupport
 import Testing
 import TidemarkCapsule
+import TidemarkEvents
 import TidemarkRules
 
 @testable import CapsuleSupport
