@@ -44,7 +44,8 @@ extension SyncMachine {
             streak.answered()
             holdBack(step, failure)
         } else if case .failure(let failure) = result.answer {
-            failed(failure, step)
+            // What the end of the run cuts off is no failure of a list.
+            if !result.isCut || !step.isOfList { failed(failure, step) }
         } else {
             failedLast = nil
             streak.answered()

@@ -79,6 +79,45 @@ import TidemarkTesting
         try await expectSame(capsule)
     }
 
+    @Test func `ends by its deadline beside a list that got no answer in its own time`()
+        async throws
+    {
+        let model = SyncModel(
+            name: "three", collections: ["a", "b", "c"].map { CollectionModel($0) },
+            settings: SyncSettings(parallel: 3))
+        let capsule = try await SyncDevice.capsule(model: model) { device in
+            let world = device.world
+            world.server.put("a/1", "{}")
+            let hasFailed = SyncBox<Bool>()
+            device.wire.tap { request, _, pass in
+                let path = request.path ?? ""
+                if path.contains("/b/records") {
+                    hasFailed.value = true
+                    return .failure(TransportError(.timeout, detail: "its own"))
+                }
+                if path.contains("/a/") {
+                    // The answer to the first list comes second.
+                    while hasFailed.value == nil { await Task.yield() }
+                    return await pass()
+                }
+                while try !device.events().contains(where: { $0.1.kind == .requestFailed }) {
+                    await Task.yield()
+                }
+                // The run may see that its time is over before this is answered, or by the answer.
+                world.clock.advance(by: .seconds(20))
+                return .failure(TransportError(.timeout, detail: "the run's"))
+            }
+            let outcome = try await device.engine.sync(.background, deadline: .seconds(20))
+            #expect(outcome.failure == .deadline && outcome.paused.keys.sorted() == ["b"])
+            #expect(device.wire.count == 3 && device.wire.problem == nil)
+        }
+        let failing = capsule.commits.flatMap(\.entries).compactMap {
+            $0.event.read(RequestFailed.self)
+        }.filter { $0.concern == .list }
+        #expect(failing.map(\.detail) == ["its own"])
+        try await expectSame(capsule)
+    }
+
     @Test func `speaks to the server by the remote that was registered then`() async throws {
         let capsule = try await SyncDevice.capsule { device in
             device.world.server.put("lists/a", "{}")

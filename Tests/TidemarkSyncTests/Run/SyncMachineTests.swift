@@ -91,6 +91,7 @@ import TidemarkSync
         var run = MachineScript()
         run.replies["list lists"] = [.cut]
         #expect(run.run() == ["list lists", "end deadline"])
+        #expect(run.machine.outcome.paused.isEmpty)
     }
 
     // MARK: Failures
