@@ -204,13 +204,13 @@ public struct Dhis2Adapter: ServerAdapter {
         return get(dialect.place(of: kind) + "?" + query.joined(separator: "&"))
     }
 
-    /// How far changes are listed back behind the newest one that is known, in seconds.
-    private static let lateSeconds: Int64 = 600
+    /// How far changes are listed back behind the newest one that is known, in seconds: ten minutes
+    /// of late commits, and the hour that the server's clock goes back as summer time ends.
+    private static let lateSeconds: Int64 = 4200
 
-    /// From when on changes are listed.
+    /// From when on changes are listed: what comes late has an earlier time than the newest change.
     ///
-    /// What a large import commits late is earlier than the newest change. A cursor that is no time
-    /// stays.
+    /// A cursor that is no time stays.
     private static func start(after newest: Revision) -> Revision {
         guard let time = Dhis2Day.moment(newest.description) else { return newest }
         // As the server writes it: in its own time, to the millisecond.

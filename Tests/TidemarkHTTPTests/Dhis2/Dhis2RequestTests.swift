@@ -31,13 +31,13 @@ import TidemarkSync
             try path("2.37.0", "trackedEntityInstance", nil)
                 == "/api/trackedEntityInstances?ou=O1&ouMode=DESCENDANTS&program=P1"
                 + "&fields=*,!programOwners&includeDeleted=true&includeAllAttributes=true"
-                + "&order=lastUpdated:desc&lastUpdatedStartDate=2026-01-01T09%3A50%3A00.123"
+                + "&order=lastUpdated:desc&lastUpdatedStartDate=2026-01-01T08%3A50%3A00.123"
                 + "&page=1&pageSize=50")
         #expect(
             try path("2.40.3", "trackedEntity", "2")
                 == "/api/tracker/trackedEntities?orgUnit=O1&ouMode=DESCENDANTS&program=P1"
                 + "&fields=*,!programOwners&includeDeleted=true&order=updatedAt:desc"
-                + "&updatedAfter=2026-01-01T09%3A50%3A00.123&page=2&pageSize=50")
+                + "&updatedAfter=2026-01-01T08%3A50%3A00.123&page=2&pageSize=50")
         #expect(
             try path("2.41", "trackedEntity", nil).contains(
                 "?orgUnits=O1&orgUnitMode=DESCENDANTS&program=P1&"))
@@ -55,7 +55,7 @@ import TidemarkSync
             CollectionModel("programs"), after: Revision("2026-01-01T10:00:00.123"), page: "2")
         #expect(
             try new.request(for: later).path.contains(
-                "&filter=lastUpdated:ge:2026-01-01T09%3A50%3A00.123&page=2&"))
+                "&filter=lastUpdated:ge:2026-01-01T08%3A50%3A00.123&page=2&"))
     }
 
     @Test(
