@@ -37,7 +37,12 @@ extension Dhis2Adapter {
             switch call {
             case .list(let collection, let after, let page),
                 .listPart(let collection, _, let after, let page):
-                return .page(try self.page(collection, after, page, body))
+                let date = response.headerFields[.date].flatMap(HTTPDate.parse)
+                // By such a cursor what changed since would not be listed.
+                if let after, try isAhead(after.description, known(collection), of: date) {
+                    return .cursorExpired
+                }
+                return .page(try self.page(collection, after, page, date, body))
             case .read(let collection, let id):
                 let kind = try known(collection)
                 if kind == .dataValues {
@@ -134,11 +139,29 @@ extension Dhis2Adapter {
         return page
     }
 
+    /// How far ahead of the time of an answer a change of an object may be told, in seconds: its
+    /// time has no zone, and a zone is up to fourteen hours ahead.
+    private static let aheadSeconds: Int64 = 54_000
+
+    /// The same of a data value, whose time has a zone.
+    private static let valueAheadSeconds: Int64 = 60
+
+    /// Whether the time of a change lies ahead of that of an answer: the server's clock was wrong.
+    func isAhead(_ text: String, _ kind: Dhis2Kind, of date: Timestamp?) -> Bool {
+        guard let date else { return false }
+        let isValue = kind == .dataValues
+        let time = isValue ? Self.moment(text) : Dhis2Day.moment(text)
+        let seconds = isValue ? Self.valueAheadSeconds : Self.aheadSeconds
+        return time.map { $0 > date.adding(seconds: seconds) } ?? false
+    }
+
+    /// A page of a list, and the last change of which it tells; one ahead of `date` is none.
     private func page(
-        _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ body: [UInt8]
+        _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ date: Timestamp?,
+        _ body: [UInt8]
     ) throws(SyncFailure) -> ListPage {
         let kind = try known(collection)
-        if kind == .dataValues { return try valuePage(after, body) }
+        if kind == .dataValues { return try valuePage(after, date, body) }
         if kind == .user { return try self.page(ofOne: collection, body) }
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
@@ -148,9 +171,9 @@ extension Dhis2Adapter {
             do throws(SyncFailure) {
                 result.records.append(try record(kind, bytes))
                 let member = kind.isTracker ? dialect.changedAt : "lastUpdated"
-                guard let time = JSON.value(member, of: bytes)?.stringValue else {
-                    continue
-                }
+                guard let time = JSON.value(member, of: bytes)?.stringValue,
+                    !isAhead(time, kind, of: date)
+                else { continue }
                 latest = max(time, latest ?? time)
             } catch {
                 result.unreadable.append(misfit(kind, bytes, error))

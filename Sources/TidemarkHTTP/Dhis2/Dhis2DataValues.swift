@@ -123,7 +123,7 @@ extension Dhis2Adapter {
     }
 
     /// A time with a zone, as in `2011-01-11T00:00:00.000+0000`; one without is taken for UTC.
-    private static func moment(_ text: String) -> Timestamp? {
+    static func moment(_ text: String) -> Timestamp? {
         guard let clock = text.index(text.startIndex, offsetBy: 19, limitedBy: text.endIndex),
             let mark = text[clock...].firstIndex(where: { "Z+-".contains($0) })
         else { return Dhis2Day.moment(text) }
@@ -139,8 +139,10 @@ extension Dhis2Adapter {
 
     // MARK: What is answered
 
-    /// The values of a list, and the last change among them.
-    func valuePage(_ after: Revision?, _ body: [UInt8]) throws(SyncFailure) -> ListPage {
+    /// The values of a list, and the last change among them; one ahead of `date` is none.
+    func valuePage(
+        _ after: Revision?, _ date: Timestamp?, _ body: [UInt8]
+    ) throws(SyncFailure) -> ListPage {
         var result = ListPage(records: [], next: nil, cursor: after)
         var latest: (time: Timestamp, text: String)?
         for item in try valueItems(body) {
@@ -148,7 +150,7 @@ extension Dhis2Adapter {
             do throws(SyncFailure) {
                 result.records.append(try value(bytes))
                 guard let text = JSON.value(Self.since, of: bytes)?.stringValue,
-                    let time = Self.moment(text)
+                    let time = Self.moment(text), !isAhead(text, .dataValues, of: date)
                 else { continue }
                 if latest.map({ $0.time < time }) ?? true { latest = (time, text) }
             } catch {

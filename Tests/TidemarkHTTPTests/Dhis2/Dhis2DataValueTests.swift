@@ -139,6 +139,26 @@ import TidemarkSync
         #expect(page.cursor == Revision("x"))
     }
 
+    @Test func `a list goes on at no value that lies ahead of the answer`() throws {
+        func listed(after: String?) throws -> ServerAnswer {
+            let body =
+                #"{"dataValues":["#
+                + [
+                    value("D1", #""value":"1","lastUpdated":"2026-01-01T10:02:00.000+0000""#),
+                    value("D2", #""value":"2","lastUpdated":"2026-01-01T12:01:00.000+0200""#),
+                ].joined(separator: ",") + "]}"
+            return try adapter().answer(
+                to: .list(Self.values, after: after.map { Revision($0) }, page: nil),
+                HTTPResponse(
+                    status: .ok, headerFields: [.date: "Thu, 01 Jan 2026 10:00:00 GMT"]),
+                body: Array(body.utf8))
+        }
+        guard case .page(let page) = try listed(after: nil) else { return #expect(Bool(false)) }
+        #expect(page.records.count == 2)
+        #expect(page.cursor == Revision("2026-01-01T12:01:00.000+0200"))
+        #expect(try listed(after: "2026-01-01T10:02:00.000+0000") == .cursorExpired)
+    }
+
     @Test func `a set without values keeps the cursor`() throws {
         let call = ServerCall.list(Self.values, after: Revision("x"), page: nil)
         for body in [#"{"dataValues":[]}"#, #"{"dataSet":"S1","period":"202601"}"#] {

@@ -230,4 +230,51 @@ import TidemarkSync
         }
         #expect(failure?.detail.contains("has a program beside it") == true)
     }
+
+    /// The answer to a list of changes, from a server at a time.
+    private func listed(_ times: [String], after: String?, at date: String?) throws -> ServerAnswer
+    {
+        let items = times.enumerated().map { index, time in
+            #"{"trackedEntity":"T\#(index)","updatedAt":"\#(time)"}"#
+        }
+        let fields: HTTPFields = date.map { [.date: $0] } ?? [:]
+        return try adapter("2.41").answer(
+            to: .listPart(entities(), part, after: after.map { Revision($0) }, page: nil),
+            HTTPResponse(status: .ok, headerFields: fields),
+            body: Array(#"{"instances":[\#(items.joined(separator: ","))]}"#.utf8))
+    }
+
+    @Test func `a list goes on at no change that lies ahead of the answer`() throws {
+        func cursor(
+            _ times: [String], after: String? = nil,
+            at date: String? = "Thu, 01 Jan 2026 10:00:00 GMT"
+        ) throws -> Revision? {
+            let answer = try listed(times, after: after, at: date)
+            guard case .page(let page) = answer else {
+                Issue.record("\(answer)")
+                return nil
+            }
+            #expect(page.records.count == times.count)
+            return page.cursor
+        }
+        let (known, ahead) = ("2026-01-01T09:59:00.000", "2035-01-01T00:00:00.000")
+        #expect(try cursor([ahead, known]) == Revision(known))
+        #expect(try cursor([ahead]) == nil)
+        #expect(try cursor([ahead], after: known) == Revision(known))
+        #expect(try cursor([ahead, known], at: nil) == Revision(ahead))
+        // The server's zone may be ahead of UTC.
+        #expect(
+            try cursor(["2026-01-02T01:00:00.000", known]) == Revision("2026-01-02T01:00:00.000"))
+        #expect(try cursor(["2026-01-02T01:00:00.001", known]) == Revision(known))
+    }
+
+    @Test func `by a cursor that lies ahead of the answer everything is listed`() throws {
+        let ahead = "2035-01-01T00:00:00.000"
+        let date = "Thu, 01 Jan 2026 10:00:00 GMT"
+        #expect(try listed([], after: ahead, at: date) == .cursorExpired)
+        guard case .page(let page) = try listed([], after: ahead, at: nil) else {
+            return #expect(Bool(false))
+        }
+        #expect(page.cursor == Revision(ahead))
+    }
 }
