@@ -160,11 +160,11 @@ struct TreeAdapter: ServerAdapter {
         return .success(record)
     }
 
-    /// What has the id "hidden" might not be shown by a list.
+    /// What has the id "hidden" might not be shown by a list, and what is of another list is not.
     func shows(
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
-    ) -> Bool { child.value("id") != "hidden" }
+    ) -> Bool { child.value("id") != "hidden" && list.mayHold(child) }
 }
 
 extension TreeServer: DeviceServer {

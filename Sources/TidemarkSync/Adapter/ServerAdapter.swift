@@ -205,7 +205,8 @@ public protocol ServerAdapter: Sendable {
     /// of the list, and is here.
     ///
     /// It is deleted where the list leaves it out; not where this says that the list might not show
-    /// it, for want of access. By default lists show all that belongs to an entity.
+    /// it, for want of access. By default lists show what belongs to an entity unless a field says
+    /// otherwise: one with the name of a parameter, and another value.
     ///
     /// - Parameters:
     ///   - child: the entity's document, as the server sent it last.
@@ -377,11 +378,11 @@ extension ServerAdapter {
         JSON.dropping(call.drops, from: body)
     }
 
-    /// Lists show all that belongs to an entity.
+    /// Lists show what belongs to an entity unless a field says that it is of another list.
     public func shows(
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
-    ) -> Bool { true }
+    ) -> Bool { list.mayHold(child) }
 
     /// Answers show all of an entity.
     public func completed(

@@ -96,8 +96,7 @@ struct RecordsBelow: Sendable {
             let document = try row.baseValue(in: list.collection).document,
             list.references.contains(where: {
                 $0.holds(document, in: list.parent, isLink: list.references.count > 1)
-            }),
-            parameters.mayHold(document)
+            })
         else { return false }
         return adapter.shows(document, of: list.collection, in: parameters) { key in
             guard let bytes = try? fold.document(of: fold.resolve(key)) else { return nil }

@@ -24,6 +24,7 @@ import TidemarkViews
         model.acceptsAnyID = true
         let server = Dhis2Server(model, clock: clock)
         server.put("organisationUnits/\(Self.unit)", #"{"name":"Ngelehun"}"#)
+        server.put("organisationUnits/OtherUnit01", #"{"name":"Other"}"#)
         server.put("trackedEntityTypes/Person00001", #"{"name":"Person"}"#)
         server.put("programs/OpenProgram", #"{"name":"Child","accessLevel":"OPEN"}"#)
         server.put("programs/Protected01", #"{"name":"TB","accessLevel":"PROTECTED"}"#)
@@ -163,6 +164,23 @@ import TidemarkViews
 
             #expect(try live(device, "enrollments") == ["e1", "e2"])
             #expect(try live(device, "events").contains("v3"))
+        }
+    }
+
+    @Test(arguments: Dhis2Version.allCases)
+    func `removes what is purged of a patient, in a list of several units`(
+        _ version: Dhis2Version
+    ) async throws {
+        let units = ListRule(["program": "OpenProgram", "orgUnit": "\(Self.unit),OtherUnit01"])
+        try await with(version, [units]) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            #expect(try live(device, "events") == ["v1", "v2"])
+            server.forget("events/v1")
+            server.put("trackedEntities/t1", #"{"trackedEntityType":"Person00001"}"#)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device, "events") == ["v2"])
         }
     }
 
