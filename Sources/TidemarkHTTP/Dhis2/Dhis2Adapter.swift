@@ -55,6 +55,7 @@ public struct Dhis2Adapter: ServerAdapter {
         traits.readBacksPerFetchMax = 100
         traits.sentInPart = ["events"]
         traits.shownInPart = ["trackedEntities"]
+        if dialect.deniesAsMissing { traits.absenceNeedsFetch = ["trackedEntities"] }
         traits.refetchesPerRequestMax = 100
         traits.idBytesPerRequestMax = Self.idBytesMax
         traits.idSeparators = Self.idSeparators
@@ -82,8 +83,10 @@ public struct Dhis2Adapter: ServerAdapter {
             let kind = try known(collection)
             if kind == .dataValues { return get(try place(ofValues: [id], in: collection)) }
             if kind == .user { return get(Self.placeOfUser) }
-            let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
-            return get(try place(of: id, kind) + fields)
+            let place = try place(of: id, kind)
+            guard kind.isTracker else { return get(place + "?fields=:owner") }
+            let program = program(ofEntitiesIn: collection).map { "program=\($0)&" } ?? ""
+            return get("\(place)?\(program)fields=\(Self.trackerFields)")
         case .reserve(let pool, let key, _, let count):
             return get(try Self.place(ofValues: key, pool, count: count))
         case .create, .update, .delete: return try importing([call])
@@ -163,6 +166,39 @@ public struct Dhis2Adapter: ServerAdapter {
                 + "?program=\(URLPath.escape(program.utf8))&fields=\(Self.trackerFields)")
     }
 
+    /// The program, percent-encoded, in which tracked entities are read: the one that all lists of
+    /// the model name; nil where there is none.
+    ///
+    /// From 2.42 on a tracked entity is there, in a program, for whom its owner is in reach, and
+    /// without one for whom its own unit is.
+    private func program(ofEntitiesIn collection: CollectionModel) -> String? {
+        guard dialect.deniesAsMissing, Dhis2Kind(collection.name) == .trackedEntities else {
+            return nil
+        }
+        return Self.program(of: (collection.lists ?? []).map(\.parameters))
+            .map { URLPath.escape($0.utf8) }
+    }
+
+    /// The program that all of some lists name; nil where there is none.
+    private static func program(of lists: [ListParameters]) -> String? {
+        let program = lists.first?["program"]
+        return lists.allSatisfy { $0["program"] == program } ? program : nil
+    }
+
+    /// The parameter of a list that is of one tracked entity, deleted or not.
+    private static let narrowing = "id"
+
+    /// A list of one tracked entity: in the program that all lists name, else in all programs.
+    public func narrowed(
+        _ lists: [ListParameters], to id: String, of collection: CollectionModel
+    ) -> ListParameters? {
+        guard Dhis2Kind(collection.name) == .trackedEntities, !traits.isAlone(id) else {
+            return nil
+        }
+        guard let program = Self.program(of: lists) else { return [Self.narrowing: id] }
+        return [Self.narrowing: id, "program": program]
+    }
+
     /// Everything of an object, but for who owns it: that depends on the list.
     private static let trackerFields = "*,!programOwners"
 
@@ -171,14 +207,17 @@ public struct Dhis2Adapter: ServerAdapter {
         _ page: String?
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
-        let words = try dialect.words(parameters, of: kind)
+        var words = try dialect.words(parameters.without(Self.narrowing), of: kind)
+        if let id = parameters[Self.narrowing], let name = dialect.idsParameter(of: kind) {
+            words.append((name, id))
+        }
         if kind == .user { return get(Self.placeOfUser) }
         if kind == .dataValues {
             guard page == nil else { throw .client(status: 0, "data values have no pages") }
             return get(try place(ofValues: words, after: after))
         }
         if kind == .trackedEntities, parameters["program"] == nil,
-            parameters["trackedEntityType"] == nil
+            parameters["trackedEntityType"] == nil, parameters[Self.narrowing] == nil
         {
             throw .client(
                 status: 0,
@@ -321,5 +360,16 @@ public struct Dhis2Adapter: ServerAdapter {
                     + "name it as idField in the model")
         }
         return kind
+    }
+}
+
+extension ListParameters {
+    /// The same without a parameter.
+    fileprivate func without(_ name: String) -> ListParameters {
+        guard self[name] != nil else { return self }
+        return ListParameters(
+            Dictionary(
+                all.filter { $0.name != name }.map { ($0.name, $0.value) },
+                uniquingKeysWith: { $1 }))
     }
 }

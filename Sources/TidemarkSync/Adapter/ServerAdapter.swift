@@ -64,6 +64,12 @@ public struct ServerTraits: Sendable, Hashable {
     /// reach: it counts only behind a list of the collection in the same run, and is a failure of
     /// the call otherwise.
     public var absenceNeedsList = false
+    /// The collections of which the answer that an entity is not there may mean that it is out of
+    /// reach.
+    ///
+    /// An entity that the server had is gone only where a fetch tells it as deleted; where a fetch
+    /// leaves it out the call fails as ``SyncFailure/forbidden``.
+    public var absenceNeedsFetch: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.
@@ -217,6 +223,19 @@ public protocol ServerAdapter: Sendable {
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
+
+    /// The parameters of a list of one entity that shows all that some lists show of it, and what
+    /// was deleted in its tree; nil where there is no such list, as by default.
+    ///
+    /// It is asked about entities of which a list's word was left out until nothing in their trees
+    /// waits (``CollectionModel/withholdsTrees``). Without such a list they are read.
+    ///
+    /// - Parameters:
+    ///   - lists: the parameters of the collection's lists.
+    ///   - id: the entity's, as the server has it.
+    func narrowed(
+        _ lists: [ListParameters], to id: String, of collection: CollectionModel
+    ) -> ListParameters?
 
     /// The document of an entity with what the answer would not show of it and the server had
     /// before; nil where nothing is to be added, as by default.
@@ -383,6 +402,11 @@ extension ServerAdapter {
         _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool { list.mayHold(child) }
+
+    /// No list is of one entity.
+    public func narrowed(
+        _ lists: [ListParameters], to id: String, of collection: CollectionModel
+    ) -> ListParameters? { nil }
 
     /// Answers show all of an entity.
     public func completed(

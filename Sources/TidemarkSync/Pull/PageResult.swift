@@ -28,6 +28,8 @@ package struct PageResult: Sendable, Hashable {
     package var refill: SyncOutcome.Refill?
     /// Whether what became of the entity only a list tells.
     package var isPutOff = false
+    /// The call that is to tell of an entity, as the answer to this one told nothing.
+    package var other: ServerCall?
     /// The question that tells whether a content is the one that was sent.
     package var proof: ContentProof?
     /// Whether changes may be missing, so that everything is listed.

@@ -228,15 +228,22 @@ extension SyncDriver {
     ) async throws -> SyncAction {
         var (exchange, answer) = (exchange, answer)
         let record = exchange.answer
+        exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         switch step {
-        case .readBack(let key, _, _): answer = counted(answer, for: key, run.recorder)
+        case .readBack(let key, let call, _):
+            switch try told(answer, of: key, by: call) {
+            case .answer(let told): answer = counted(told, for: key, run.recorder)
+            case .outOfReach:
+                answer = .failure(.forbidden)
+                exchange.answer.fail(.forbidden)
+            case .nothing(let other): return try await ask(other, exchange, isCut: isCut, &run)
+            }
         case .fetch(let collection, let ids) where ids.count == 1 && answer == .records([]):
             let key = EntityKey(collection.name, ids[0])
             let absent = counted(.absent, for: key, run.recorder)
             if case .failure = absent { answer = absent }
         default: break
         }
-        exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         var result = CallResult(answer)
         result.isCut = isCut
         result.page = try await note(exchange, step, answer, isCut: isCut, &run)
@@ -355,10 +362,11 @@ extension SyncDriver {
                 }
             }
             let collection = model[key.collection]
-            let below = try collection.flatMap { try self.below(&found, $0, [:]) }
+            let list = step.list
+            let below = try collection.flatMap { try self.below(&found, $0, list) }
             try await log(&recorder) { [own, found, adapter] in
                 let whole = try collection.map { [fold = $1.fold] in
-                    try fold.completed(found, of: $0, by: adapter)
+                    try fold.completed(found, of: $0, in: list, by: adapter)
                 }
                 try $0.readBack(key, own, (whole ?? found).first, below, $1)
             }

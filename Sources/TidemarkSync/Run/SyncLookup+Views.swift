@@ -17,8 +17,8 @@ extension ViewReader {
         case .clock: .clock(try serverClock())
         case .earlierRuns: .earlierRuns(try earlierRuns(model, adapter))
         case .tickets: .tickets(try openTickets(model, adapter))
-        case .entity(let key): .entity(try facts(of: key))
-        case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
+        case .entity(let key): .entity(try facts(of: key, model, adapter))
+        case .entities(let keys): .entities(try keys.map { try facts(of: $0, model, adapter) })
         case .parts(let name): .parts(try model[name].map { try parts(of: $0, adapter) } ?? [])
         case .standing(let target):
             .standing(
@@ -40,7 +40,7 @@ extension ViewReader {
         case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
-        case .failed(let call): .entity(try facts(of: call.key))
+        case .failed(let call): .entity(try facts(of: call.key, model, adapter))
         }
     }
 
@@ -103,10 +103,17 @@ extension ViewReader {
         }
     }
 
-    private func facts(of key: EntityKey) throws -> EntityFacts {
+    private func facts(
+        of key: EntityKey, _ model: SyncModel, _ adapter: any ServerAdapter
+    ) throws -> EntityFacts {
         let row = try entity(key)
-        return EntityFacts(
+        var facts = EntityFacts(
             serverID: try serverID(of: key), row?.baseState ?? .absent, attempt: row?.attempt)
+        if let collection = model[key.collection], try withheldPage(key) != nil {
+            let lists = try listTargets(of: collection).map(\.parameters)
+            facts.list = adapter.narrowed(lists, to: facts.serverID, of: collection)
+        }
+        return facts
     }
 
     /// The placeholders that the server is to be asked about at this time.

@@ -112,6 +112,10 @@ extension SyncMachine {
         case (.readBack, _) where result.page.proof != nil,
             (.compare, _) where result.page.proof != nil:
             if let proof = result.page.proof { proofs.append(proof) }
+        case (.readBack(let key, _, let attempt), _) where result.page.other != nil:
+            if let call = result.page.other {
+                askedAnew.append(.readBack(key, call, attempt: attempt))
+            }
         case (.readBack(let key, _, _), _) where result.page.isPutOff: failedNow.insert(key)
         case (.readBack, _), (.compare, _):
             outcome.counts.readBack += 1

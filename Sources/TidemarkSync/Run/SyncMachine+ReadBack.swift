@@ -9,6 +9,7 @@ extension SyncMachine {
     /// The next entity to read back; nil when there is none.
     mutating func nextReadBack() -> SyncAction? {
         if let proof = proofs.popLast() { return perform(.compare(proof)) }
+        if let step = askedAnew.popLast() { return perform(step) }
         if case .readingBack(var keys) = state {
             // Keeps the array uniquely referenced.
             state = .describing
@@ -119,7 +120,11 @@ extension SyncMachine {
                 return nil
             }
         }
-        return .readBack(key, .read(collection, id: facts.serverID), attempt: attempt)
+        guard attempt == nil, let list = facts.list else {
+            return .readBack(key, .read(collection, id: facts.serverID), attempt: attempt)
+        }
+        let call = ServerCall.listPart(collection, list, after: nil, page: nil)
+        return .readBack(key, call, attempt: nil)
     }
 
     /// The next entity whose calls failed in earlier runs; nil when none is left, and the run is

@@ -127,6 +127,8 @@ package struct SyncMachine: Sendable {
     var listedWhole: Set<CollectionName> = []
     /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
+    /// Entities that are read back by another call, as the answer to the first one told nothing.
+    var askedAnew: [SyncStep] = []
     /// How many seconds it is waited before the next step is carried out.
     package internal(set) var pause: Int64 = 0
     /// What is compared before anything else.

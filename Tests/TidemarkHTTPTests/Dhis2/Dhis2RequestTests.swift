@@ -231,6 +231,54 @@ import TidemarkSync
         #expect(failure?.detail.contains("has a program beside it") == true)
     }
 
+    @Test func `from 2.42 on a tracked entity is read in the program that all lists name`() throws {
+        func path(_ version: String, _ programs: [String?]) throws -> String {
+            var entities = entities()
+            entities.lists = programs.map { program in
+                var parameters = ["orgUnit": "O1"]
+                parameters["program"] = program
+                return CollectionModel.ListRule(ListParameters(parameters))
+            }
+            return try adapter(version).request(for: .read(entities, id: "T1")).path
+        }
+        let plain = "/api/tracker/trackedEntities/T1?fields=*,!programOwners"
+        let owned = "/api/tracker/trackedEntities/T1?program=P1&fields=*,!programOwners"
+        #expect(try path("2.42", ["P1", "P1"]) == owned)
+        #expect(try path("2.42", ["P1", "P2"]) == plain)
+        #expect(try path("2.42", ["P1", nil]) == plain)
+        #expect(try path("2.42", []) == plain)
+        #expect(try path("2.41", ["P1"]) == plain)
+    }
+
+    @Test func `a list is narrowed to one tracked entity`() throws {
+        func path(
+            _ version: String, _ id: String, _ lists: [ListParameters]
+        ) throws -> String {
+            let adapter = try adapter(version)
+            let narrow = try #require(adapter.narrowed(lists, to: "T1", of: entities(id)))
+            return try adapter.request(
+                for: .listPart(entities(id), narrow, after: nil, page: nil)
+            ).path
+        }
+        let other: ListParameters = ["program": "P2", "orgUnit": "O1"]
+        #expect(
+            try path("2.37.0", "trackedEntityInstance", [part, part])
+                == "/api/trackedEntityInstances?program=P1&trackedEntityInstance=T1"
+                + "&fields=*,!programOwners&includeDeleted=true&includeAllAttributes=true"
+                + "&order=lastUpdated:desc&page=1&pageSize=50")
+        for lists in [[part, other], []] {
+            #expect(
+                try path("2.41", "trackedEntity", lists)
+                    == "/api/tracker/trackedEntities?trackedEntities=T1&fields=*,!programOwners"
+                    + "&includeDeleted=true&order=updatedAt:desc&page=1&pageSize=50")
+        }
+
+        let new = try adapter("2.41")
+        #expect(new.narrowed([part], to: "T1,T2", of: entities()) == nil)
+        let events = CollectionModel("events", idField: "event")
+        #expect(new.narrowed([part], to: "V1", of: events) == nil)
+    }
+
     /// The answer to a list of changes, from a server at a time.
     private func listed(_ times: [String], after: String?, at date: String?) throws -> ServerAnswer
     {
