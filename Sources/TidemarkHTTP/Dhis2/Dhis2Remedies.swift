@@ -12,8 +12,8 @@ public import TidemarkSync
 extension Dhis2Adapter {
     /// Breaks the glass of a protected program whose owner the user is not.
     ///
-    /// The program and, of an event, its enrollment are to be known here; the reason is the one
-    /// that the user gave last for that tracked entity.
+    /// The program and, of an event, its enrollment are to be known here. The reason is the one
+    /// that the user gave last for that tracked entity, where that was in the same program.
     public func remedy(
         for answer: ServerAnswer, to call: ServerCall,
         _ document: (EntityKey) -> JSONDocument?,
@@ -34,7 +34,9 @@ extension Dhis2Adapter {
             document(EntityKey("programs", program))?.text("accessLevel") == "PROTECTED"
         else { return nil }
         let key = EntityKey("trackedEntities", id)
-        let reason = asked(key, "override")?["reason"] ?? "no reason was given on this device"
+        let last = asked(key, "override")
+        let known = last?["program"] == program ? last?["reason"] : nil
+        let reason = known ?? "no reason was given on this device"
         return ServerRemedy(
             "override", of: key,
             parameters: ["program": program, "reason": "Tidemark sync: \(reason)"],

@@ -18,7 +18,7 @@ import TidemarkSync
     /// What is here: a program, an enrollment of `T1` in it, and what was asked for before.
     private func remedy(
         _ version: String, _ answer: ServerAnswer, _ call: ServerCall, level: String = "PROTECTED",
-        reason: String? = "visit", knows: Bool = true
+        reason: String? = "visit", in program: String = "P1", knows: Bool = true
     ) throws -> ServerRemedy? {
         let field = version < "2.40" ? "trackedEntityInstance" : "trackedEntity"
         return try #require(Dhis2Adapter(version: version)).remedy(
@@ -33,7 +33,7 @@ import TidemarkSync
             },
             asked: { key, action in
                 "\(key) \(action)" == "trackedEntities/T1 override"
-                    ? reason.map { ["program": "P9", "reason": $0] } : nil
+                    ? reason.map { ["program": program, "reason": $0] } : nil
             })
     }
 
@@ -89,6 +89,9 @@ import TidemarkSync
     @Test func `tells that no reason is known where none is`() throws {
         let none = "no reason was given on this device"
         #expect(try remedy("2.41", refused("E1000"), event, reason: nil) == override(none))
+        #expect(
+            try remedy("2.41", refused("E1000"), event, in: "P9") == override(none),
+            "the reason of another program is none of this one")
     }
 
     @Test(arguments: ["OPEN", "AUDITED", "CLOSED", ""])
