@@ -16,6 +16,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case storeExists
         /// The store has no model yet, or its model lacks the collection, or the pool.
         case noModel
+        /// The model or the remote says what can't be, or what the adapter can't do; the message
+        /// begins with the place in the model.
+        case invalidModel
         /// The name of a collection, an id, or the key of a pool is not valid.
         case invalidKey
         /// The bytes are not a JSON object, or lack a required member.
@@ -137,6 +140,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case let error as TreeChangesError: TidemarkError(error)
         case let error as CapsuleError: TidemarkError(Code(error.code), "\(error)")
         case let error as JSONError: TidemarkError(.invalidDocument, "not a JSON object: \(error)")
+        case let error as ModelError: TidemarkError(.invalidModel, "\(error)")
         default: error
         }
     }

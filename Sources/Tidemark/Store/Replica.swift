@@ -58,7 +58,7 @@ public final class Replica: Sendable {
     ///     tables are rebuilt first when another version's rules made them. If the process dies
     ///     meanwhile, the next opening begins again; incomplete tables are never used.
     /// - Throws: ``TidemarkError`` when the store can't be opened: any code except those about
-    ///   entities. `pendingChanges` when the model lacks a collection with pending edits: nothing
+    ///   entities. `invalidModel` when model or remote can't be taken. `pendingChanges` when the model lacks a collection with pending edits: nothing
     ///   has changed then, and ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
     ///   opens the store with its own model, to sync or discard them.
     public static func open(

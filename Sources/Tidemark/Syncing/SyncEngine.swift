@@ -118,8 +118,9 @@ public actor SyncEngine {
     ///     the server sends the pending mutations are `superseded`. What was made here and the
     ///     server does not have stays, and is pushed. Callers of the same run share this.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
-    ///   `engineRunning` when another engine syncs the same store, `nested` within the closure that
-    ///   gives credentials, and errors of the storage.
+    ///   `invalidModel` when the adapter can't do what the model asks for, `engineRunning` when
+    ///   another engine syncs the same store, `nested` within the closure that gives credentials,
+    ///   `readOnly`, and errors of the storage.
     public func sync(
         _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
         deadline: Duration? = nil, full: Bool = false, overwriting: Bool = false

@@ -21,10 +21,11 @@ import TidemarkSync
             let engine = SyncDevice.engine(
                 device.replica, device.wire, adapter: HookedAdapter(takesSeveral: false))
 
-            let error = await #expect(throws: ModelError.self) { try await engine.sync() }
+            let error = await #expect(throws: TidemarkError.self) { try await engine.sync() }
 
-            #expect(error?.path == "collections[0].feed")
-            #expect(error?.problem.contains("leave feed out") == true)
+            #expect(error?.code == .invalidModel)
+            #expect(error?.message.hasPrefix("collections[0].feed: ") == true)
+            #expect(error?.message.contains("leave feed out") == true)
             #expect(device.wire.count == 0)
             #expect(try device.position() == position)
         }

@@ -247,3 +247,18 @@ import TidemarkViews
         }
     }
 }
+
+@Suite struct `opening with a model` {
+    @Test func `is refused by a code of its own where the remote can't be one`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let remote = Remote(origin: "https://me@kinto.test", adapter: "kinto")
+
+        let error = #expect(throws: TidemarkError.self) {
+            try Replica.open(at: folder / "store", model: SyncWorld.usualModel, remote: remote)
+        }
+
+        #expect(error?.code == .invalidModel)
+        #expect(error?.message.hasPrefix("remote.origin: ") == true)
+    }
+}
