@@ -250,7 +250,9 @@ final class DiskDay {
                 continue
             }
             let file = try replica?.read { try $0.files(of: one.key).first }
-            let here = try file?.stored.map { Array(try Data(contentsOf: URL(filePath: $0.path))) }
+            let here = try file?.stored?.path.map {
+                Array(try Data(contentsOf: URL(filePath: $0)))
+            }
             let there = server.entry(one.path)?.bytes
             let allowed = [bytes] + (begun[name] ?? [])
             if !allowed.contains(where: { $0 == here || $0 == there }) {
@@ -271,7 +273,9 @@ final class DiskDay {
         for (path, key) in known {
             guard let there = server.entry(path), !there.isFolder else { continue }
             let file = try replica.read { try $0.files(of: key).first }
-            let here = try file?.stored.map { Array(try Data(contentsOf: URL(filePath: $0.path))) }
+            let here = try file?.stored?.path.map {
+                Array(try Data(contentsOf: URL(filePath: $0)))
+            }
             if here != there.bytes, here != nil || path.hasPrefix("P/") {
                 found.append("\(path) has other bytes here, or none")
             }

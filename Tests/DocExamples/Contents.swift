@@ -33,7 +33,7 @@ package enum Contents {
 
     static func showAll(of key: EntityKey, _ replica: Replica) throws {
         for file in try replica.useFiles(of: key) {
-            if let stored = file.stored { show(stored.path) }
+            if let path = file.stored?.path { show(path) }
         }
     }
 

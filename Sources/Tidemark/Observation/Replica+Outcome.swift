@@ -27,9 +27,15 @@ extension Replica {
     /// sent because of it. It costs a look at each commit that is about the entity.
     ///
     /// - Parameter change: the position that the edit, the deletion or the request returned.
-    /// - Throws: ``TidemarkError``: `notFound` as for ``ReadContext/outcome(of:)``, and `closed`
+    /// - Throws: ``TidemarkError``: `notFound` as for ``ReadContext/outcome(of:)``, `readOnly` when
+    ///   the replica was opened for reading only and the outcome is not known yet, and `closed`
     ///   when the replica is closed meanwhile; `CancellationError` when the task is cancelled.
     public func outcome(of change: Position) async throws -> MutationOutcome {
+        if isReader {
+            // Nobody would tell it when to look again.
+            guard let outcome = try read({ try $0.outcome(of: change) }) else { throw readOnly }
+            return outcome
+        }
         let outcomes = ObservedValues(
             source: ObservedSource<MutationOutcome?>(
                 replica: self,

@@ -22,7 +22,10 @@ public struct EntityFile: Sendable, Hashable {
     /// A file that is stored.
     public struct Stored: Sendable, Hashable {
         /// Where it lies: to be read, and not to be kept for longer than the entity names it.
-        public let path: String
+        ///
+        /// It is nil in a replica that was opened for reading only, and in a read of the past: by
+        /// now the file may be gone.
+        public let path: String?
         /// SHA-256 in 64 hexadecimal digits.
         public let sha256: String
         /// Its length in bytes.
@@ -161,11 +164,10 @@ extension ReadContext {
     }
 
     private func stored(_ digest: String, _ row: ContentRow) -> EntityFile.Stored? {
-        guard let stored = row.stored, let path = try? views.contentFiles?.path(of: digest) else {
-            return nil
-        }
+        guard let stored = row.stored else { return nil }
         return EntityFile.Stored(
-            path: path, sha256: digest, bytes: Int(clamping: stored.bytes))
+            path: try? views.contentFiles?.path(of: digest), sha256: digest,
+            bytes: Int(clamping: stored.bytes))
     }
 
     /// All files that are in the store, in the order of their hashes.

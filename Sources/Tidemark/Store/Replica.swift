@@ -17,7 +17,7 @@ public final class Replica: Sendable {
     let rules: [ConflictRule]
     let engines = RunningEngines()
     /// Whether it was opened for reading only.
-    private let isReader: Bool
+    let isReader: Bool
 
     private init(
         _ directory: String, _ journal: Journal, _ rules: [ConflictRule],
@@ -102,8 +102,9 @@ public final class Replica: Sendable {
     /// Opens an existing store for reading only, beside the process that has it open for writing.
     ///
     /// Reads, also those of the past, and ``changes(since:in:)`` see what was committed when they
-    /// begin; nothing is told by itself. Writes fail with `readOnly`, and so do engines. What an
-    /// entity's files are is told without their paths.
+    /// begin; nothing is told by itself. Writes fail with `readOnly`, and so do engines, and
+    /// waiting for an outcome that is not known yet. What an entity's files are is told without
+    /// their paths.
     ///
     /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others.
     public static func open(
@@ -174,8 +175,11 @@ public final class Replica: Sendable {
     }
 
     private func checkWritable() throws {
-        guard isReader else { return }
-        throw TidemarkError(.readOnly, "\(directory) was opened for reading only")
+        if isReader { throw readOnly }
+    }
+
+    var readOnly: TidemarkError {
+        TidemarkError(.readOnly, "\(directory) was opened for reading only")
     }
 
     // MARK: Reading and writing

@@ -29,11 +29,13 @@ extension SyncEngine {
     ///
     /// - Returns: what came of it.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
-    ///   `engineRunning` when another engine syncs the same store, `nested` within the closure that
-    ///   gives credentials, and errors of the storage.
+    ///   `invalidModel` when the adapter can't do what the model asks for, `engineRunning` when
+    ///   another engine syncs the same store, `nested` within the closure that gives credentials,
+    ///   `readOnly` when the replica was opened for reading only, and errors of the storage.
     @discardableResult
     public func transfer() async throws -> TransferOutcome {
         try asking.refuse("a pass over the files")
+        if replica.isReader { throw replica.readOnly }
         let stops = stops
         var joined = TransferOutcome()
         while let transfers, let signal = transferSignal {

@@ -85,10 +85,12 @@ package struct TransferDriver: Sendable {
     /// Fetches and sends until nothing is due any more of servers that can be had, or the task is
     /// cancelled.
     ///
-    /// - Throws: errors of the storage.
+    /// - Throws: `readOnly` for a store that is open for reading only; errors of the storage.
     package func run() async throws -> TransferOutcome {
         var outcome = TransferOutcome()
-        guard let files = journal.contentFiles else { return outcome }
+        guard let files = journal.contentFiles else {
+            throw StoreError(.readOnly, during: "contents", detail: "the store is read-only")
+        }
         let (feed, signal) = (journal.shared.feed, signal)
         let watch = feed.watchEdits { signal.look() }
         defer { feed.unwatch(watch) }

@@ -104,7 +104,8 @@ extension Replica {
 extension ReadContext {
     /// What the files hold that are in the store, in the order of these texts.
     func fileTexts() throws -> [JSONValue] {
-        try storedFiles().map { try Self.text(ofFile: $0.path) }.sorted().map { .string($0) }
+        try storedFiles().compactMap(\.path).map { try Self.text(ofFile: $0) }.sorted()
+            .map { .string($0) }
     }
 
     /// What the files hold that an entity names, in the order of the model's fields; null for one
@@ -112,8 +113,8 @@ extension ReadContext {
     func fileTexts(of key: EntityKey) throws -> JSONValue {
         .array(
             try files(of: key).map { file in
-                guard let stored = file.stored else { return .null }
-                return .string(try Self.text(ofFile: stored.path))
+                guard let path = file.stored?.path else { return .null }
+                return .string(try Self.text(ofFile: path))
             })
     }
 

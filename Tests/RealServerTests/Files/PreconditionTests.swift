@@ -72,9 +72,9 @@ struct `the preconditions of a real server of files` {
 extension PathWorld.Device {
     /// What is here of a file; nil where it is not.
     fileprivate func text(of name: String) throws -> String? {
-        let stored = try replica.read { try $0.files(of: EntityKey("files", name)) }.first?.stored
-        return try stored.map {
-            String(decoding: try Data(contentsOf: URL(filePath: $0.path)), as: UTF8.self)
+        let file = try replica.read { try $0.files(of: EntityKey("files", name)) }.first
+        return try file?.stored?.path.map {
+            String(decoding: try Data(contentsOf: URL(filePath: $0)), as: UTF8.self)
         }
     }
 

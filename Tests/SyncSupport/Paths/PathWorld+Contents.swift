@@ -85,11 +85,11 @@ extension PathWorld {
             let there = try await server.content(entry.path)
             for device in devices {
                 let file = try seen(device).first { $0.path == entry.path }
-                let stored = try file.flatMap { file in
-                    try device.replica.read { try $0.files(of: file.key).first?.stored }
+                let path = try file.flatMap { file in
+                    try device.replica.read { try $0.files(of: file.key).first?.stored?.path }
                 }
-                let here = try stored.map {
-                    String(decoding: try Data(contentsOf: URL(filePath: $0.path)), as: UTF8.self)
+                let here = try path.map {
+                    String(decoding: try Data(contentsOf: URL(filePath: $0)), as: UTF8.self)
                 }
                 guard here == there else {
                     if tells, let file { try tell(device, file.key) }

@@ -393,6 +393,33 @@ extension TransferWorld {
         try await world.expectSound(acts: 7)
     }
 
+    @Test("is told of without its path in what is only read; who only reads fetches nothing")
+    func reading() async throws {
+        let world = try TransferWorld()
+        world.serve("/files/1", "tea")
+        try world.name("/files/1")
+        #expect(try await world.engine.transfer().stored == 1)
+        let position = try world.replica.position
+        try world.name("/files/2", by: "2")
+        let here = try #require(try world.files(of: "1").first?.stored)
+        #expect(here.path != nil)
+
+        let reader = try Replica.open(reading: world.path)
+        defer { try? reader.close() }
+        let read = try reader.useFiles(of: EntityKey("tasks", "1"))
+        let past = try world.replica.read(asOf: position) { context in
+            try context.files(of: EntityKey("tasks", "1"))
+        }
+        for files in [read, past] {
+            let stored = try #require(files.first?.stored)
+            #expect(stored.sha256 == here.sha256 && stored.bytes == 3 && stored.path == nil)
+        }
+        let engine = SyncDevice.engine(
+            reader, world.files, adapter: try SyncWorld.remote.makeAdapter())
+        let error = await #expect(throws: TidemarkError.self) { try await engine.transfer() }
+        #expect(error?.code == .readOnly)
+    }
+
     @Test("has its hash compared, and is taken where that is the same in any letters")
     func sameHash() async throws {
         let world = try TransferWorld(ContentRule("photo", when: .all, sha256: "hash"))

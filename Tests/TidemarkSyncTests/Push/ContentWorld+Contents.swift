@@ -60,9 +60,9 @@ extension ContentWorld {
         return try device.replica.read { store in
             var contents: [String: String] = [:]
             for file in files {
-                let stored = try store.files(of: file.key).first?.stored
-                contents[file.path] = try stored.map {
-                    String(decoding: try Data(contentsOf: URL(filePath: $0.path)), as: UTF8.self)
+                let path = try store.files(of: file.key).first?.stored?.path
+                contents[file.path] = try path.map {
+                    String(decoding: try Data(contentsOf: URL(filePath: $0)), as: UTF8.self)
                 }
             }
             return contents

@@ -96,6 +96,22 @@ import TidemarkTesting
         }
     }
 
+    @Test func `is told to who only reads once it is known, and not waited for`() async throws {
+        try await with { device in
+            let change = try create(device)
+            let reader = try Replica.open(reading: device.replica.directory)
+            defer { try? reader.close() }
+            let error = await #expect(throws: TidemarkError.self) {
+                try await reader.outcome(of: change)
+            }
+            #expect(error?.code == .readOnly)
+
+            try await device.sync()
+
+            #expect(try await reader.outcome(of: change) == .accepted)
+        }
+    }
+
     @Test func `is nothing where there was no change`() async throws {
         try await with { device in
             let change = try create(device)

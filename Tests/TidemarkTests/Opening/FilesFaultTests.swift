@@ -73,8 +73,8 @@ struct `when the n-th call fails while files come and go` {
             }
             if id == "kept", said.contains(id) { #expect(document != nil, place) }
             guard document != nil else { continue }
-            let stored = try #require(found.first?.stored, place)
-            let bytes = try Data(contentsOf: URL(filePath: stored.path))
+            let path = try #require(found.first?.stored?.path, place)
+            let bytes = try Data(contentsOf: URL(filePath: path))
             #expect(bytes == (id == "kept" ? Data(Self.kept) : Data("gone".utf8)), place)
         }
         #expect(try replica.journal.verify().findings == [], place)

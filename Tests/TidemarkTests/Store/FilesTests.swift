@@ -111,7 +111,7 @@ private let photo = ContentRule("photo")
         #expect(file.field == "photo" && file.name == name && !file.isWanted)
         let stored = try #require(file.stored)
         #expect(stored.sha256 == digest && stored.bytes == 3)
-        #expect(try String(contentsOfFile: stored.path, encoding: .utf8) == "tea")
+        #expect(try String(contentsOfFile: stored.path ?? "", encoding: .utf8) == "tea")
         #expect(
             try store.events == [
                 "asset.stored a file of the user's was stored (\(digest.prefix(12)), 3 bytes)"

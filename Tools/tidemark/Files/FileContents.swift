@@ -62,13 +62,14 @@ struct FilesExport: ParsableCommand {
         let replica = try store.open(patience)
         defer { try? replica.close() }
         let entry = try file(in: try replica.read { try FileTree($0.views, tree) })
-        guard let stored = try replica.useFiles(of: entry.key).lazy.compactMap(\.stored).first
+        guard let stored = try replica.useFiles(of: entry.key).lazy.compactMap(\.stored).first,
+            let path = stored.path
         else {
-            Terminal.say("tidemark: the content of \"\(path)\" is not here")
+            Terminal.say("tidemark: the content of \"\(self.path)\" is not here")
             throw Exit.findings
         }
         try write(entry, stored.bytes) { target in
-            try FileManager.default.copyItem(atPath: stored.path, toPath: target)
+            try FileManager.default.copyItem(atPath: path, toPath: target)
         }
     }
 
