@@ -37,8 +37,11 @@ package enum FullPullRule {
 
 /// What is concluded from entities that a list of everything did not name.
 package enum SweepRule {
-    /// Whether the user is asked before they are taken for deleted: more than half of several.
-    package static func asksFirst(absent: Int, of known: Int) -> Bool {
-        known > 1 && absent * 2 > known
+    /// Whether the user is asked before they are taken for deleted: more than half.
+    ///
+    /// - Parameter isReadable: whether a single one may be concluded from: it is read back, or the
+    ///   list named something else.
+    package static func asksFirst(absent: Int, of known: Int, isReadable: Bool) -> Bool {
+        absent * 2 > known && (known > 1 || !isReadable)
     }
 }
