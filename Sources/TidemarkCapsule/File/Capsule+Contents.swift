@@ -33,7 +33,7 @@ extension Capsule {
         return digests.sorted()
     }
 
-    /// Takes the bytes of those that are there and whole into it.
+    /// Takes the bytes of those into it that are there, whole and can be read; passes over others.
     ///
     /// - Parameter store: the directory of the store.
     /// - Returns: how many had no room.
@@ -44,13 +44,14 @@ extension Capsule {
         contents = []
         var (room, left) = (limits.contentsBytesMax, 0)
         for digest in namedContents where ContentFiles.isDigest(digest) {
-            guard let length = try files.bytes(of: digest) else { continue }
+            guard let length = try? files.bytes(of: digest) else { continue }
             guard length <= UInt64(room) else {
                 left += 1
                 continue
             }
-            let content = Content(
-                digest: digest, bytes: try files.read(digest, bytesMax: Int(length)))
+            // It may be removed meanwhile.
+            guard let bytes = try? files.read(digest, bytesMax: Int(length)) else { continue }
+            let content = Content(digest: digest, bytes: bytes)
             guard content.isWhole else { continue }
             room -= content.bytes.count
             contents.append(content)

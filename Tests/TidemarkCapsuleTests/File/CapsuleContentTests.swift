@@ -67,6 +67,23 @@ import TidemarkTesting
         }
     }
 
+    @Test func `leaves out what can't be read`() async throws {
+        try await withFiles { replica in
+            var capsule = try Capsule(parsing: try replica.capsule(contents: true))
+            let tea = try #require(capsule.contents.first { $0.bytes == Array("tea".utf8) })
+            let files = ContentFiles(of: replica.directory)
+            // A file where a folder should be.
+            let folder = URL(filePath: try files.path(of: tea.digest)).deletingLastPathComponent()
+            try FileManager.default.removeItem(at: folder)
+            try Data().write(to: folder)
+            #expect(throws: StoreError.self) { try files.bytes(of: tea.digest) }
+
+            #expect(try capsule.takeContents(from: replica.directory) == 0)
+            #expect(capsule.contents.count == 2 && !capsule.contents.contains(tea))
+            #expect(try Capsule(parsing: try replica.capsule(contents: true)) == capsule)
+        }
+    }
+
     @Test func `is refused where a file is not what its hash says, or comes twice`() async throws {
         try await withFiles { replica in
             let capsule = try Capsule(parsing: try replica.capsule(contents: true))
