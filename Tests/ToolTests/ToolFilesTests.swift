@@ -76,6 +76,26 @@ struct `the tool and files` {
         try FileManager.default.removeItem(atPath: replica.directory)
     }
 
+    @Test func `say with a sync why those that are due are not here, and end it with 1`()
+        async throws
+    {
+        var tasks = CollectionModel("tasks")
+        tasks.contents = [.init("photo", when: .all)]
+        let model = SyncModel(name: "m", collections: [tasks])
+        try await SyncFolder.withStore(remote: "http://127.0.0.1:9", model: model) { _, store in
+            let document = #"{"photo":"/p/7.jpg"}"#
+            #expect(try await SyncTool.run("put", store, "tasks/1", document).code == 0)
+
+            let late = try await SyncTool.run("sync", store, "--deadline", "0")
+            #expect(late.code == 1)
+            #expect(late.lines.last?.hasPrefix("  files: the time for this run is over") == true)
+
+            let away = try await SyncTool.run("sync", store)
+            let said = "  files: 1 to be tried again; the server can't be reached"
+            #expect(away.code == 1 && away.lines.last?.hasPrefix(said) == true, "\(away.out)")
+        }
+    }
+
     @Test func `counts, verifies and cuts out what names them`() async throws {
         try await withFiles { store in
             let stats = try await SyncTool.run("stats", store).lines

@@ -13,11 +13,12 @@ struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Syncs a store with its server.",
         discussion: """
-            Exit code 0 when both sides are equal, 1 when they are not: the line says why.
+            Exit code 0 when both sides are equal, 1 when they are not, or when files are
+            due that can't be fetched or sent: the line says why.
             The credentials come from the environment variable TIDEMARK_CREDENTIALS, or
             the one that the model names: NAME:PASSWORD for HTTP Basic, or a whole
-            Authorization value. Files beside entities are fetched after it, as the
-            model's `contents` say.
+            Authorization value. Files beside entities are fetched and sent after it, as
+            the model's `contents` say.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -34,7 +35,8 @@ struct Sync: AsyncParsableCommand {
     var full = false
     @Option(
         help: ArgumentHelp(
-            "How long all of it may take: no request begins that can't end by then.",
+            "How long all of it may take: no request begins that can't end by then, and a file "
+                + "that is on its way goes on with the next sync.",
             valueName: "SECONDS"))
     var deadline: Int?
 
@@ -48,7 +50,9 @@ struct Sync: AsyncParsableCommand {
         let engine = SyncEngine(
             replica, remote: remote.withAdapterDefaults, adapter: adapter, transport: .urlSession
         ) { credentials }
-        let outcome = try await run(engine, replica)
+        let time = SyncTime(
+            from: replica.dependencies.moment, deadline: deadline.map { .seconds($0) })
+        let outcome = try await run(engine, replica, time)
         Terminal.endProgress()
         Terminal.write(outcome.description)
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
@@ -74,12 +78,39 @@ struct Sync: AsyncParsableCommand {
                 "  \(collection): the server did not take the next page of the list that was cut"
                     + " off; it was listed from the beginning")
         }
-        if let line = try await engine.transfer().line { Terminal.write(line) }
+        let files = try await transfer(engine, time.left(at: replica.dependencies.moment))
+        if let line = files.line { Terminal.write(line) }
         try replica.close()
-        if !outcome.isSynced { throw Exit.findings }
+        if !outcome.isSynced || files.failure != nil { throw Exit.findings }
     }
 
-    private func run(_ engine: SyncEngine, _ replica: Replica) async throws -> SyncOutcome {
+    /// Fetches and sends the files that are due, for no longer than there is time.
+    private func transfer(
+        _ engine: SyncEngine, _ left: Duration?
+    ) async throws -> TransferOutcome {
+        let pass = Task { try await engine.transfer() }
+        // Then it only tells whether any is due.
+        if let left, left < SyncTime.requestTimeMin { pass.cancel() }
+        let alarm = left.map { left in
+            Task {
+                try await Task.sleep(for: left)
+                pass.cancel()
+            }
+        }
+        defer { alarm?.cancel() }
+        var outcome = try await pass.value
+        // Also where all that was left was broken off, and so is due only later.
+        if pass.isCancelled,
+            outcome.failure == .cancelled || outcome.failure == nil && outcome.failed > 0
+        {
+            outcome.failure = .deadline
+        }
+        return outcome
+    }
+
+    private func run(
+        _ engine: SyncEngine, _ replica: Replica, _ time: SyncTime
+    ) async throws -> SyncOutcome {
         let status = engine.status
         let watcher = Task {
             for await case let progress? in status.map(\.progress) {
@@ -90,8 +121,6 @@ struct Sync: AsyncParsableCommand {
         var left = Double(secondsMax)
         var attempt = 0
         var total = SyncCounts()
-        let time = SyncTime(
-            from: replica.dependencies.moment, deadline: deadline.map { .seconds($0) })
         for run in 0..<Self.runsMax - 1 {
             let outcome = try await engine.sync(
                 .userRequested, deadline: time.left(at: replica.dependencies.moment),
@@ -212,12 +241,14 @@ struct Status: ParsableCommand {
 }
 
 extension TransferOutcome {
-    /// What came of fetching files; nil where nothing was to be fetched.
+    /// What came of the files; nil where none was due.
     fileprivate var line: String? {
         var parts: [String] = []
         if stored > 0 { parts.append("\(stored) fetched, \(bytes) bytes") }
+        if sent > 0 { parts.append("\(sent) sent") }
         if failed > 0 { parts.append("\(failed) to be tried again") }
-        if refused > 0 { parts.append("\(refused) not to be had") }
+        if refused > 0 { parts.append("\(refused) not to be had, or not taken") }
+        if let failure { parts.append("\(failure)") }
         return parts.isEmpty ? nil : "  files: " + parts.joined(separator: "; ")
     }
 }
