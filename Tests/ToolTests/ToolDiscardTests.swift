@@ -29,7 +29,7 @@ struct `the tool's discard` {
             #expect(event.lines.first == "\(place) local.discarded")
             #expect(event.lines.contains("  entity      Z"))
             #expect(try await SyncTool.run("outbox", store).out.contains("files/") == false)
-            #expect(try await SyncTool.run("discard", store, "files/Z").code == 2)
+            #expect(try await SyncTool.run("discard", store, "files/Z").code == 1)
         }
     }
 }

@@ -114,7 +114,8 @@ struct `the tool` {
             ]
             for (arguments, words) in edits {
                 let result = try await run(arguments)
-                #expect(result.code == 2, "\(arguments)")
+                let code: Int32 = words.hasPrefix("there is no") ? 1 : 2
+                #expect(result.code == code, "\(arguments)")
                 #expect(result.out == "")
                 #expect(result.err.hasPrefix("tidemark: "), "\(result.err)")
                 #expect(result.err.contains(words), "\(result.err)")

@@ -227,7 +227,7 @@ struct `the tool and a tree of files` {
             #expect(kept.lines.count == 1 && kept.lines[0].hasSuffix(" \(name) keepBoth"))
             #expect(try await run("issues STORE").code == 0)
             let twice = try await run("answer STORE \(name) keepBoth")
-            #expect(twice.code == 2 && twice.err.contains("no open issue"))
+            #expect(twice.code == 1 && twice.err.contains("no open issue"))
             #expect(try await run("sync STORE").code == 0)
             let there = server.entries.filter { !$0.isFolder }
             #expect(there.count == 2 && server.entry("P/a.txt")?.text == "theirs")

@@ -11,14 +11,19 @@ struct Issues: ParsableCommand {
         abstract: "Prints what is left for a person to decide.",
         discussion: """
             rejected    the server refused it; it waits, and what depends on it
+            warned      the server took it, and warns of it
             conflict    both sides changed the same, and the server's side won, or waits
             absent      a whole list did not name more than half of a collection
             unreadable  the server sent what is no entity
+            unsettled   three calls in a row about it failed; it is asked again
+            dangling    it is hidden, as what it refers to can't be had
+            unfetched   a file that is wanted of it can't be had
 
             The first word of each line is the issue's name, for `tidemark answer`.
             With a name it prints that one, and the entity as it was on both sides:
             what both changed, mine and theirs.
-            Exit code 1 when there is any. -o json prints one object a line.
+            Exit code 1 when there is any, and when there is none of that name. -o json
+            prints one object a line.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -46,7 +51,7 @@ struct Issues: ParsableCommand {
                 SyncIssue.ID($0.position, index: $0.index) == id
             }
             guard let row = try found.map(views.inFull) else {
-                throw UsageError("there is no open issue \(id)")
+                throw TidemarkError(.notFound, "there is no open issue \(id)")
             }
             return (SyncIssue(row), try ConflictSides(row, views))
         }
@@ -74,6 +79,8 @@ struct Answer: ParsableCommand {
             conflict    keepMine makes the edit again that lost, keepTheirs leaves it so
             absent      keepMine creates the entities there, keepTheirs deletes them here
             unreadable  retry reads the collection again, discard is done with it
+            unsettled   retry asks at once, discard gives up what is pending
+            unfetched   retry asks at once, discard wants the file no longer
 
             In a tree, keepBoth keeps what the server has under its name and puts what was
             made here beside it: where something was refused because its name is taken,

@@ -120,7 +120,11 @@ public enum CommandLineTool {
             return 2
         case let error as TidemarkError:
             Terminal.say(lines: "tidemark: \(error.message)")
-            return error.code == .damaged ? 1 : error.code == .newerFormat ? 3 : 2
+            return switch error.code {
+            case .damaged, .notFound: 1
+            case .newerFormat: 3
+            default: 2
+            }
         case let error as ModelError:
             Terminal.say("tidemark: \(error)")
             return 2
