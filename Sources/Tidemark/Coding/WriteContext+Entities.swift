@@ -24,8 +24,7 @@ extension WriteContext {
 
     /// Creates an entity; properties without a value are left out of its document.
     ///
-    /// - Throws: ``TidemarkError``: `alreadyExists`, `invalidKey`, `invalidDocument`, `tooLarge`,
-    ///   `noModel`.
+    /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
     public func create<T: Entity>(_ entity: T) throws {
         let (_, collection) = try check(T.key(entity.id))
         try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection.model).encoded)
@@ -37,8 +36,8 @@ extension WriteContext {
     /// otherwise the field is removed. Fields that the type does not know stay, also within a field
     /// that is an object. Without a difference, nothing is logged.
     ///
-    /// - Throws: ``TidemarkError``: `notFound`, `undecodable`, `invalidDocument`, `tooLarge`,
-    ///   `invalidKey` when the change gave it another id, and what `change` throws.
+    /// - Throws: ``TidemarkError``: `notFound` without the entity, `undecodable`, `invalidKey` when
+    ///   the change gave it another id, and what ``put(_:_:)`` throws; what `change` throws.
     public func update<T: Entity>(
         _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
     ) throws {
@@ -52,8 +51,7 @@ extension WriteContext {
 
     /// Creates an entity, or changes the stored one to this value, as ``update(_:_:_:)`` does.
     ///
-    /// - Throws: ``TidemarkError``: `undecodable`, `invalidKey`, `invalidDocument`, `tooLarge`,
-    ///   `noModel`.
+    /// - Throws: ``TidemarkError``: `undecodable`, and what ``put(_:_:)`` throws.
     public func save<T: Entity>(_ entity: T) throws {
         guard let before = try get(T.self, entity.id) else { return try create(entity) }
         try replace(

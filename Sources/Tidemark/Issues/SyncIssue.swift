@@ -177,7 +177,10 @@ extension Replica {
     /// Answers an issue, in a commit of its own; the resulting edits are sent like any others.
     ///
     /// - Throws: ``TidemarkError``: `notFound` when there is no such open issue; `invalidAnswer`
-    ///   when it does not take that answer.
+    ///   when it does not take that answer; `pendingChanges` where it would put an entity back into
+    ///   what was deleted since, or delete what took its name; `unfitFile` for a file that can't be
+    ///   made again, as its content is not here; and what ``WriteContext/put(_:_:)`` throws, where
+    ///   an edit can't be made again. Nothing has changed then.
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
         let raised = try read { store in
             try store.views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }

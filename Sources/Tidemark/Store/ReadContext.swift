@@ -20,9 +20,9 @@ public struct ReadContext {
     /// The sync status of an entity together with all that counts in it by `rollUp` of the model's
     /// references; nil when there is no such entity, not even one to be deleted.
     ///
-    /// That of a placeholder where one of them is a placeholder, else that of an error, else
-    /// `updated` where anything waits for the server, made, changed, deleted or on its way; else
-    /// `synced`. It costs a look at two rows, however many are below.
+    /// The first of these that one of them has: `placeholder`, `stub`, `error`, `warning`;
+    /// `updated` where anything waits for the server, made, changed, deleted or on its way;
+    /// `relayed`, `confirmed`, `synced`. It costs a look at two rows, however many are below.
     public func rolledUpStatus(of key: EntityKey) throws -> EntityStatus? {
         try views.rolledUpStatus(of: key)
     }

@@ -51,7 +51,10 @@ public final class WriteContext {
     /// Fields that only the server sets are kept when `document` lacks them.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
-    /// - Throws: ``TidemarkError``: `invalidKey`, `invalidDocument`, `tooLarge`, `noModel`.
+    /// - Throws: ``TidemarkError``: `invalidKey`, `invalidDocument`, `tooLarge`, `noModel`;
+    ///   `notFound` where the entity, or what it would lie in, is not here, or only in part;
+    ///   `alreadyExists` where another entity of a tree has the name; `unfitFile` for a file that
+    ///   is not in the store.
     @discardableResult
     public func put(_ key: EntityKey, _ document: [UInt8]) throws -> Position? {
         let (key, collection) = try check(key)
@@ -97,7 +100,7 @@ public final class WriteContext {
     /// `/answers/q1`. A list that is given as a whole changes the elements that differ.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
-    /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`, `tooLarge`, `noModel`.
+    /// - Throws: ``TidemarkError``: `notFound` without the entity, and what ``put(_:_:)`` throws.
     @discardableResult
     public func patch(_ key: EntityKey, _ patch: Patch) throws -> Position? {
         let (key, collection) = try check(key)
@@ -122,7 +125,8 @@ public final class WriteContext {
     /// Deletes an entity, after all that goes with it: ``Reference/onDelete``.
     ///
     /// - Returns: the position of the entity's own deletion.
-    /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
+    /// - Throws: ``TidemarkError``: `notFound`, also where it is not here, or only in part;
+    ///   `invalidKey`, `noModel`.
     @discardableResult
     public func delete(_ key: EntityKey) throws -> Position {
         let (key, _) = try check(key)
@@ -141,6 +145,8 @@ public final class WriteContext {
     // MARK: Refused and pending changes
 
     /// Sends again the mutations of an entity that the server refused.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound` where it refused none; `invalidKey`, `noModel`.
     public func retry(_ key: EntityKey) throws {
         let (key, _) = try check(key)
         guard try draft.fold.entity(key).status == .error else {
