@@ -66,7 +66,7 @@ public struct SyncSettings: Sendable, Hashable {
 extension SyncSettings {
     /// The backoff after runs that failed and may succeed later.
     public struct BackoffSpan: Sendable, Hashable {
-        /// The first wait; it doubles with each further one.
+        /// The first wait; it doubles with each further one, and half to all of it is waited.
         public var min: TimeSpan
         /// The longest wait.
         public var max: TimeSpan
@@ -291,7 +291,7 @@ extension BackoffSpan: ModelObject {
     static let members: [ModelMember<BackoffSpan>] = [
         ModelMember(
             "min", \.min, .upToADay(such: "PT5S"),
-            "The first wait; it doubles with each further one."),
+            "The first wait; it doubles with each further one, and half to all of it is waited."),
         ModelMember(
             "max", \.max, .upToADay(such: "PT1H"),
             "The longest wait, at least min, which it is where min is longer than usual."),
