@@ -106,8 +106,8 @@ package final class StoreGuard: Sendable {
 
     /// Keeps this process from opening the store again, in order to remove it.
     ///
-    /// - Throws: ``StoreError``: `busy` when this process has it open more than once, be it to read;
-    ///   `invalidPath` when its path is a link.
+    /// - Throws: ``StoreError``: `busy` when this process has it open more than once, be it to
+    ///   read; `invalidPath` when its path is a link.
     package func beginLeaving(_ environment: Environment) throws(StoreError) {
         try StoreFiles.checkRemovable(directory)
         try stayAlone(during: "remove")
@@ -147,10 +147,10 @@ package final class StoreGuard: Sendable {
     ///
     /// - Throws: ``StoreError``: why it could not be removed; it is closed then, and stays.
     package func closeRemoving(_ environment: Environment) throws(StoreError) {
-        // Who opened it since to read must not go on with what is removed.
-        if environment.isShared { environment.endReplaced("the store was removed") }
         try environment.close()
         let removal = Result { () throws(StoreError) in try StoreFiles.remove(directory) }
+        // Who opened it since to read must not go on with what is removed.
+        if case .success = removal { environment.endReplaced("the store was removed") }
         Self.whileNobodyOpens {
             state.withLock { state in
                 state.openings = 0

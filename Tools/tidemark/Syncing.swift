@@ -81,7 +81,8 @@ struct Sync: AsyncParsableCommand {
         let files = try await transfer(engine, time.left(at: replica.dependencies.moment))
         if let line = files.line { Terminal.write(line) }
         try replica.close()
-        if !outcome.isSynced || files.failure != nil { throw Exit.findings }
+        let isComplete = files.failure == nil && files.failed + files.refused == 0
+        if !outcome.isSynced || !isComplete { throw Exit.findings }
     }
 
     /// Fetches and sends the files that are due, for no longer than there is time.

@@ -61,9 +61,11 @@ extension ConflictSides<[UInt8]> {
         case .conflict where issue.isAsked:
             guard let row = try views.entity(key), let refusal = row.refusal else { return nil }
             // The first of the questions that are open: since then both sides may have changed.
-            let questions = try refusal.questions.compactMap { try views.question(at: $0) }
+            let question = try views.openQuestions(of: row).first
             let base =
-                refusal.base.isEmpty ? try said(at: questions.first?.base) : refusal.base
+                refusal.base.isEmpty
+                ? try said(at: question.flatMap { try views.question(at: $0)?.base })
+                : refusal.base
             self.init(
                 key: key, base: try read(base), mine: try read(row.content),
                 theirs: try read(row.baseState == .live ? row.base : nil))

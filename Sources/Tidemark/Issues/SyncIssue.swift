@@ -153,9 +153,9 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.
     ///
-    /// Where a person was asked, later edits of fields that are not in conflict go on. In a tree such
-    /// an edit gets another name if its own is taken by now, and a move is left out if its folder is
-    /// gone or lies in the entity itself.
+    /// Where a person was asked, later edits of fields that are not in conflict go on. In a tree
+    /// such an edit gets another name if its own is taken by now, and a move is left out if its
+    /// folder is gone or lies in the entity itself.
     case keepTheirs
     /// Keep both sides, in a tree: what the server has stays under its name, and what was made here
     /// goes beside it under another one.

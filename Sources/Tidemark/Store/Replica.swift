@@ -58,8 +58,9 @@ public final class Replica: Sendable {
     ///     tables are rebuilt first when another version's rules made them. If the process dies
     ///     meanwhile, the next opening begins again; incomplete tables are never used.
     /// - Throws: ``TidemarkError`` when the store can't be opened: any code except those about
-    ///   entities. `invalidModel` when model or remote can't be taken. `pendingChanges` when the model lacks a collection with pending edits: nothing
-    ///   has changed then, and ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
+    ///   entities. `invalidModel` when model or remote can't be taken. `pendingChanges` when the
+    ///   model lacks a collection with pending edits: nothing has changed then, and
+    ///   ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
     ///   opens the store with its own model, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,

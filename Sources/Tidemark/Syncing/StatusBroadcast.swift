@@ -1,5 +1,6 @@
 // StatusBroadcast.swift — one sender, any number of listeners; each first gets the current status.
 
+import TidemarkEvents
 import TidemarkStore
 import TidemarkSync
 import TidemarkViews
@@ -12,11 +13,21 @@ final class StatusBroadcast: Sendable {
         var next = 0
         var listeners: [(number: Int, listener: AsyncStream<EngineStatus>.Continuation)] = []
 
-        /// Changes the status, and tells all listeners, under the lock, so that all see the same
-        /// order; yielding never waits.
-        mutating func change(_ change: (inout EngineStatus) -> Void) {
+        /// The log's last position when what waits was counted.
+        var countedAt = Position.start
+
+        /// Changes the status, and tells all listeners; counts older than those told are not.
+        ///
+        /// It is called under the lock, so that all see the same order; yielding never waits.
+        mutating func change(
+            _ counted: CountedOutbox?, _ change: (inout EngineStatus) -> Void = { _ in }
+        ) {
             let before = current
             change(&current)
+            if let counted, counted.position >= countedAt {
+                countedAt = counted.position
+                current.set(counted.counts)
+            }
             guard current != before else { return }
             for (_, listener) in listeners { listener.yield(current) }
         }
@@ -33,14 +44,12 @@ final class StatusBroadcast: Sendable {
 
     /// A listener's stream; its first element is the current status, with counts that may be newer.
     ///
-    /// - Parameter counts: reads them, while nobody sends a status. Newer ones are told to all.
-    func subscribe(_ counts: () -> OutboxCounts?) -> AsyncStream<EngineStatus> {
+    /// - Parameter counted: what waits now; where that is news it is told to all.
+    func subscribe(_ counted: CountedOutbox?) -> AsyncStream<EngineStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EngineStatus.self, bufferingPolicy: .bufferingNewest(256))
         let number = state.withLock { state in
-            state.change { status in
-                if let counts = counts() { status.set(counts) }
-            }
+            state.change(counted)
             state.next += 1
             state.listeners.append((state.next, continuation))
             continuation.yield(state.current)
@@ -53,8 +62,21 @@ final class StatusBroadcast: Sendable {
     }
 
     /// Sends a changed status to all listeners; an unchanged one is not sent.
-    func send(_ change: (inout EngineStatus) -> Void) {
-        state.withLock { $0.change(change) }
+    ///
+    /// - Parameter counted: what waits, where it was counted.
+    func send(_ counted: CountedOutbox? = nil, _ change: (inout EngineStatus) -> Void) {
+        state.withLock { $0.change(counted, change) }
+    }
+}
+
+/// What waits in the outbox, counted at a position of the log.
+struct CountedOutbox: Sendable {
+    var counts: OutboxCounts
+    var position: Position
+
+    init(_ views: ViewReader) throws {
+        counts = try OutboxCounts(views)
+        position = views.last
     }
 }
 

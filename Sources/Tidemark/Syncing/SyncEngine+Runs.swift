@@ -173,11 +173,8 @@ extension SyncEngine {
                 }
                 // What waits is counted when a phase begins: it may be much.
                 let isNew = broadcast.current.progress?.phase != progress.phase
-                let counts = isNew ? try? journal.read { try OutboxCounts($0) } : nil
-                broadcast.send { status in
-                    status.activity = .syncing(progress)
-                    if let counts { status.set(counts) }
-                }
+                let counted = isNew ? try? journal.read { try CountedOutbox($0) } : nil
+                broadcast.send(counted) { $0.activity = .syncing(progress) }
             })
         return try await driver.run(
             triggers: run.triggers, scope: run.scope, mode: run.mode, time: time)

@@ -263,7 +263,7 @@ public actor SyncEngine {
     /// Any number of tasks may listen; a slow listener misses only the oldest of many statuses.
     /// While the engine is not started, edits show with the next run.
     public nonisolated var status: AsyncStream<EngineStatus> {
-        broadcast.subscribe { try? replica.journal.read { try OutboxCounts($0) } }
+        broadcast.subscribe(try? replica.journal.read { try CountedOutbox($0) })
     }
 
     /// What runs do, one thing after another, from now on.
@@ -279,11 +279,9 @@ public actor SyncEngine {
 
     /// Publishes the engine's activity.
     func publish(_ activity: EngineStatus.Activity, _ outcome: SyncOutcome? = nil) {
-        let counts = try? replica.journal.read { try OutboxCounts($0) }
-        broadcast.send { status in
+        broadcast.send(try? replica.journal.read { try CountedOutbox($0) }) { status in
             status.activity = activity
             if let outcome { status.lastOutcome = outcome }
-            if let counts { status.set(counts) }
         }
     }
 }

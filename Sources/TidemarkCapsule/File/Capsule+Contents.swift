@@ -33,7 +33,7 @@ extension Capsule {
         return digests.sorted()
     }
 
-    /// Takes the bytes of those into it that are there, whole and can be read; passes over others.
+    /// Takes the bytes of its files that are there and whole; passes over the others.
     ///
     /// - Parameter store: the directory of the store.
     /// - Returns: how many had no room.

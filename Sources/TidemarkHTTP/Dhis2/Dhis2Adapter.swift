@@ -207,10 +207,10 @@ public struct Dhis2Adapter: ServerAdapter {
         _ page: String?
     ) throws(SyncFailure) -> ServerRequest {
         let kind = try known(collection)
-        var words = try dialect.words(parameters.without(Self.narrowing), of: kind)
-        if let id = parameters[Self.narrowing], let name = dialect.idsParameter(of: kind) {
-            words.append((name, id))
-        }
+        let idName = dialect.idsParameter(of: kind)
+        let own = idName == nil ? parameters : parameters.without(Self.narrowing)
+        var words = try dialect.words(own, of: kind)
+        if let idName, let id = parameters[Self.narrowing] { words.append((idName, id)) }
         if kind == .user { return get(Self.placeOfUser) }
         if kind == .dataValues {
             guard page == nil else { throw .client(status: 0, "data values have no pages") }

@@ -155,6 +155,23 @@ extension Dhis2Adapter {
         return time.map { $0 > date.adding(seconds: seconds) } ?? false
     }
 
+    /// Where a list goes on all of whose changes lie ahead of its answer: at a time that the
+    /// server's clock shows at the earliest where it is right, and not before where it went on.
+    func cursor(
+        _ after: Revision?, beforeAllAheadOf date: Timestamp, _ kind: Dhis2Kind
+    ) -> Revision {
+        let isValue = kind == .dataValues
+        let seconds = isValue ? Self.valueAheadSeconds : Self.aheadSeconds
+        let clock = date.adding(seconds: -seconds)
+        if let after {
+            let text = after.description
+            let known = isValue ? Self.moment(text) : Dhis2Day.moment(text)
+            if known.map({ $0 > clock }) ?? true { return after }
+        }
+        // To the millisecond, of values with a zone.
+        return Revision(clock.description.prefix(23) + (isValue ? "+0000" : ""))
+    }
+
     /// A page of a list, and the last change of which it tells; one ahead of `date` is none.
     private func page(
         _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ date: Timestamp?,
@@ -166,15 +183,18 @@ extension Dhis2Adapter {
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
         var latest: String?
+        var hasAhead = false
         for item in items {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try record(kind, bytes))
                 let member = kind.isTracker ? dialect.changedAt : "lastUpdated"
-                guard let time = JSON.value(member, of: bytes)?.stringValue,
-                    !isAhead(time, kind, of: date)
-                else { continue }
-                latest = max(time, latest ?? time)
+                guard let time = JSON.value(member, of: bytes)?.stringValue else { continue }
+                if isAhead(time, kind, of: date) {
+                    hasAhead = true
+                } else {
+                    latest = max(time, latest ?? time)
+                }
             } catch {
                 result.unreadable.append(misfit(kind, bytes, error))
             }
@@ -184,6 +204,9 @@ extension Dhis2Adapter {
         }
         // Of no change there is no time; the list goes on where it did.
         result.cursor = latest.map { Revision($0) } ?? after
+        if latest == nil, hasAhead, let date {
+            result.cursor = cursor(after, beforeAllAheadOf: date, kind)
+        }
         return result
     }
 

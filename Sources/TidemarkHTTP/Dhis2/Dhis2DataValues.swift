@@ -145,20 +145,29 @@ extension Dhis2Adapter {
     ) throws(SyncFailure) -> ListPage {
         var result = ListPage(records: [], next: nil, cursor: after)
         var latest: (time: Timestamp, text: String)?
+        var hasAhead = false
         for item in try valueItems(body) {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try value(bytes))
                 guard let text = JSON.value(Self.since, of: bytes)?.stringValue,
-                    let time = Self.moment(text), !isAhead(text, .dataValues, of: date)
+                    let time = Self.moment(text)
                 else { continue }
-                if latest.map({ $0.time < time }) ?? true { latest = (time, text) }
+                if isAhead(text, .dataValues, of: date) {
+                    hasAhead = true
+                } else if latest.map({ $0.time < time }) ?? true {
+                    latest = (time, text)
+                }
             } catch {
                 result.unreadable.append(
                     UnreadableRecord(id: nil, bytes: bytes, problem: error.detail))
             }
         }
-        if let latest { result.cursor = Revision(latest.text) }
+        if let latest {
+            result.cursor = Revision(latest.text)
+        } else if hasAhead, let date {
+            result.cursor = cursor(after, beforeAllAheadOf: date, .dataValues)
+        }
         return result
     }
 

@@ -47,9 +47,9 @@ struct ComparedSides {
         }
     }
 
-    /// Gives an assumed base what is the server's own: its writing of values that were sent, members
-    /// of elements, and fields that were not sent: of an entity that was made here all that came
-    /// since, else the empty ones.
+    /// Gives an assumed base what is the server's own: its writing of values that were sent,
+    /// members of elements, and fields that were not sent: of an entity that was made here all that
+    /// came since, else the empty ones.
     mutating func completeOld(_ assumed: AssumedBase) {
         guard case .live(let old) = old, let new = new.document else { return }
         var complete = Patch()

@@ -39,8 +39,8 @@ package enum FullPullRule {
 package enum SweepRule {
     /// Whether the user is asked before they are taken for deleted: more than half.
     ///
-    /// - Parameter isReadable: whether a single one may be concluded from: it is read back, or the
-    ///   list named something else.
+    /// - Parameter isReadable: whether a single one may be taken for deleted: it is read back
+    ///   first, or the list named others.
     package static func asksFirst(absent: Int, of known: Int, isReadable: Bool) -> Bool {
         absent * 2 > known && (known > 1 || !isReadable)
     }

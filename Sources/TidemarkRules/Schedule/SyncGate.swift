@@ -125,8 +125,8 @@ package struct SyncGates: Sendable, Hashable {
     /// How long it is until something is tried again.
     ///
     /// What a run did not try though it was due, because it could not, waits for its backoff, and
-    /// after each more such run twice as long: what can't be tried makes ever fewer runs. Where many
-    /// runs came in a short time it waits no longer than it has been due.
+    /// after each more such run twice as long: what can't be tried makes ever fewer runs. Where
+    /// many runs came in a short time it waits no longer than it has been due.
     private static func wait(for gate: SyncGate, at now: Moment, _ runs: [LastRun]) -> Int64 {
         let left = gate.left(at: now)
         guard left == 0, let last = runs.first else { return left }

@@ -227,8 +227,9 @@ public protocol ServerAdapter: Sendable {
     /// The parameters of a list of one entity that shows all that some lists show of it, and what
     /// was deleted in its tree; nil where there is no such list, as by default.
     ///
-    /// It is asked about entities of which a list's word was left out until nothing in their trees
-    /// waits (``CollectionModel/withholdsTrees``). Without such a list they are read.
+    /// It is asked about an entity once nothing in its tree waits, where a list's word of it was
+    /// left out because something did (``CollectionModel/withholdsTrees``). Without such a list it
+    /// is read.
     ///
     /// - Parameters:
     ///   - lists: the parameters of the collection's lists.

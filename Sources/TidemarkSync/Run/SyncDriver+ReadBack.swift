@@ -27,8 +27,7 @@ extension SyncDriver {
         case (.listPart(let collection, _, _, _), .page(let page)):
             let id = try serverID(of: key)
             return found(id, in: page.records) ?? .nothing(.read(collection, id: id))
-        case (.listPart(let collection, _, _, _), .failure(.client)),
-            (.listPart(let collection, _, _, _), .failure(.forbidden)):
+        case (.listPart(let collection, _, _, _), .failure(let failure)) where !failure.stopsRun:
             return .nothing(.read(collection, id: try serverID(of: key)))
         case (.read(let collection, let id), .absent):
             guard adapter.traits.absenceNeedsFetch.contains(collection.name),

@@ -38,7 +38,7 @@ extension SyncMachine {
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         if case .fetch(let keys) = scope { asked = keys.reversed() }
-        if scope == .all { asked = left.released.reversed() }
+        if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }
         guard scope.pushes else { return state = .describing }
         let awaited = prepare(left.tickets)

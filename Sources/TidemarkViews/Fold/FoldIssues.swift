@@ -276,6 +276,12 @@ extension RowReading {
 }
 
 extension RowReading {
+    /// The server's words because of which a person is asked about an entity, without those of
+    /// which nothing is in question any more.
+    package func openQuestions(of row: EntityRow) throws -> [Position] {
+        try (row.refusal?.questions ?? []).filter { try askedFields(row, at: $0) != nil }
+    }
+
     /// The first decision at a position by which a person is asked; nil for none.
     package func question(at position: Position) throws -> DecisionRow? {
         var number = 0

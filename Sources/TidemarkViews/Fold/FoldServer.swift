@@ -188,7 +188,7 @@ extension Fold {
     /// refused does.
     func endQuestions(_ row: inout EntityRow, _ key: EntityKey) throws {
         guard var refusal = row.refusal, refusal.isAsked,
-            try refusal.questions.allSatisfy({ try askedFields(row, at: $0) == nil })
+            try openQuestions(of: row).isEmpty
         else { return }
         if refusal.status == 0 {
             try rearm(&row, key)
@@ -208,7 +208,9 @@ extension Fold {
         var refusal = EntityRow.Refusal(
             position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
         refusal.earlier = try openQuestions(row, besides: asked.flatMap(\.fields))
-        if let before = row.refusal, !refusal.earlier.isEmpty {
+        if let before = row.refusal, let first = refusal.earlier.first,
+            first == before.questions.first
+        {
             // Both sides changed the entity since the first question.
             refusal.base = before.base
         } else if row.isAssumed {

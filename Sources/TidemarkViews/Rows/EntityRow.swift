@@ -89,8 +89,8 @@ package struct EntityRow: Sendable, Hashable {
         /// The server's words because of which a person was asked before, about what is in question
         /// still.
         package var earlier: [Position] = []
-        /// Where a person is asked about what was only sent and accepted before: that, with what the
-        /// server is known to have made of it; else empty.
+        /// Where a person is asked about what was only sent and accepted before: that, with what
+        /// the server is known to have made of it; else empty.
         package var base: [UInt8] = []
 
         /// Why a person is asked, the oldest first.

@@ -140,13 +140,13 @@ import TidemarkSync
     }
 
     @Test func `a list goes on at no value that lies ahead of the answer`() throws {
-        func listed(after: String?) throws -> ServerAnswer {
-            let body =
-                #"{"dataValues":["#
-                + [
-                    value("D1", #""value":"1","lastUpdated":"2026-01-01T10:02:00.000+0000""#),
-                    value("D2", #""value":"2","lastUpdated":"2026-01-01T12:01:00.000+0200""#),
-                ].joined(separator: ",") + "]}"
+        func listed(after: String?, all: Bool = true) throws -> ServerAnswer {
+            let values = [
+                value("D1", #""value":"1","lastUpdated":"2026-01-01T10:02:00.000+0000""#),
+                value("D2", #""value":"2","lastUpdated":"2026-01-01T12:01:00.000+0200""#),
+            ]
+            let some = all ? values : [values[0]]
+            let body = #"{"dataValues":["# + some.joined(separator: ",") + "]}"
             return try adapter().answer(
                 to: .list(Self.values, after: after.map { Revision($0) }, page: nil),
                 HTTPResponse(
@@ -157,6 +157,11 @@ import TidemarkSync
         #expect(page.records.count == 2)
         #expect(page.cursor == Revision("2026-01-01T12:01:00.000+0200"))
         #expect(try listed(after: "2026-01-01T10:02:00.000+0000") == .cursorExpired)
+        // Where all lie ahead it goes on at the time of the answer, or a minute before.
+        guard case .page(let ahead) = try listed(after: nil, all: false) else {
+            return #expect(Bool(false))
+        }
+        #expect(ahead.cursor == Revision("2026-01-01T09:59:00.000+0000"))
     }
 
     @Test func `a set without values keeps the cursor`() throws {

@@ -307,8 +307,12 @@ import TidemarkSync
         }
         let (known, ahead) = ("2026-01-01T09:59:00.000", "2035-01-01T00:00:00.000")
         #expect(try cursor([ahead, known]) == Revision(known))
-        #expect(try cursor([ahead]) == nil)
+        // Where all lie ahead it goes on at what the server's clock shows at the earliest.
+        let earliest = Revision("2025-12-31T19:00:00.000")
+        #expect(try cursor([ahead]) == earliest)
         #expect(try cursor([ahead], after: known) == Revision(known))
+        #expect(try cursor([ahead], after: "2025-12-01T00:00:00.000") == earliest)
+        #expect(try cursor([ahead], at: nil) == Revision(ahead))
         #expect(try cursor([ahead, known], at: nil) == Revision(ahead))
         // The server's zone may be ahead of UTC.
         #expect(

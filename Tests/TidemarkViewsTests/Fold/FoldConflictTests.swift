@@ -194,8 +194,8 @@ import TidemarkViews
 @Suite struct `the fold of what a person is asked about` {
     private static let key = EntityKey("tasks", "1")
 
-    /// An edit of two fields, of which the server changed first one and then the other, with a later
-    /// edit of the first one.
+    /// An edit of two fields, of which the server changed first one and then the other, with a
+    /// later edit of the first one.
     private func askedTwice() throws -> MemoryFold {
         let fold = MemoryFold()
         try fold.apply([
