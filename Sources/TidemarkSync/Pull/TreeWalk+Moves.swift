@@ -1,4 +1,4 @@
-// TreeWalk+Moves.swift — what is found at another place than before: moved there, or something else.
+// TreeWalk+Moves.swift — what is found at another place than before, moved or not.
 //
 // By an id of the server's it was moved, unless the folder in which it lay is passed over: there it
 // stays, and what is found is a link to it.

@@ -18,8 +18,7 @@ import TidemarkTesting
             ])
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `is sent once where the model has no tree any more`() async throws {
+    @Test func `is sent once where the model has no tree any more`() async throws {
         let tree = CollectionModel.TreeRule(parent: "parent", name: "name", kind: "kind")
         let world = SyncWorld(model: Self.model(tree))
         try await SyncDevice.with(world) { device async throws in
