@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkInspect
 import TidemarkStore
 import TidemarkSync
