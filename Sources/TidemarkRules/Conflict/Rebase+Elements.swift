@@ -93,8 +93,11 @@ struct ComparedSides {
         }
         func isWriting(_ there: JSONValue?, of sent: JSONValue?) -> Bool {
             // Other letters or spaces are another's where the server had it as it was sent.
-            let before = assumed == .overwritten && there != nil ? sent : nil
-            return sent == there || Writing.isNormalised(sent, as: there, before: before)
+            let before = assumed == .overwritten ? sent : nil
+            // An empty value that was taken may be left out.
+            let isLeftOut = there == nil && sent?.isEmpty == true && assumed != .overwritten
+            return sent == there || isLeftOut
+                || Writing.isNormalised(sent, as: there, before: before)
         }
         guard elementwise.element(name) != nil, let members = sent?.object,
             let all = there?.object

@@ -5,8 +5,7 @@ package import TidemarkEvents
 
 /// How servers write values otherwise.
 enum Writing {
-    /// Whether a known normalisation makes `stored` of `sent`, and leaves `before` as it is: an
-    /// empty value may also be left out.
+    /// Whether a known normalisation makes `stored` of `sent`, and leaves `before` as it is.
     ///
     /// A value from before that is not normalised tells of a server that does not normalise: then
     /// somebody wrote the new one so.
@@ -15,7 +14,6 @@ enum Writing {
     ) -> Bool {
         switch (sent, stored) {
         case (nil, .null?), (.null?, nil): return true
-        case (let sent?, nil): return sent.isEmpty && before?.isEmpty != true
         case (.string(let sent)?, .string(let stored)?):
             if let time = RFC3339.parse(sent), time == RFC3339.parse(stored) { return true }
             if let time = RFC3339.parseLocal(sent), time == RFC3339.parseLocal(stored) {

@@ -1,5 +1,5 @@
-// SyncDriver+ReadBack.swift — what an answer about one entity tells of it, and which call is to tell
-// where it tells nothing.
+// SyncDriver+ReadBack.swift — what an answer about one entity tells of it, and which call is to
+// tell where it tells nothing.
 //
 //   a list of the entity alone   it is not of that list any more: it is read
 //   a read                       there is none, and it may be out of reach: it is fetched

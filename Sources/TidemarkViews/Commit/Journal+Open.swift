@@ -60,6 +60,20 @@ extension Journal {
     private static func openReadOnly(
         _ directory: String, _ options: Environment.Options
     ) throws -> Journal {
+        var triesLeft = 3
+        while true {
+            do { return try tryReadOnly(directory, options) } catch let error as StoreError
+                where error.code == .lost && triesLeft > 0
+            {
+                // Another process may have put a smaller file in its place just then.
+                triesLeft -= 1
+            }
+        }
+    }
+
+    private static func tryReadOnly(
+        _ directory: String, _ options: Environment.Options
+    ) throws -> Journal {
         let identity = try StoreIdentity.find(in: directory).identity
         if let identity, identity.isInitialised, case .missing = try StoreFiles.data(directory) {
             throw StoreIdentity.lost(identity, in: directory)

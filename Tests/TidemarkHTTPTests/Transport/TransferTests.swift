@@ -23,16 +23,19 @@ import TidemarkSync
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde", "abcde"),
-        ("HTTP/1.1 206 X\r\nContent-Length: 9\r\n\r\nabcde", "12abcde"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n", "abcde"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde", 0, "abcde"),
+        ("HTTP/1.1 206 X\r\nContent-Length: 9\r\n\r\nabcde", 2, "12abcde"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n", 0, "abcde"),
+        // The whole file is written over no part of one.
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde", 2, "1234"),
     ])
     func `what came before the connection broke is in the file`(
-        _ text: String, _ kept: String
+        _ text: String, _ offset: Int, _ kept: String
     ) async throws {
         let target = try folder.file("1234".utf8)
         try await withServer(try saying(text)) { server in
-            let error = await transport.transferFailure(server.request(), into: target, at: 2)
+            let error = await transport.transferFailure(
+                server.request(), into: target, at: offset)
 
             #expect(error?.code == .connectionLost)
             let now = try bytes(of: target)
