@@ -95,7 +95,7 @@ struct ComparedSides {
             // Other letters or spaces are another's where the server had it as it was sent.
             let before = assumed == .overwritten ? sent : nil
             // An empty value that was taken may be left out.
-            let isLeftOut = there == nil && sent?.isEmpty == true && assumed != .overwritten
+            let isLeftOut = there == nil && sent?.isEmpty == true
             return sent == there || isLeftOut
                 || Writing.isNormalised(sent, as: there, before: before)
         }
