@@ -146,13 +146,19 @@ extension Dhis2Adapter {
     /// The same of a data value, whose time has a zone.
     private static let valueAheadSeconds: Int64 = 60
 
+    private static func aheadSeconds(of kind: Dhis2Kind) -> Int64 {
+        kind == .dataValues ? valueAheadSeconds : aheadSeconds
+    }
+
+    /// When a change was made; nil where its text is no time.
+    private static func moment(_ text: String, _ kind: Dhis2Kind) -> Timestamp? {
+        kind == .dataValues ? moment(text) : Dhis2Day.moment(text)
+    }
+
     /// Whether the time of a change lies ahead of that of an answer: the server's clock was wrong.
     func isAhead(_ text: String, _ kind: Dhis2Kind, of date: Timestamp?) -> Bool {
-        guard let date else { return false }
-        let isValue = kind == .dataValues
-        let time = isValue ? Self.moment(text) : Dhis2Day.moment(text)
-        let seconds = isValue ? Self.valueAheadSeconds : Self.aheadSeconds
-        return time.map { $0 > date.adding(seconds: seconds) } ?? false
+        guard let date, let time = Self.moment(text, kind) else { return false }
+        return time > date.adding(seconds: Self.aheadSeconds(of: kind))
     }
 
     /// Where a list goes on all of whose changes lie ahead of its answer: at a time that the
@@ -160,16 +166,12 @@ extension Dhis2Adapter {
     func cursor(
         _ after: Revision?, beforeAllAheadOf date: Timestamp, _ kind: Dhis2Kind
     ) -> Revision {
-        let isValue = kind == .dataValues
-        let seconds = isValue ? Self.valueAheadSeconds : Self.aheadSeconds
-        let clock = date.adding(seconds: -seconds)
-        if let after {
-            let text = after.description
-            let known = isValue ? Self.moment(text) : Dhis2Day.moment(text)
-            if known.map({ $0 > clock }) ?? true { return after }
+        let clock = date.adding(seconds: -Self.aheadSeconds(of: kind))
+        if let after, Self.moment(after.description, kind).map({ $0 > clock }) ?? true {
+            return after
         }
         // To the millisecond, of values with a zone.
-        return Revision(clock.description.prefix(23) + (isValue ? "+0000" : ""))
+        return Revision(clock.description.prefix(23) + (kind == .dataValues ? "+0000" : ""))
     }
 
     /// A page of a list, and the last change of which it tells; one ahead of `date` is none.

@@ -94,9 +94,7 @@ struct ComparedSides {
         func isWriting(_ there: JSONValue?, of sent: JSONValue?) -> Bool {
             // Other letters or spaces are another's where the server had it as it was sent.
             let before = assumed == .overwritten ? sent : nil
-            // An empty value that was taken may be left out.
-            let isLeftOut = there == nil && sent?.isEmpty == true
-            return sent == there || isLeftOut
+            return sent == there || there.leavesOut(sent)
                 || Writing.isNormalised(sent, as: there, before: before)
         }
         guard elementwise.element(name) != nil, let members = sent?.object,

@@ -28,7 +28,7 @@ package struct OtherWriting: Sendable, Hashable {
     /// What decisions call the rule that tells it.
     package static let name = "writing"
     /// The rule's version.
-    package static let version = 2
+    package static let version = 1
 }
 
 extension Rebase {

@@ -75,3 +75,8 @@ extension JSONValue {
         }
     }
 }
+
+extension JSONValue? {
+    /// Whether there is nothing, and what a server took is empty: that it may leave out.
+    package func leavesOut(_ sent: JSONValue?) -> Bool { self == nil && sent?.isEmpty == true }
+}

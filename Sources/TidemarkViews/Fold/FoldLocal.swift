@@ -132,10 +132,9 @@ extension Fold {
         let made = try collection.read(JSONDocument(parsing: row.givenUp))
         let changed = made.keys.filter { made.value($0) != known.value($0) }
         let removed = known.keys.filter { made.rawValue($0) == nil }
-        // What is empty a server may leave out.
         let isArrived = changed.allSatisfy { name in
-            told.value(name) == made.value(name)
-                || told.value(name) == nil && made.value(name)?.isEmpty == true
+            let (sent, there) = (made.value(name), told.value(name))
+            return there == sent || there.leavesOut(sent)
         }
         guard isArrived, removed.allSatisfy({ told.rawValue($0) == nil }) else { return base }
         let bytes = known.applying(

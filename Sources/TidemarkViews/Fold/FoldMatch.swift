@@ -281,8 +281,7 @@ extension Fold {
         var differing: [String] = []
         for field in sent.keys where lists.list(in: field) == nil {
             let isServers = collection.serverFields.contains(field)
-            // What is empty a server may leave out.
-            let isLeftOut = record.rawValue(field) == nil && sent.value(field)?.isEmpty == true
+            let isLeftOut = record.value(field).leavesOut(sent.value(field))
             if try !isServers && !isLeftOut && !areSame(record, sent, in: field, collection) {
                 differing.append(field)
             } else if let raw = record.rawValue(field) {

@@ -185,16 +185,22 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
-    @Test("is asked for as a whole where a range is answered with 200 in its middle")
-    func wholeInTheMiddle() async throws {
+    /// A file whose second part is answered with another whole file.
+    private func wholeForRest(_ text: String, _ fields: HTTPFields = [:]) throws -> TransferWorld {
         let world = try TransferWorld()
         world.serve("/files/1", "0123456789", tag: "\"a\"")
         try world.name("/files/1")
         world.files.fault = { request, answer in
             guard request.headerFields[.range]?.hasPrefix("bytes=4") == true else { return answer }
             return TransportResponse(
-                response: HTTPResponse(status: .ok), body: Array("all of it".utf8))
+                response: HTTPResponse(status: .ok, headerFields: fields), body: Array(text.utf8))
         }
+        return world
+    }
+
+    @Test("is asked for as a whole where a range is answered with 200 in its middle")
+    func wholeInTheMiddle() async throws {
+        let world = try wholeForRest("all of it")
 
         #expect(try await world.engine.transfer().stored == 1)
         #expect(world.asked == ["bytes=0-3", "bytes=4-7 \"a\"", "whole"])
@@ -206,15 +212,7 @@ extension TransferWorld {
 
     @Test("is never of two versions, though a whole one of another breaks off in its middle")
     func wholeCutInTheMiddle() async throws {
-        let world = try TransferWorld()
-        world.serve("/files/1", "0123456789", tag: "\"a\"")
-        try world.name("/files/1")
-        world.files.fault = { request, answer in
-            guard request.headerFields[.range]?.hasPrefix("bytes=4") == true else { return answer }
-            return TransportResponse(
-                response: HTTPResponse(status: .ok, headerFields: [.contentLength: "10"]),
-                body: Array("abcdefgh".utf8))
-        }
+        let world = try wholeForRest("abcdefgh", [.contentLength: "10"])
         _ = try await world.engine.transfer()
         world.files.fault = nil
         world.world.clock.advance(by: .seconds(60))
