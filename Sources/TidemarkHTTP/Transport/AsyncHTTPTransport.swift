@@ -75,7 +75,7 @@
                 running.withLock { $0 = task }
             }
 
-            if case .failure = outcome { running.withLock { $0?.cancel() } }
+            if call.isUnfinished(after: outcome) { running.withLock { $0?.cancel() } }
             return try outcome.get()
         }
 

@@ -13,6 +13,7 @@ extension TransportExchange {
         /// Where it goes first.
         package let url: URL
         package let exchange: TransportExchange
+        private let file: TransportFile?
         private let end: DispatchTime
 
         /// Checks a request, and opens the file for its answer.
@@ -27,6 +28,7 @@ extension TransportExchange {
             guard limits.deadline > .zero else { throw TransportError(.timeout) }
             url = try TransportRequest.url(of: request, bodyCount: body?.count)
             self.request = TransportRequest.completed(request, hasBody: body != nil)
+            self.file = file
             exchange = TransportExchange(
                 method: request.method, url: url, limits: limits,
                 receiver: try TransportReceiver(into: file))
@@ -47,6 +49,15 @@ extension TransportExchange {
                 }
             } onCancel: {
                 exchange.fail(TransportError(.cancelled))
+            }
+        }
+
+        /// Whether the platform may still be at work after this ending, and is to be stopped.
+        package func isUnfinished(after outcome: Outcome) -> Bool {
+            switch outcome {
+            case .success(let answer):
+                file.map { TransportTransfer.isWithoutBody(answer.response, for: $0) } ?? false
+            case .failure: true
             }
         }
     }

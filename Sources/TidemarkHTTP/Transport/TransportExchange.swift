@@ -51,11 +51,13 @@ package final class TransportExchange: @unchecked Sendable {
         return false
     }
 
-    /// Takes status and header fields; an announced length over the limit ends the exchange.
+    /// Takes status and header fields; an announced length over the limit ends the exchange, and
+    /// so does a body that is not waited for.
     package func receive(head: HTTPResponse?) {
         settle { () throws(TransportError) in
-            if let head { try begin(head) }
-            return nil
+            guard let head else { return nil }
+            try begin(head)
+            return receiver.flatMap { $0.isOver ? $0.transfer(head) : nil }
         }
     }
 

@@ -89,7 +89,7 @@ public final class URLSessionTransport: Transport {
         let outcome = await call.outcome { task.resume() }
 
         exchanges.remove(id: task.taskIdentifier)
-        if case .failure = outcome { queue.async { task.cancel() } }
+        if call.isUnfinished(after: outcome) { queue.async { task.cancel() } }
         return try outcome.get()
     }
 

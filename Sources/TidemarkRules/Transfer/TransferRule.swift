@@ -41,6 +41,8 @@ package struct FetchFacts: Sendable, Hashable {
     package var encoding: String?
     /// The version that the file must be of; nil for any.
     package var version: String?
+    /// Whether the answer is HTML.
+    package var isPage = false
     /// How many bytes of it were written.
     package var written: UInt64 = 0
 
@@ -100,12 +102,14 @@ package enum TransferRule {
             // A list names the other one.
             return (from == 0 ? .failed : .anew, nil)
         }
+        // What is encoded has another length than what was written.
+        let said = isEncoded(facts) ? nil : facts.length.flatMap { UInt64($0) }
         switch facts.status {
-        // The whole file where a rest was asked for was not written over what is there of it.
-        case 200 where from > 0: return (.partless, nil)
+        case 200 where from > 0: return (wholeForRest(facts, progress, said), nil)
+        // A page without a version may be another's than the file's.
+        case 200 where facts.isPage && facts.tag == nil && progress.failures < pagesMax:
+            return (.failed, nil)
         case 200:
-            // What is encoded has another length than what was written.
-            let said = isEncoded(facts) ? nil : facts.length.flatMap { UInt64($0) }
             if let said, said > bytesMax { return (.refused, said) }
             if let said, said != facts.written { return (.failed, nil) }
             return facts.written > bytesMax
@@ -135,6 +139,21 @@ package enum TransferRule {
         case 300..<500: return (.refused, nil)
         default: return (.failed, nil)
         }
+    }
+
+    /// What 200 means where a rest was asked for: nothing was written over what is there.
+    ///
+    /// By its version, or else by its length, it is the file that is there in part, which the
+    /// server does not give in parts any more; with another version it is another file. What tells
+    /// neither may come from a machine in between, and counts only once it came again.
+    private static func wholeForRest(
+        _ facts: FetchFacts, _ progress: FetchProgress, _ said: UInt64?
+    ) -> ReceivedFile.Result {
+        if let tag = facts.tag {
+            return EntityTag.isSame(tag, progress.tag) ? .partless : .anew
+        }
+        let isSame = said != nil && said == progress.total
+        return isSame || progress.failures >= pagesMax ? .partless : .failed
     }
 
     /// Whether a status says that a file is not there in the version that was asked for.

@@ -58,6 +58,14 @@ extension TransportTransfer {
         default: nil
         }
     }
+
+    /// Whether the body of an answer is not waited for: it is the whole file, where a rest was
+    /// asked for.
+    ///
+    /// The head tells all that is used of it, and the body may take hours.
+    public static func isWithoutBody(_ response: HTTPResponse, for file: TransportFile) -> Bool {
+        response.status.code == 200 && file.offset > 0
+    }
 }
 
 extension Transport {
@@ -69,7 +77,7 @@ extension Transport {
         var receiver = try TransportReceiver(into: file)
         let answer = try await send(request, body: try body?.bytes(), limits: limits)
         try receiver.begin(answer.response)
-        try receiver.take(answer.body)
+        if !receiver.isOver { try receiver.take(answer.body) }
         return receiver.transfer(answer.response)
     }
 }

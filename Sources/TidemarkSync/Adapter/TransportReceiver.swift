@@ -7,6 +7,8 @@ import TidemarkStore
 package struct TransportReceiver: Sendable {
     /// How many bytes of the body have come.
     package private(set) var count = 0
+    /// Whether nothing is taken of the answer that has begun but its head.
+    package private(set) var isOver = false
 
     /// How much is kept of an answer that was to go to a file and is none, in bytes.
     private static let keptMax = 64 << 10
@@ -35,6 +37,7 @@ package struct TransportReceiver: Sendable {
     package mutating func begin(_ head: HTTPResponse) throws(TransportError) {
         drop()
         guard let file, let target else { return }
+        isOver = TransportTransfer.isWithoutBody(head, for: file)
         place = TransportTransfer.place(of: head, in: file)
         guard let place else { return }
         do throws(StoreError) { try target.cut(at: place) } catch { throw TransportError(error) }
@@ -56,6 +59,7 @@ package struct TransportReceiver: Sendable {
 
     /// Forgets what came; a file keeps what was written to it.
     package mutating func drop() {
+        isOver = false
         place = nil
         body = []
         count = 0

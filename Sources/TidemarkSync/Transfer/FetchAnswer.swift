@@ -31,6 +31,10 @@ package enum FetchAnswer: Sendable {
         answered.fields = Self.fields.compactMap { name in
             field(name).map { Named(name.rawName, $0) }
         }
+        // Of what type a file is, is told only where it may be none.
+        if answered.tag == nil, let type = field(.contentType), Self.isPage(type) {
+            answered.fields.append(Named(HTTPField.Name.contentType.rawName, type))
+        }
         answered.retryAfter = RetryAfter.seconds(head)
         answered.file.bytes = UInt64(written)
         self = .answered(answered.judged(as: plan))
@@ -68,6 +72,11 @@ package enum FetchAnswer: Sendable {
         failed.mayHaveArrived = error.mayHaveArrived
         failed.detail = error.detail
         self = .failed(failed)
+    }
+
+    /// Whether a media type is that of HTML.
+    fileprivate static func isPage(_ type: String) -> Bool {
+        type.lowercased().hasPrefix("text/html")
     }
 
     /// What it means.
@@ -143,6 +152,7 @@ extension RequestAnswered {
         facts.length = field("Content-Length")
         facts.encoding = field("Content-Encoding")
         facts.version = plan.version
+        facts.isPage = field("Content-Type").map(FetchAnswer.isPage) ?? false
         facts.written = file.bytes
         let (result, total) = TransferRule.result(
             facts, plan.progress, from: plan.from, count: plan.count,
@@ -172,10 +182,10 @@ extension RowReading {
             if !digest.isEmpty, digest != plan.digest { name = nil }
         }
         var answer = answer
-        let type = answer.fields.first { $0.name == "Content-Type" }?.value.lowercased()
+        let type = answer.fields.first { $0.name == "Content-Type" }?.value
         let result = TransferRule.sent(
             status: answer.status, hasName: name != nil,
-            isPage: type?.hasPrefix("text/html") ?? false,
+            isPage: type.map(FetchAnswer.isPage) ?? false,
             failures: try send(ContentSource(plan.collection, plan.digest))?.failures ?? 0)
         answer.file.result = result
         answer.file.name = result == .sent ? name : nil

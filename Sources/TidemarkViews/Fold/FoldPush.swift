@@ -239,7 +239,7 @@ extension Fold {
             position: position, status: refusal.status, message: refusal.message,
             isAsked: isAsked)
         if isAsked {
-            told.earlier = try openQuestions(row, besides: [])
+            told.earlier = try openQuestions(of: row)
             told.base = row.refusal?.base ?? []
         }
         row.refusal = told

@@ -207,7 +207,7 @@ extension Fold {
         guard let last = asked.last?.position else { return }
         var refusal = EntityRow.Refusal(
             position: position, status: 0, message: EntityRow.Refusal.asked, isAsked: true)
-        refusal.earlier = try openQuestions(row, besides: asked.flatMap(\.fields))
+        refusal.earlier = try questionsLeft(of: row, besides: asked.flatMap(\.fields))
         if let before = row.refusal, let first = refusal.earlier.first,
             first == before.questions.first
         {
@@ -224,8 +224,11 @@ extension Fold {
         row.refusal = refusal
     }
 
-    /// Why a person is asked about an entity, without what is only about some fields.
-    func openQuestions(_ row: EntityRow, besides fields: [String]) throws -> [Position] {
+    /// The questions about an entity that are about a field besides those that it is asked about
+    /// anew; one about the whole entity is asked anew with any.
+    private func questionsLeft(
+        of row: EntityRow, besides fields: [String]
+    ) throws -> [Position] {
         let names = Set(fields.map(ExactString.init))
         return try (row.refusal?.questions ?? []).filter { question in
             let asked = try askedFields(row, at: question) ?? []

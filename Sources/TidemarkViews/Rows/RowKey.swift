@@ -71,7 +71,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 11
+        case .entities, .outbox: 12
         case .watermarks: 10
         case .contents, .schedule: 9
         case .decisions: 8

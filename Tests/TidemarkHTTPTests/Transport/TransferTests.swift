@@ -26,8 +26,6 @@ import TidemarkSync
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde", 0, "abcde"),
         ("HTTP/1.1 206 X\r\nContent-Length: 9\r\n\r\nabcde", 2, "12abcde"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n", 0, "abcde"),
-        // The whole file is written over no part of one.
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde", 2, "1234"),
     ])
     func `what came before the connection broke is in the file`(
         _ text: String, _ offset: Int, _ kept: String
@@ -40,6 +38,24 @@ import TidemarkSync
             #expect(error?.code == .connectionLost)
             let now = try bytes(of: target)
             #expect(now == Array(kept.utf8))
+        }
+    }
+
+    @Test func `the whole file in answer to the request for a rest ends with its head`()
+        async throws
+    {
+        let target = try folder.file("1234".utf8)
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\nabcde")
+            connection.waitForClose()
+        }
+        try await withServer(server) { server in
+            let answer = try await transport.transfer(server.request(), into: target, at: 2)
+
+            #expect(answer.response.status == .ok && answer.written == nil && answer.body == [])
+            let now = try bytes(of: target)
+            #expect(now == Array("1234".utf8))
         }
     }
 

@@ -113,8 +113,43 @@ private func result(
 
     @Test("is not taken with 200 where a rest was asked for: then all is asked for at once")
     func wholeForRest() {
-        #expect(result(facts(200, length: "7", written: 7), progress(4, of: 10)) == .partless)
-        #expect(result(facts(200, length: "7", written: 3), progress(4, of: 10)) == .partless)
+        let before = progress(4, of: 10, tag: "\"a\"")
+        #expect(result(facts(200, length: "10"), before) == .partless)
+        #expect(result(facts(200, tag: "\"a\""), before) == .partless)
+        #expect(result(facts(200, tag: "W/\"a\""), before) == .partless)
+        #expect(result(facts(200, length: "10", tag: "\"b\""), before) == .anew)
+    }
+
+    @Test("is believed the third time where 200 for a rest tells neither version nor length")
+    func oddForRest() {
+        let answers = [
+            facts(200), facts(200, length: "7"), facts(200, length: "10", encoding: "br"),
+        ]
+        for answer in answers {
+            var before = progress(4, of: 10, tag: "\"a\"")
+            let results = (0..<3).map { _ in
+                let result = result(answer, before)
+                before = TransferRule.after(
+                    result, before, from: 4, bytes: 0, total: nil, tag: nil)
+                return result
+            }
+            #expect(results == [.failed, .failed, .partless])
+        }
+    }
+
+    @Test("is believed the third time where it is a page without a version")
+    func page() {
+        var answer = facts(200, length: "7", written: 7)
+        answer.isPage = true
+        var before = FetchProgress()
+        let results = (0..<3).map { _ in
+            let result = result(answer, before)
+            before = TransferRule.after(result, before, from: 0, bytes: 7, total: 7, tag: nil)
+            return result
+        }
+        #expect(results == [.failed, .failed, .whole])
+        answer.tag = "\"a\""
+        #expect(result(answer) == .whole)
     }
 
     @Test("brings nothing where it is longer or shorter than it says")

@@ -267,4 +267,32 @@ import TidemarkViews
         #expect(row.pending.map(\.isRefused) == [false] && row.refusal == nil)
         #expect(try fold.fold.issues() == [])
     }
+
+    @Test func `about the whole entity stays in question when what was on its way is refused`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.ask),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.localRequested, "tasks/1", #"{"action":"close","parameters":{}}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":2},"unset":[]}"#),
+            .about(.serverDeleted, "tasks/1", asOf: 6),
+        ])
+        let asked = try #require(try fold.entity(Self.key)?.refusal)
+        #expect(asked.isAsked && asked.questions == [Position(7)])
+
+        try fold.apply([
+            .about(
+                .pushRejected, "tasks/1", #"{"status":400,"message":"no"}"#, mutation: 3, call: 4)
+        ])
+        #expect(try fold.entity(Self.key)?.refusal?.questions == [Position(7), Position(8)])
+        try fold.apply([.about(.serverDeleted, "tasks/1", asOf: 7)])
+
+        let refusal = try #require(try fold.entity(Self.key)?.refusal)
+        #expect(refusal.isAsked)
+        #expect(try fold.fold.issues().map(\.kind) == [.conflict])
+    }
 }
