@@ -83,7 +83,8 @@ extension Fold {
 /// Fields in conflict, and what of lists goes with them.
 private struct ConflictingNames {
     private let fields: Set<ExactString>
-    /// The lists of which an element is in conflict.
+    /// The lists of which an element is in conflict, also those whose elements the model tells no
+    /// more: an edit of such a list holds all of it.
     private let ofElements: Set<ExactString>
     private let lists: [KeyedList]
 
@@ -91,7 +92,7 @@ private struct ConflictingNames {
         self.lists = lists
         fields = Set(names.map(ExactString.init))
         ofElements = Set(
-            names.compactMap { lists.element($0).map { ExactString($0.list.field) } })
+            names.compactMap { KeyedList.field(ofElement: $0).map { ExactString($0) } })
     }
 
     /// Whether a field is in conflict, or an element of a list that is, or a list with one.

@@ -296,16 +296,17 @@ extension RowReading {
     /// mutations that still wait; empty for the whole entity, nil where nothing is asked.
     func askedFields(_ row: EntityRow, at position: Position) throws -> [String]? {
         let waiting = Set(row.pending.filter(\.isRefused).map(\.position))
-        var fields: [String]?
+        var asked: [[String]] = []
         var number = 0
         while let decision = try decision(position, number) {
             number += 1
             guard decision.result == Conflict.Result.asked.rawValue,
                 decision.inputs.first.map(waiting.contains) ?? false
             else { continue }
-            fields = (fields ?? []) + decision.fields
+            asked.append(decision.fields)
         }
-        return fields
+        if asked.isEmpty { return nil }
+        return asked.contains([]) ? [] : asked.flatMap(\.self)
     }
 
     /// All fields of an entity about which a person is asked; none for the whole entity.

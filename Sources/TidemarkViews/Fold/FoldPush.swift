@@ -231,17 +231,12 @@ extension Fold {
             try settle(
                 row.pending[index], of: key, .rejected, proof: position, revision: nil)
         }
-        // What comes later and is asked about still is: no edit answers it.
-        let isAsked =
-            row.refusal?.isAsked == true
-            && row.pending.contains { $0.isRefused && $0.position > covers }
+        // What a person is asked about still is in question: no edit answers it.
+        let open = try openQuestions(of: row)
         var told = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message,
-            isAsked: isAsked)
-        if isAsked {
-            told.earlier = try openQuestions(of: row)
-            told.base = row.refusal?.base ?? []
-        }
+            isAsked: !open.isEmpty)
+        if !open.isEmpty { (told.earlier, told.base) = (open, row.refusal?.base ?? []) }
         row.refusal = told
         try refresh(&row, key)
         try put(row, key)

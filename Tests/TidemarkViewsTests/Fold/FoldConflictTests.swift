@@ -268,6 +268,72 @@ import TidemarkViews
         #expect(try fold.fold.issues() == [])
     }
 
+    @Test func `takes the whole list along where the model tells its elements no more`() throws {
+        func model(_ keyed: [CollectionModel.KeyedList]) -> Event {
+            var tasks = CollectionModel("tasks", conflict: .ask)
+            tasks.keyed = keyed
+            let model = SyncModel(name: "test", collections: [tasks])
+            return Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded)
+        }
+        func list(_ first: Int, _ second: Int) -> String {
+            #"{"answers":[{"q":"1","is":\#(first)},{"q":"2","is":\#(second)}]}"#
+        }
+        let fold = MemoryFold()
+        try fold.apply([
+            model([.init("answers", by: "q")]),
+            .about(.serverUpserted, "tasks/1", list(1, 1), asOf: 1, revision: "1"),
+            .about(
+                .localUpdated, "tasks/1", #"{"set":{"/answers/1":{"q":"1","is":2}},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", list(3, 1), asOf: 3, revision: "2"),
+            .about(
+                .localUpdated, "tasks/1", #"{"set":{"/answers/2":{"q":"2","is":2}},"unset":[]}"#),
+        ])
+        let asked = try #require(try fold.fold.issues().first)
+        #expect(asked.conflicting == ["/answers/1"])
+        try fold.apply([model([])])
+
+        let issue = try #require(try fold.fold.issues().first)
+        let kept = try fold.fold.kept(of: Self.key, beside: issue, in: CollectionModel("tasks"))
+        #expect(kept == [])
+    }
+
+    @Test func `stays in question when the server refuses it as well`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.ask),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.serverUpserted, "tasks/1", #"{"a":3}"#, asOf: 4, revision: "2"),
+            .about(
+                .pushRejected, "tasks/1", #"{"status":409,"message":"no"}"#, mutation: 3, call: 4),
+        ])
+
+        let refusal = try #require(try fold.entity(Self.key)?.refusal)
+        #expect(refusal.questions == [Position(5), Position(6)] && refusal.status == 409)
+        let issue = try #require(try fold.fold.issues().first)
+        #expect(issue.kind == .conflict && issue.conflicting == ["a"])
+        // An edit of another field has nothing of it sent.
+        try fold.apply([.about(.localUpdated, "tasks/1", #"{"set":{"b":2},"unset":[]}"#)])
+        #expect(try fold.entity(Self.key)?.pending.map(\.isRefused) == [true, false])
+    }
+
+    @Test func `is about the whole entity where one of the changes deletes it`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.ask),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.localDeleted, "tasks/1"),
+            .about(.serverUpserted, "tasks/1", #"{"a":3}"#, asOf: 4, revision: "2"),
+        ])
+
+        let issue = try #require(try fold.fold.issues().first)
+        #expect(issue.kind == .conflict && issue.conflicting == [])
+    }
+
     @Test func `about the whole entity stays in question when what was on its way is refused`()
         throws
     {
