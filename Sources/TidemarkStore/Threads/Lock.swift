@@ -20,20 +20,22 @@
         }
     }
 #else
-    import Synchronization
+    package import Synchronization
 
     /// A value behind a mutex.
     ///
     /// Built over `Synchronization.Mutex`; with `-DTIDEMARK_TSAN` over a pthread mutex, because
     /// ThreadSanitizer reports races on the former that do not exist.
+    ///
+    /// Inlined into other modules, which else would make its generic types at run time.
     package final class Lock<Value>: Sendable {
-        private let mutex: Mutex<Value>
+        @usableFromInline let mutex: Mutex<Value>
 
         /// A lock around `value`.
         package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
         /// Runs `body` alone with the value; `body` must not use the same lock.
-        package func withLock<R, E>(
+        @inlinable package func withLock<R, E>(
             _ body: (inout sending Value) throws(E) -> sending R
         ) throws(E) -> sending R {
             try mutex.withLock(body)

@@ -58,6 +58,8 @@ package final class Fold {
     var knownLetGo: Bool?
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
+    /// Reads what events say.
+    var payloads = PayloadReader()
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: SyncStarted)?
 

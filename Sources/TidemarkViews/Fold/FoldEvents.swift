@@ -9,7 +9,7 @@ extension Fold {
     /// - Throws: ``JSONError`` for a payload that can't be read.
     func understand(_ event: Event, _ position: Position) throws {
         // A payload of another shape is kept for a version that can read it.
-        switch Payload(event) {
+        switch payloads.payload(of: event) {
         case .storeOpened: try keep("opened", event, position)
         case .modelRegistered: try register(event, position)
         case .localCreated: try edit(event, position, .create)

@@ -206,3 +206,29 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(try SyncStarted(reading: bytes(json)).run == end.run)
     }
 }
+
+@Suite struct `a reader of payloads` {
+    @Test func `reads each event as it is read alone, whatever came before`() {
+        func event(_ kind: EventKind, _ json: String) -> Event {
+            Event(kind, recordedAt: Timestamp(rawValue: 1), json: Array(json.utf8))
+        }
+        let events = [
+            event(.requestAnswered, #"{"status":200}"#), event(.pushAccepted, ""),
+            event(.requestAnswered, #"{"status":200}"#), event(.pushAccepted, #"{"id":"7"}"#),
+            event(.requestAnswered, #"{"status":409,"proves":"nothing"}"#),
+            event(.requestAnswered, #"{"status":"x"}"#),
+            event(.requestAnswered, #"{"status":"x"}"#),
+            event(.requestSent, #"{"status":200}"#), event(.localUpdated, #"{"status":200}"#),
+            event(.requestAnswered, #"{"status":200}"#),
+        ]
+        var reader = PayloadReader()
+        for event in events {
+            #expect("\(reader.payload(of: event))" == "\(Payload(event))")
+        }
+        guard case .requestAnswered(let answer) = reader.payload(of: events[0]) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.status == 200)
+    }
+}

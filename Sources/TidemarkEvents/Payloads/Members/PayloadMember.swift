@@ -113,8 +113,12 @@ package struct PayloadMember<Payload: Sendable>: Sendable {
     func write(_ payload: Payload, _ output: inout MemberWriter) { writer(payload, &output) }
 }
 
+// Inlined, so that the compiler reads and writes a payload's members itself: following a key path at
+// run time takes most of the time of a payload that says little.
+
 extension PayloadMember {
     /// A member that is always written, unless `omitting` says that its value says nothing.
+    @inline(__always)
     package init<Value: Sendable>(
         _ name: String, _ path: any WritableKeyPath<Payload, Value> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent,
@@ -134,6 +138,7 @@ extension PayloadMember {
     }
 
     /// A member that is written where there is a value.
+    @inline(__always)
     package init<Value: Sendable>(
         _ name: String, _ path: any WritableKeyPath<Payload, Value?> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent
@@ -151,6 +156,7 @@ extension PayloadMember {
     }
 
     /// Members whose names begin alike and end with what each is about; written in their order.
+    @inline(__always)
     package init<Value: Sendable & Hashable>(
         prefix: String, _ path: any WritableKeyPath<Payload, [Named<Value>]> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent
@@ -176,6 +182,7 @@ extension PayloadMember {
     /// What is no text is a member of a newer version, and passed over.
     ///
     /// - Parameter others: those that have members of their own.
+    @inline(__always)
     package init(
         fields path: any WritableKeyPath<Payload, [Named<String>]> & Sendable,
         besides others: Set<String>
@@ -201,8 +208,11 @@ extension PayloadMember {
     }
 
     /// The members of a group that several kinds have.
+    @inline(__always)
     package init<Group: MemberPayload>(of path: any WritableKeyPath<Payload, Group> & Sendable) {
         shapes = Group.members.flatMap(\.shapes)
+        let nothing = Group()
+        let isSilent = nothing.encoded == Array("{}".utf8)
         reader = { (document, payload) throws(PayloadProblem) in
             var group = payload[keyPath: path]
             for member in Group.members { try member.read(document, &group) }
@@ -210,6 +220,8 @@ extension PayloadMember {
         }
         writer = { payload, output in
             let group = payload[keyPath: path]
+            // Most groups say nothing.
+            if isSilent, group == nothing { return }
             for member in Group.members { member.write(group, &output) }
         }
     }
