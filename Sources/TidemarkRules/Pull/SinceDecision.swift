@@ -9,14 +9,15 @@ package enum SinceDecision {
     /// It would move with each list; a run without news is to stay one small event.
     package static let checkedAgeMax: Int64 = 86_400
 
-    /// How far a last change may lie ahead of the server's time, in seconds: that is known to the
-    /// second, and a little late.
+    /// How far a date may lie ahead of the server's time, in seconds: that is known to the second,
+    /// and a little late.
     private static let slack: Int64 = 60
 
     /// The date to list from; nil for everything.
     ///
     /// A date of exactly the limit is too old. Where the server's time is not known, everything is
-    /// listed: the device's clock may be wrong, and a date that is too late would hide changes.
+    /// listed: the device's clock may be wrong, and a date that is too late would hide changes. So
+    /// would a last change that is later than the list that named it, whatever the time is now.
     ///
     /// - Parameters:
     ///   - since: the last change of the lists so far.
@@ -26,34 +27,39 @@ package enum SinceDecision {
         _ rule: SinceRule, since: Timestamp?, checkedAt: Timestamp?, now: Timestamp?
     ) -> Timestamp? {
         guard let now else { return nil }
+        guard let checkedAt else { return nil }
         let limit = now.subtracting(rule.ageMax)
-        // One entity that claims to be of the future would hide what changes until then.
-        let latest = now.adding(seconds: slack)
+        let latest = min(checkedAt, now.adding(seconds: slack))
         if let since, since > limit, since <= latest { return since }
-        guard rule.serverDate, let checkedAt, checkedAt > limit else { return nil }
+        guard rule.serverDate, checkedAt > limit else { return nil }
         return checkedAt
     }
 
     /// The last change of the lists so far, after another one.
     ///
+    /// It is never later than the server's time when the list was asked for: an entity that claims
+    /// to be of the future would hide what changes until then.
+    ///
     /// - Parameters:
     ///   - before: what it was.
     ///   - latest: the last change that the list named, deletions among them; nil for none.
+    ///   - asked: the server's time when the list was asked for.
     ///   - isWhole: whether everything was listed.
     package static func next(
-        _ before: Timestamp?, latest: Timestamp?, isWhole: Bool
+        _ before: Timestamp?, latest: Timestamp?, asked: Timestamp, isWhole: Bool
     ) -> Timestamp? {
-        guard let latest else { return before }
-        guard let before, !isWhole else { return latest }
-        return max(before, latest)
+        let known = isWhole ? latest ?? before : [before, latest].compactMap(\.self).max()
+        return known.map { min($0, asked) }
     }
 
     /// Whether the end of a list is worth an event.
+    ///
+    /// - Parameter latest: the last change that it named and that is not later than its request.
     package static func isNews(
         since: Timestamp?, checkedAt: Timestamp?, latest: Timestamp?, asked: Timestamp?
     ) -> Bool {
-        if let latest, since.map({ $0 < latest }) ?? true { return true }
         guard let asked else { return false }
+        if let latest, since.map({ $0 < latest }) ?? true { return true }
         return checkedAt.map { $0.adding(seconds: checkedAgeMax) <= asked } ?? true
     }
 }

@@ -43,7 +43,9 @@ package struct PageDecision {
                 }
             }
             verdicts.append(verdict)
-            if let time = records[index].serverTime { latest = max(time, latest ?? time) }
+            if let time = records[index].serverTime, exchange.asked.map({ time <= $0 }) ?? false {
+                latest = max(time, latest ?? time)
+            }
         }
         (self.verdicts, self.withheld) = (verdicts, withheld)
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }

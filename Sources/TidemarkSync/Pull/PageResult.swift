@@ -39,7 +39,8 @@ package struct PageResult: Sendable, Hashable {
 
     /// A time by the server's clock shortly before the page was requested.
     package var asked: Timestamp?
-    /// The last change of an entity that the page names, deletions included.
+    /// The last change of an entity that the page names, deletions included, but for those that
+    /// claim to be later than its request.
     package var latest: Timestamp?
 
     package init() {}

@@ -72,7 +72,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox: 12
-        case .watermarks: 10
+        case .watermarks: 11
         case .contents, .schedule: 9
         case .decisions: 8
         case .issues: 7

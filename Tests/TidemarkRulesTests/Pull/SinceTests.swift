@@ -22,8 +22,8 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
     @Test func `SD-02: is not used when it is two calendar months old`() {
         let limit = time(2016, 12, 15, 13)
         let later = Timestamp(rawValue: limit.rawValue + 1)
-        #expect(SinceDecision.date(rule, since: limit, checkedAt: nil, now: now) == nil)
-        #expect(SinceDecision.date(rule, since: later, checkedAt: nil, now: now) == later)
+        #expect(SinceDecision.date(rule, since: limit, checkedAt: now, now: now) == nil)
+        #expect(SinceDecision.date(rule, since: later, checkedAt: now, now: now) == later)
     }
 
     @Test func `is that of an earlier list where the last change is too old`() {
@@ -41,15 +41,37 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
 
     @Test func `SD-06: stays after a list of nothing`() {
         for isWhole in [false, true] {
-            #expect(SinceDecision.next(now, latest: nil, isWhole: isWhole) == now)
+            #expect(
+                SinceDecision.next(now, latest: nil, asked: now, isWhole: isWhole) == now)
+        }
+    }
+
+    @Test func `is none that was later than the list that told it, also once it has come`() {
+        let withDate = SinceRule(ageMax: .months(2), serverDate: true)
+        let (checked, ahead) = (time(2017, 2, 15, 10), time(2017, 2, 15, 12))
+        #expect(SinceDecision.date(rule, since: ahead, checkedAt: checked, now: now) == nil)
+        #expect(SinceDecision.date(rule, since: now, checkedAt: nil, now: now) == nil)
+        #expect(
+            SinceDecision.date(withDate, since: ahead, checkedAt: checked, now: now) == checked)
+    }
+
+    @Test func `is not later than the list that named a change of the future`() {
+        let (before, ahead) = (time(2017, 1, 1), time(2030, 1, 1))
+        for isWhole in [false, true] {
+            #expect(
+                SinceDecision.next(before, latest: ahead, asked: now, isWhole: isWhole) == now)
+            #expect(SinceDecision.next(ahead, latest: nil, asked: now, isWhole: isWhole) == now)
         }
     }
 
     @Test func `goes back only with a list of everything`() {
         let before = time(2017, 1, 1)
-        #expect(SinceDecision.next(now, latest: before, isWhole: false) == now)
-        #expect(SinceDecision.next(now, latest: before, isWhole: true) == before)
-        #expect(SinceDecision.next(before, latest: now, isWhole: false) == now)
+        func next(_ since: Timestamp, _ latest: Timestamp, isWhole: Bool) -> Timestamp? {
+            SinceDecision.next(since, latest: latest, asked: now, isWhole: isWhole)
+        }
+        #expect(next(now, before, isWhole: false) == now)
+        #expect(next(now, before, isWhole: true) == before)
+        #expect(next(before, now, isWhole: false) == now)
     }
 
     @Test func `SD-01: is none for a window, which is a span around now`() {

@@ -50,10 +50,13 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         }
     }
 
-    private func complete(full: Bool = true, sync: Position = run) throws {
+    private func complete(
+        full: Bool = true, asked: Timestamp? = time(2017, 9, 10), sync: Position = run
+    ) throws {
+        let asked = asked.map { #","asked":\#($0.rawValue)"# } ?? ""
         try memory.apply([
             event(
-                .pullCompleted, #"{"scope":"","complete":true,"full":\#(full),"asked":77}"#,
+                .pullCompleted, #"{"scope":"","complete":true,"full":\#(full)\#(asked)}"#,
                 sync: sync)
         ])
     }
@@ -75,7 +78,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         ])
         try complete()
 
-        #expect(try mark?.since == latest && mark?.checkedAt == Timestamp(rawValue: 77))
+        #expect(try mark?.since == latest && mark?.checkedAt == time(2017, 9, 10))
         #expect(try mark?.cursor == nil)
         #expect(memory.rows[.listed("tags")] == nil)
     }
@@ -106,6 +109,32 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         #expect(try mark?.since == time(2017, 9, 1))
         try complete(full: false, sync: Position(8))
         #expect(try mark?.since == time(2017, 9, 5))
+    }
+
+    @Test func `take no change that is later than the list`() throws {
+        try memory.apply([
+            says("1", at: time(2017, 9, 9)), says("2", at: time(2030, 1, 1)),
+            event(.pullPage, #"{"scope":"","ids":["1","2"],"at":[3,4]}"#),
+        ])
+        try complete()
+        #expect(try mark?.since == time(2017, 9, 10))
+        try memory.apply([event(.pullPage, #"{"scope":"","ids":["2"],"at":["="]}"#)])
+        try complete(asked: time(2017, 9, 12))
+        #expect(try mark?.since == time(2017, 9, 12), "the list named it again")
+    }
+
+    @Test func `take none of a list of which the server's time is not known`() throws {
+        try memory.apply([
+            says("1", at: time(2017, 9, 1)),
+            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
+        ])
+        try complete()
+        try memory.apply([
+            says("2", at: time(2017, 9, 9)),
+            event(.pullPage, #"{"scope":"","ids":["2"],"at":[6]}"#),
+        ])
+        try complete(asked: nil)
+        #expect(try mark?.since == time(2017, 9, 1) && mark?.checkedAt == time(2017, 9, 10))
     }
 
     @Test func `leave other collections alone`() throws {

@@ -56,18 +56,13 @@ struct FoldSince: FoldRule {
         // list of changes does, from the date of before on.
         let keepsDate = try list.keepsSince || list.isFull && fold.owed(target)?.keepsDate == true
         if keepsDate, let before, isUsable(before, list, collection) { return }
-        row.checkedAt = try fold.believed(list.asked, of: event) ?? before?.checkedAt
-        guard let listed = try fold.listed(target),
-            listed.state != nil || listed.sync == event.sync, var latest = listed.latest
-        else { return }
-        if listed.state != nil, listed.begun != event.sync {
-            // Changes between the runs may stand on a page that was fetched before.
-            guard let asked = list.asked else { return }
-            latest = min(latest, asked)
-        } else if collection.window != nil, list.isFull, let asked = list.asked {
-            // It may have been listed in parts, one after another.
-            latest = min(latest, asked)
+        // A change later than the server's time then would hide what changes until it.
+        guard let asked = try fold.believed(list.asked, of: event) else { return }
+        row.checkedAt = asked
+        let listed = try fold.listed(target).flatMap {
+            $0.state != nil || $0.sync == event.sync ? $0 : nil
         }
-        row.since = SinceDecision.next(before?.since, latest: latest, isWhole: list.isFull)
+        row.since = SinceDecision.next(
+            before?.since, latest: listed?.latest, asked: asked, isWhole: list.isFull)
     }
 }
