@@ -73,8 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities, .outbox: 12
         case .watermarks: 11
-        case .contents, .schedule: 9
-        case .decisions: 8
+        case .contents, .schedule, .decisions: 9
         case .issues: 7
         case .places: 5
         case .bindings, .syncRuns: 4

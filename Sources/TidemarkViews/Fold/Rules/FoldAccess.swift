@@ -4,7 +4,8 @@
 //            that belongs to it, what is here and what comes
 //   found    the server names it again: it is seen again, and so is what belongs to it
 //   gained   an entity is accessible that was not: every other collection is listed from the start,
-//            and what is listed by date then from the date of before, for what was deleted since
+//            a feed back from now, and what is listed by date then from the date of before, for
+//            what was deleted since
 
 package import TidemarkEvents
 import TidemarkRules
@@ -140,6 +141,7 @@ extension Fold {
         else { return false }
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
+            if $0.feed != nil, try get(.watermark($0.backfill)) != nil { return true }
             return try concludedTargets(of: $0).contains {
                 // One that is to be listed from the start already is as one that never was.
                 guard try get(.watermark($0)) != nil else { return false }
@@ -178,9 +180,12 @@ extension Fold {
     }
 
     /// Has the other collections listed from the start: their watermarks are forgotten, but for
-    /// the dates of those that are listed by date.
+    /// the dates of those that are listed by date, and where feeds go on with what changed.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
+            if other.feed != nil, try get(.watermark(other.backfill)) != nil {
+                put(.watermark(other.backfill), nil)
+            }
             for target in try knownTargets(of: other) {
                 let mark = RowKey.watermark(target)
                 if try get(mark) != nil {
@@ -250,4 +255,9 @@ extension Fold {
             base: base)
         put(.decision(position, index), decision.encoded)
     }
+}
+
+extension CollectionModel {
+    /// The backfill of a feed.
+    fileprivate var backfill: PullTarget { PullTarget(name, scope: PullTarget.back) }
 }
