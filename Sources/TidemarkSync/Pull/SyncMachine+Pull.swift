@@ -122,10 +122,14 @@ extension SyncMachine {
     /// Counts a request whose answer is not used.
     package mutating func dropped() { outcome.counts.requests += 1 }
 
-    /// Restarts the pull at its first target because it had to wait: prefetched answers are
+    /// Restarts the pull at its first list because it had to wait: prefetched answers are
     /// discarded.
+    ///
+    /// What of feeds came before is not asked for again: it would take up the limit once more.
     package mutating func waitedToPull() -> SyncAction {
+        let left = Set(unpulled).union(list.map { [$0.target] } ?? [])
         relist()
+        unpulled.removeAll { model[$0.collection]?.feed != nil && !left.contains($0) }
         return decide()
     }
 
