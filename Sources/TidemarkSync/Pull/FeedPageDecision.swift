@@ -67,9 +67,11 @@ package struct FeedPageDecision {
         after.isOver = isStale || turn.isOver
         if feed.isFirst, !isStale {
             after.isFirst = false
-            if feed.forward == nil {
+            if feed.forward == nil, facts.count > 0 {
                 let changes = records.compactMap { rules.key(feed.rule.change, of: $0) }
-                after.forward = rules.latest(changes, now).map { .from($0) }
+                // Where none of them counts, what changes from now on is listed.
+                let asked = min(exchange.asked ?? now, now)
+                after.forward = .from(rules.latest(changes, now) ?? rules.key(of: asked))
             }
         }
         if after.cursor != feed.cursor || feed.isFirst && !isStale {
