@@ -33,7 +33,8 @@ package struct FeedListing: Sendable, Hashable {
     package internal(set) var forward: FeedCursor?
     /// Whether the next block is the first of the backfill.
     package internal(set) var isFirst: Bool
-    /// Whether its end settles writes without an answer.
+    /// Whether its end settles writes without an answer: that of the list of changes, or, before
+    /// there is one, that of the backfill of an empty feed.
     package var settles = false
     /// Whether it is done.
     package internal(set) var isOver = false

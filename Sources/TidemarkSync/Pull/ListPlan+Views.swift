@@ -21,7 +21,7 @@ extension ViewReader {
         (standing.isOwed, standing.keepsDate) = (owed != nil, owed?.keepsDate ?? false)
         standing.isHeld = try held(target) != nil
         standing.hasUnanswered = try hasUnanswered(in: name)
-        if collection.window != nil {
+        if collection.window != nil || collection.feed != nil && standing.hasUnanswered {
             standing.unansweredMoments = try unansweredMoments(in: collection)
         }
         return standing

@@ -49,13 +49,16 @@ extension SyncMachine {
         let known = isBack ? (isAnew ? nil : feed.back) : forward
         let isBegun = isBack ? known != nil && (known != .end || forward != nil) : known != nil
         guard isBack || isBegun, known != .end || !isBegun else { return nil }
-        let dates = FeedDecision(rule, collection.dates)
-        let now = max(begun.now, sureTime ?? begun.now)
+        let isFirst = isBack && !isBegun
+        let settles = standing.hasUnanswered && (!isBack || isFirst && forward == nil)
+        // What was sent may be dated ahead of now.
+        let ahead = settles && isBack ? standing.unansweredMoments.max()?.adding(seconds: 1) : nil
+        let now = [begun.now, sureTime, ahead].compactMap(\.self).max() ?? begun.now
+        let anew = FeedCursor.upTo(FeedDecision(rule, collection.dates).key(of: now))
         let list = FeedListing(
             collection: collection, rule: rule, target: target, asOf: standing.last,
-            epoch: newEpoch(collection, standing),
-            cursor: isBegun ? known ?? .end : .upTo(dates.key(of: now)), forward: forward,
-            isFirst: isBack && !isBegun, settles: !isBack && standing.hasUnanswered)
+            epoch: newEpoch(collection, standing), cursor: isBegun ? known ?? .end : anew,
+            forward: forward, isFirst: isFirst, settles: settles)
         state = .feeding(list)
         return nil
     }
@@ -64,8 +67,9 @@ extension SyncMachine {
     mutating func goOn(_ feed: FeedListing) -> SyncAction? {
         if let call = feed.call { return perform(.feed(call)) }
         state = .pulling
-        guard feed.settles else { return nil }
-        // What was sent before the list began would have been in it.
+        // What was sent before the list began would have been in it: in the backfill, too, where
+        // there is nothing else.
+        guard feed.settles, !feed.isBack || feed.forward == nil else { return nil }
         var list = Listing(
             feed.collection, after: feed.cursor.revision, epoch: nil, known: [], asOf: feed.asOf)
         (list.target, list.settles) = (feed.target, true)

@@ -327,8 +327,8 @@ extension RowReading {
         try get(.unanswered(collection)).map { try UnansweredRow(parsing: $0) }
     }
 
-    /// The times in the `match` fields of creations without an answer: a list by date has to
-    /// include them to settle these creations.
+    /// The times in the `match` fields of creations without an answer, or in the one by which a
+    /// feed is in order: a list by date has to include them to settle these creations.
     package func unansweredMoments(in collection: CollectionModel) throws -> [Timestamp] {
         let ids = try unanswered(collection.name)?.ids ?? []
         return try ids.flatMap { id -> [Timestamp] in
@@ -357,13 +357,13 @@ extension EntityRow {
         attempt.map { $0.call <= asOf } ?? true
     }
 
-    /// The times in the `match` fields of its creation, and of edits of it, as they are sent.
+    /// The times of its creation by which a list has it, and of edits of it, as they are sent.
     fileprivate func moments(in collection: CollectionModel) throws -> [Timestamp] {
         var moments: [Timestamp] = []
         for item in pending where item.kind == .create || item.kind == .update {
             let document = item.kind == .create ? try JSONDocument(parsing: item.payload) : nil
             let patch = item.kind == .update ? try Patch(parsing: item.payload) : Patch()
-            for field in collection.match {
+            for field in collection.feed.map({ [$0.order] }) ?? collection.match {
                 let raw = document?.rawValue(field) ?? patch.value(of: field)?[...]
                 let read = raw.map { collection.read($0, of: field) }
                 if let moment = read.flatMap({ collection.dates.timestamp($0) }) {

@@ -74,4 +74,16 @@ import TidemarkViews
         var run = Self.script(isFull: true)
         #expect(run.run() == [Self.changes, Self.anew, Self.ids, "end"])
     }
+
+    @Test func `settles what was sent without an answer with the whole of an empty feed`() {
+        var run = Self.script(ids: .serverText) { ($0.forward, $0.back) = (nil, .end) }
+        run.unanswered = ["articles"]
+        #expect(run.run() == [Self.anew, "complete articles/back", "end"])
+    }
+
+    @Test func `settles nothing with the rest of a backfill`() {
+        var run = Self.script(ids: .serverText) { $0.forward = nil }
+        run.unanswered = ["articles"]
+        #expect(run.run() == [Self.backfill, "end"])
+    }
 }
