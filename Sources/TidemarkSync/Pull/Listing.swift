@@ -228,9 +228,12 @@ package struct Listing: Sendable, Hashable {
         }
         if isFull(with: page) { page.next = nil }
         guard isOfIDs else { return page }
-        let isShort = page.references.count < Self.idsMax && page.next == nil
+        let isShort =
+            page.references.count + page.unreadable.count < Self.idsMax && page.next == nil
+        let last = [page.references.last?.id, page.unreadable.compactMap(\.id).last]
+            .compactMap(\.self).max { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         // A page that names nothing and is not the last leads to itself, which ends the list.
-        page.next = isShort ? nil : page.references.last?.id ?? next ?? ""
+        page.next = isShort ? nil : last ?? next ?? ""
         return page
     }
 

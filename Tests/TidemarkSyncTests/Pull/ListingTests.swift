@@ -182,4 +182,20 @@ import TidemarkViews
 
         #expect(absent == ["a", "c"])
     }
+
+    @Test func `of ids goes on behind a full page, of which something can't be read`() {
+        let articles = CollectionModel(
+            "articles", feed: .init(order: "released", change: "updated"))
+        let list = Listing(articles, after: nil, epoch: nil, known: [], asOf: Position(9))
+        func next(_ ids: Range<Int>, unreadable: String?) -> String? {
+            var page = ListPage(records: [], next: nil, cursor: nil)
+            page.references = ids.map { ServerReference(id: "\($0)", revision: nil) }
+            page.unreadable = [UnreadableRecord(id: unreadable, bytes: [], problem: "no version")]
+            return list.bounded(page).next
+        }
+        #expect(next(1_000..<1_999, unreadable: "1999") == "1999")
+        #expect(next(1_001..<2_000, unreadable: "1000") == "1999")
+        #expect(next(1_001..<2_000, unreadable: nil) == "1999")
+        #expect(next(1_001..<1_999, unreadable: "1000") == nil, "it is the last one")
+    }
 }
