@@ -36,7 +36,7 @@ extension SyncMachine {
         let feed = standing.feed
         let isAnew = isAnew(collection, standing)
         if !target.isFeed {
-            guard outcome.paused[collection.name] == nil, isReconciled(rule, collection, standing),
+            guard !isPaused(target), isReconciled(rule, collection, standing),
                 let plan = plan(target, standing)
             else {
                 state = .listed(collection)

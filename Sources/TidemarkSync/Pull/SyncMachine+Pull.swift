@@ -302,10 +302,13 @@ extension SyncMachine {
 
     /// Whether a list does not go on in this run: it failed, or something of its collection did
     /// that concerns all of it.
-    private func isPaused(_ target: PullTarget) -> Bool {
+    ///
+    /// The ids of a feed are listed whatever came of its other parts.
+    func isPaused(_ target: PullTarget) -> Bool {
         let name = target.collection
         guard outcome.paused[name] != nil else { return false }
-        return target.parameters.isEmpty || pausedParts.contains(target)
+        let isPart = !target.parameters.isEmpty || model[name]?.feed != nil
+        return !isPart || pausedParts.contains(target)
             || heldBack.contains(name) || withheld.contains(name)
     }
 

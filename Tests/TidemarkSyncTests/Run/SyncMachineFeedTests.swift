@@ -8,9 +8,9 @@ import TidemarkViews
 @Suite struct `a feed in a run` {
     private static let forward = FeedKey("2023-11-01T00:00:00Z")
     private static let back = FeedKey("2023-10-01T00:00:00Z")
-    private static let changes = "feed articles from(2023-11-01T00:00:00Z)"
+    static let changes = "feed articles from(2023-11-01T00:00:00Z)"
     private static let backfill = "feed articles upTo(2023-10-01T00:00:00Z)"
-    private static let anew = "feed articles upTo(2023-11-14T22:13:20Z)"
+    static let anew = "feed articles upTo(2023-11-14T22:13:20Z)"
     private static let ids = "list articles"
 
     private static func script(
@@ -73,6 +73,14 @@ import TidemarkViews
     @Test func `begins anew in a run of everything, and lists the ids`() {
         var run = Self.script(isFull: true)
         #expect(run.run() == [Self.changes, Self.anew, Self.ids, "end"])
+    }
+
+    @Test(arguments: [changes, anew])
+    func `lists the ids whatever came of the parts before`(_ part: String) {
+        var run = Self.script(isFull: true)
+        run.replies[part] = [.answer(.failure(.malformed("")))]
+        #expect(run.run() == [Self.changes, Self.anew, Self.ids, "end"])
+        #expect(run.machine.outcome.paused["articles"] == .malformed(""))
     }
 
     @Test func `settles what was sent without an answer with the whole of an empty feed`() {
