@@ -47,7 +47,7 @@ extension StoreGuard {
         options.create = false
         let (environment, guardian) = try open(directory, options, opening)
         let result = Result {
-            try guardian.stayAlone(during: "shrink")
+            try guardian.stayAlone(with: environment, during: "shrink")
             return try guardian.shrink(environment, options, progress)
         }
         try guardian.close(environment)

@@ -110,18 +110,27 @@ package final class StoreGuard: Sendable {
     ///   read; `invalidPath` when its path is a link.
     package func beginLeaving(_ environment: Environment) throws(StoreError) {
         try StoreFiles.checkRemovable(directory)
-        try stayAlone(during: "remove")
+        try stayAlone(with: environment, during: "remove")
+    }
+
+    /// Keeps this process from opening the store again, where nobody in it reads the store.
+    ///
+    /// - Throws: ``StoreError``: `busy`.
+    func stayAlone(
+        with environment: Environment, during action: String
+    ) throws(StoreError) {
+        try stayAlone(during: action)
         guard environment.isShared else { return }
         endLeaving()
         throw StoreError(
-            .busy, during: "remove",
+            .busy, during: action,
             detail: "who reads \(directory) in this process must close it first")
     }
 
     /// Keeps this process from opening the store again.
     ///
     /// - Throws: ``StoreError``: `busy` when it has the store open more than once.
-    func stayAlone(during action: String) throws(StoreError) {
+    private func stayAlone(during action: String) throws(StoreError) {
         let others = Self.whileNobodyOpens {
             state.withLock { state in
                 if state.openings == 1, !state.isLeaving {

@@ -49,7 +49,8 @@ extension Replica {
         return result
     }
 
-    /// Closes a store of ``temporary(model:remote:rules:dependencies:)``, and deletes its folder.
+    /// Closes a store of ``temporary(model:remote:rules:dependencies:)``, unless that was done, and
+    /// deletes its folder, unless it is gone.
     ///
     /// - Throws: ``TidemarkError`` when it can't be closed, and errors of the file system.
     public func deleteTemporary() throws {
@@ -57,7 +58,8 @@ extension Replica {
         precondition(
             folder.lastPathComponent.hasPrefix(Self.temporaryPrefix),
             "\(directory) was not made by Replica.temporary")
-        try close()
+        do { try close() } catch let error as TidemarkError where error.code == .closed {}
+        guard FileManager.default.fileExists(atPath: directory) else { return }
         try FileManager.default.removeItem(at: folder)
     }
 }

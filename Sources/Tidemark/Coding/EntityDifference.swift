@@ -37,7 +37,9 @@ struct EntityDifference {
     /// A field that lost its value becomes null when the model lists it as nullable; otherwise it
     /// is removed. Within a field that is an object, only the differing members are changed. Values
     /// that the document already has are left out. A list whose elements are told by keys changes
-    /// element by element, and these keep members that the type does not know.
+    /// element by element, and these keep members that the type does not know. Of another list an
+    /// element that did not change stays as it is written; in one that has as many elements as
+    /// before, so do the unknown members of an element that changed in its place.
     func patch(of document: JSONDocument) -> Patch {
         var patch = Patch()
         let earlier = Self.values(old)
@@ -114,6 +116,7 @@ struct EntityDifference {
     private static func merged(
         _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
     ) -> ArraySlice<UInt8> {
+        if let list = mergedList(after, before: before, into: present) { return list[...] }
         guard let before = before.flatMap(object), let present = present.flatMap(object),
             let after = object(after)
         else { return after }
@@ -128,6 +131,41 @@ struct EntityDifference {
         let kept = Set(after.keys.map(ExactString.init))
         let gone = before.keys.filter { !kept.contains(ExactString($0)) }
         return present.applying(set: set, unset: gone)[...]
+    }
+
+    /// The same of a list, where the document has as many elements as the old one; nil for another.
+    private static func mergedList(
+        _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
+    ) -> [UInt8]? {
+        guard let before = before.flatMap(elements), let present = present.flatMap(elements),
+            let after = elements(after), before.count == present.count
+        else { return nil }
+        // Those that did not change, in their places, and then those that moved.
+        var origins = after.indices.map { place in
+            place < before.count && before[place] == after[place] ? place : nil
+        }
+        let taken = Set(origins.compactMap(\.self))
+        var moved: [ArraySlice<UInt8>: [Int]] = [:]
+        for place in before.indices.reversed() where !taken.contains(place) {
+            moved[before[place], default: []].append(place)
+        }
+        for place in after.indices where origins[place] == nil {
+            origins[place] = moved[after[place]]?.popLast()
+        }
+        let kept = Set(origins.compactMap(\.self))
+        let parts = after.indices.map { place in
+            if let origin = origins[place] { return present[origin] }
+            guard after.count == before.count, !kept.contains(place) else { return after[place] }
+            return merged(after[place], before: before[place], into: present[place])
+        }
+        return [UInt8(ascii: "[")] + parts.joined(separator: [UInt8(ascii: ",")])
+            + [UInt8(ascii: "]")]
+    }
+
+    private static func elements(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
+        guard text.first == UInt8(ascii: "[") else { return nil }
+        let bytes = Array(text)
+        return ((try? JSON.arrayElements(of: bytes)) ?? nil)?.map { bytes[$0] }
     }
 
     private static func object(_ text: ArraySlice<UInt8>) -> JSONDocument? {

@@ -33,7 +33,8 @@ extension Replica {
         once key: IdempotencyKey, _ body: (WriteContext) throws -> Void
     ) throws -> CommitReceipt? {
         try TidemarkError.mapped {
-            try journal.write(at: dependencies.now()) { draft in
+            try checkWritable()
+            return try journal.write(at: dependencies.now()) { draft in
                 try draft.once(key, dependencies, journal, body)
             }
         }
@@ -46,6 +47,7 @@ extension Replica {
     ) async throws -> CommitReceipt? {
         let (journal, dependencies) = (journal, dependencies)
         do {
+            try checkWritable()
             return try await journal.write(at: dependencies.now()) { draft in
                 try draft.once(key, dependencies, journal, body)
             }

@@ -175,7 +175,7 @@ public final class Replica: Sendable {
         }
     }
 
-    private func checkWritable() throws {
+    func checkWritable() throws {
         if isReader { throw readOnly }
     }
 

@@ -30,8 +30,10 @@ extension SyncEngine {
     /// Takes the right to sync among the engines of all replicas that have this store open; every
     /// call must be matched by giving it back.
     ///
-    /// - Throws: ``TidemarkError``: `engineRunning` when another engine has it.
+    /// - Throws: ``TidemarkError``: `engineRunning` when another engine has it; `readOnly` where
+    ///   the store was opened for reading only.
     func beginSyncing() throws(TidemarkError) {
+        if replica.isReader { throw replica.readOnly }
         guard replica.journal.shared.beginSyncing(ObjectIdentifier(self)) else {
             throw TidemarkError(
                 .engineRunning,

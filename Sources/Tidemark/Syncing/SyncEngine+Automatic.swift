@@ -57,14 +57,15 @@ extension SyncEngine {
         case .run(let triggers): try await runAutomatically(triggers)
         case .list(let triggers, let folders):
             try await runAutomatically(triggers, .folders(folders))
-        case .cleanUp:
-            schedule.planCleanUp(after: replica.dependencies.now())
-            _ = try await automatically([.timer], .cleanUp)
+        case .cleanUp: try await cleanUpAutomatically()
         case .wait(let until, let reason):
             publish(.waiting(until: until, reason))
             return alarm(now, min(until, files ?? until))
         case .idle: publish(.idle)
-        case .paused(let reason): publish(.paused(reason))
+        case .paused(let reason):
+            publish(.paused(reason))
+            // A clean-up asks nobody for anything.
+            return [schedule.cleanUpAt, files].compactMap(\.self).min().map { alarm(now, $0) }
         }
         return files.map { alarm(now, $0) }
     }
@@ -99,9 +100,21 @@ extension SyncEngine {
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all
     ) async throws {
         schedule.begin(scope)
-        let outcome = try await automatically(triggers, scope)
-        // Paused in the middle, even if only for a moment: the reasons for the run still hold.
-        guard isRunPaused, outcome.failure == .cancelled else { return }
+        do {
+            let outcome = try await automatically(triggers, scope)
+            // Paused in the middle, even if only for a moment: the reasons for the run still hold.
+            if isRunPaused, outcome.failure == .cancelled { return askAgain(triggers, scope) }
+            guard outcome.isUnsent else { return schedule.forgetUnlogged() }
+        } catch let error as TidemarkError where error.code.isFull {
+            // Nothing could be stored, neither what the run did nor that it failed.
+        }
+        let backoff = try replica.journal.read { try $0.model().settings.backoff }
+        schedule.noteUnlogged(at: replica.dependencies.moment, backoff)
+        // Who asked for it does not go ahead of the wait again.
+        askAgain(triggers.map { $0.isUrgent ? .retry : $0 }, scope)
+    }
+
+    private func askAgain(_ triggers: [SyncTrigger], _ scope: SyncScope) {
         let now = replica.dependencies.moment
         for trigger in triggers {
             guard case .folders(let folders) = scope else {
@@ -110,6 +123,14 @@ extension SyncEngine {
             }
             for folder in folders { schedule.ask(trigger, in: folder, at: now) }
         }
+    }
+
+    /// Begins a clean-up, which is left to the next midnight where there is no room for it.
+    private func cleanUpAutomatically() async throws {
+        schedule.planCleanUp(after: replica.dependencies.now())
+        do { _ = try await automatically([.timer], .cleanUp) } catch let error as TidemarkError
+            where error.code.isFull
+        {}
     }
 
     private func automatically(
@@ -134,4 +155,21 @@ extension SyncEngine {
             bell.ring()
         }
     }
+}
+
+extension SyncOutcome {
+    /// Whether the run failed for a passing reason before anything was sent, as where credentials
+    /// can't be had: the log tells of no wait then.
+    fileprivate var isUnsent: Bool {
+        guard counts.requests == 0 else { return false }
+        switch failure?.kind {
+        case .offline, .timeout, .server, .foreign, .malformed: return true
+        default: return false
+        }
+    }
+}
+
+extension TidemarkError.Code {
+    /// Whether there was no room, which there may be again without anybody opening the store anew.
+    fileprivate var isFull: Bool { [.diskFull, .fileTooLarge, .storeFull].contains(self) }
 }

@@ -31,8 +31,13 @@ package struct SalvageReport: Sendable {
     package var end: SalvagedLog.End
     package var gaps: [SalvagedLog.Gap]
     package var newer: Int
+    /// What is wrong with files of the old store that the new one does not have.
+    package var lostFiles: [String] = []
     /// Whether the whole log was taken and proven.
-    package var isComplete: Bool
+    package var hasWholeLog: Bool
+
+    /// Whether nothing was lost: neither of the log nor of the files.
+    package var isComplete: Bool { hasWholeLog && lostFiles.isEmpty }
 
     /// Whether the missing part may be of a newer format.
     package var isNewer: Bool { newer > 0 }
@@ -68,6 +73,7 @@ package struct SalvageReport: Sendable {
             // A file that was lost is no reason to lose the rest.
             let problem = verified.problems.first { $0.code != .corruptFile }
             if let problem { throw problem }
+            report.lostFiles = verified.problems.map(\.detail)
             report.storeID = try StoreIdentity.find(in: temporary).identity?.storeID
             try StoreFiles.finishMaking(of: directory)
         } catch {
@@ -87,7 +93,7 @@ package struct SalvageReport: Sendable {
         mendedBodies = salvaged.mendedBodies
         (unproven, takesUnproven) = (salvaged.unproven, withUnproven)
         (end, gaps, newer) = (salvaged.end, salvaged.gaps, salvaged.newer)
-        isComplete = salvaged.isWhole
+        hasWholeLog = salvaged.isWhole
     }
 
     /// The last event that is in the new store.
@@ -141,6 +147,10 @@ extension SalvageReport {
         }
         if newer > 0 {
             lines.append("newer      frames of a newer format were found; use a newer tidemark")
+        }
+        for file in lostFiles.prefix(Self.listedMax) { lines.append("lost       \(file)") }
+        if lostFiles.count > Self.listedMax {
+            lines.append("           and \(lostFiles.count - Self.listedMax) more files")
         }
         guard let directory else { return lines + ["made       nothing"] }
         lines.append("made       \(directory)")
@@ -203,6 +213,7 @@ extension SalvageReport {
                 }
                 return .object(entry)
             })
+        object["lostFiles"] = .array(lostFiles.map(JSONValue.string))
         object["newer"] = .number(JSONNumber(newer))
         object["made"] = directory.map(JSONValue.string) ?? .some(.null)
         object["store"] = storeID.map(JSONValue.string) ?? .some(.null)

@@ -5,7 +5,8 @@
 //   userRequested      at once, unless the server said when it may be called again
 //   localChange        when it has been quiet for a moment, so that typing is one run
 //   others             at once
-//   (after a failure)  when the backoff is over, of the run or of a single call
+//   (after a failure)  when the backoff is over, of the run or of a single call; also where the log
+//                      says nothing of it, as nothing was sent or it could not be stored
 //   (every so often)   so long after the last run
 //   (at midnight)      a clean-up, when nothing else is due
 //
@@ -69,6 +70,14 @@ package struct SyncSchedule: Sendable, Hashable {
         var last: Moment
     }
 
+    private struct Unlogged: Sendable, Hashable {
+        var at: Moment
+        /// For how long nothing begins by itself, in microseconds.
+        var wait: Int64
+        /// How many there were in a row.
+        var failures: Int
+    }
+
     /// What may start a run, how many microseconds it waits by itself, and for what.
     private struct Candidate {
         var asked: Asked
@@ -81,8 +90,10 @@ package struct SyncSchedule: Sendable, Hashable {
     /// Which runs begin by themselves; nil for none.
     package var automatic: Automatic?
     package var isPaused = false
+    /// The last run that failed without the log telling for how long the next one waits.
+    private var unlogged: Unlogged?
     /// When the next clean-up begins, where midnights bring one.
-    private var cleanUpAt: Timestamp?
+    package private(set) var cleanUpAt: Timestamp?
     /// What the store says, folded from its log.
     package var gates = SyncGates()
     /// The last runs of everything that count, the newest first, folded from the log.
@@ -102,6 +113,26 @@ package struct SyncSchedule: Sendable, Hashable {
             let place = self.asked.firstIndex { trigger < $0.trigger } ?? self.asked.count
             self.asked.insert(asked, at: place)
         }
+    }
+
+    /// A run failed before anything was sent, or could not be stored: none begins by itself for the
+    /// shortest wait, twice as long after each further one.
+    package mutating func noteUnlogged(at now: Moment, _ backoff: BackoffSpan) {
+        let failures = (unlogged?.failures ?? 0) + 1
+        var wait = TimeSpan.seconds(max(1, backoff.min.seconds)).seconds
+        for _ in 1..<min(failures, 40) where wait < backoff.max.seconds { wait *= 2 }
+        wait = min(wait, max(1, backoff.max.seconds))
+        unlogged = Unlogged(at: now, wait: Int64(wait) * 1_000_000, failures: failures)
+    }
+
+    /// A run ended otherwise: what the log says of it counts.
+    package mutating func forgetUnlogged() { unlogged = nil }
+
+    /// How long a trigger waits after a run of which the log tells no wait.
+    private func unloggedWait(_ trigger: SyncTrigger, at now: Moment) -> Int64 {
+        guard let unlogged, !trigger.isUrgent, let passed = now.microseconds(since: unlogged.at)
+        else { return 0 }
+        return max(0, unlogged.wait - passed)
     }
 
     /// A run begins: one of everything serves all that was asked for, another only its folders.
@@ -150,6 +181,8 @@ package struct SyncSchedule: Sendable, Hashable {
             case .wait(let held, let why)? where held >= wait: (wait, reason) = (held, why)
             case .wait?, nil: break
             }
+            let held = unloggedWait(trigger, at: now)
+            if held > wait { (wait, reason) = (held, .failures(unlogged?.failures ?? 1)) }
             if wait == 0, candidate.asked.folder != nil {
                 listing.append(candidate.asked)
             } else if wait == 0 {
@@ -164,11 +197,15 @@ package struct SyncSchedule: Sendable, Hashable {
             let folders = listing.compactMap(\.folder).filter { seen.insert($0).inserted }
             return .list(Set(listing.map(\.trigger)).sorted(), folders)
         }
+        // Also where nothing is asked for: somebody has to act.
+        if frozen == nil, automatic != nil, case .frozen(let why)? = gates.hold(.timer, at: now) {
+            frozen = why
+        }
         if let cleanUpAt {
             // Nobody is asked for anything: no gate holds it.
             if now.now >= cleanUpAt { return .cleanUp }
             let wait = cleanUpAt.rawValue - now.now.rawValue
-            if wait < first?.wait ?? .max { first = (wait, .timer) }
+            if frozen == nil, wait < first?.wait ?? .max { first = (wait, .timer) }
         }
         if let first {
             let (until, overflow) = now.now.rawValue.addingReportingOverflow(first.wait)

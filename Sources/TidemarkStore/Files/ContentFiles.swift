@@ -377,7 +377,8 @@ extension ContentFiles {
     /// Copies all files that are what their names say, and can be read, into the contents of
     /// another store.
     ///
-    /// - Throws: `diskFull`; what else is wrong with a file loses that file alone.
+    /// - Throws: `diskFull`, `fileTooLarge`: nothing more can be written. What else is wrong with
+    ///   a file loses that file alone.
     package func copyWhole(to other: ContentFiles) throws(StoreError) {
         for digest in (try? digests()) ?? [] {
             let part = "copy"
@@ -385,7 +386,7 @@ extension ContentFiles {
             do throws(StoreError) {
                 content = try other.copy(try path(of: digest), toPart: part)
             } catch {
-                if error.code == .diskFull { throw error }
+                if [.diskFull, .fileTooLarge].contains(error.code) { throw error }
                 continue
             }
             if content.digest == digest {

@@ -56,11 +56,14 @@ extension Journal {
         _ waiting: ArraySlice<CommitRequest>, _ writer: borrowing Writer, mayMend: Bool = true
     ) -> Int {
         var failures: [(any Error)?] = []
+        // One more than got through, where one of them can't be stored.
+        var tried = 0
         do {
             let (last, edge) = try writer.transaction { transaction in
-                failures = []
+                (failures, tried) = ([], 0)
                 var group = try GroupCommit(self, transaction)
                 for request in waiting {
+                    tried += 1
                     do {
                         try group.commit(request, transaction)
                         failures.append(nil)
@@ -86,15 +89,13 @@ extension Journal {
             if mayMend, mend(error, writer) {
                 return commitSome(waiting, writer, mayMend: false)
             }
-            guard failures.count > 1, waiting.count > 1 else {
+            guard tried > 1 else {
                 waiting.first?.finish(error)
                 return 1
             }
             // One of them can't be stored: each for itself, so that only that one fails.
-            for request in waiting.prefix(failures.count) {
-                _ = commitSome([request][...], writer)
-            }
-            return failures.count
+            for request in waiting.prefix(tried) { _ = commitSome([request][...], writer) }
+            return tried
         }
     }
 }

@@ -44,6 +44,11 @@ extension Journal {
     /// Makes rows and indexes anew where other rules made them, or where they are damaged as far
     /// as this needs to read them.
     private func settleRows(_ progress: (RebuildProgress) -> Void) throws {
+        // Another opening in this process may be at it.
+        try shared.rebuildTurn.take { try settleRowsAlone(progress) }
+    }
+
+    private func settleRowsAlone(_ progress: (RebuildProgress) -> Void) throws {
         let state = try environment.read { transaction in
             try views.state(try log.lastPosition(transaction), transaction)
         }

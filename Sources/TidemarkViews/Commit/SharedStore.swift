@@ -20,6 +20,10 @@ package final class SharedStore: Sendable {
     let writtenEdge = Lock<[UInt8]?>(nil)
     /// Which files of the contents are in use.
     package let contents = ContentUse()
+    /// That of who looks whether the tables are to be made anew, and does so.
+    let rebuildTurn = ThreadTurn()
+    /// How many rebuilds have begun: one that another has overtaken begins anew.
+    let rebuilds = Lock<UInt64>(0)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }

@@ -28,8 +28,10 @@ extension Journal {
         bytesPerStep: Int = Journal.bytesPerStep, eventsPerStep: Int = .max,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
-        try rebuild(bytesPerStep, eventsPerStep, insteadOf: nil, progress) { step in
-            try environment.write(step)
+        try shared.rebuildTurn.take {
+            try rebuild(bytesPerStep, eventsPerStep, insteadOf: nil, progress) { step in
+                try environment.write(step)
+            }
         }
     }
 
@@ -37,8 +39,10 @@ extension Journal {
     func rebuild(
         insteadOf damage: StoreError, progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
-        try rebuild(Self.bytesPerStep, .max, insteadOf: damage, progress) { step in
-            try environment.write(step)
+        try shared.rebuildTurn.take {
+            try rebuild(Self.bytesPerStep, .max, insteadOf: damage, progress) { step in
+                try environment.write(step)
+            }
         }
     }
 
@@ -50,11 +54,30 @@ extension Journal {
 
     private typealias Step = (borrowing WriteTransaction) throws -> RebuildStep
 
+    /// Another rebuild began meanwhile, into the same tables.
+    private struct Overtaken: Error {}
+
     private func rebuild(
         _ bytesMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
         _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
     ) throws {
+        while true {
+            do {
+                return try rebuildOnce(bytesMax, eventsMax, insteadOf: damage, progress, run)
+            } catch is Overtaken {}
+        }
+    }
+
+    private func rebuildOnce(
+        _ bytesMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
+        _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
+    ) throws {
+        var number: UInt64 = 0
         var step = try run { transaction in
+            number = shared.rebuilds.withLock { rebuilds in
+                rebuilds += 1
+                return rebuilds
+            }
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
             for tree in Tree.allCases {
                 try transaction.clear(self.views.table(tree, live.other))
@@ -78,7 +101,8 @@ extension Journal {
             repeat {
                 let before = step
                 step = try run { transaction in
-                    try self.rebuildStep(
+                    guard shared.rebuilds.withLock({ $0 == number }) else { throw Overtaken() }
+                    return try self.rebuildStep(
                         after: before, bytesMax, eventsMax, insteadOf: damage, transaction,
                         progress)
                 }

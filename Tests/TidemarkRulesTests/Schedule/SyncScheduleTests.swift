@@ -292,6 +292,38 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         #expect(schedule.next(at(9)) == .run([.userRequested, .localChange]))
     }
 
+    @Test(arguments: [nil, Int64(0)])
+    func `is paused when the credentials were refused, also where nothing is asked for`(
+        _ midnight: Int64?
+    ) {
+        var schedule = schedule
+        schedule.automatic?.midnight = midnight
+        schedule.planCleanUp(after: time(0))
+        schedule.gates.frozen = gate(0, reason: "unauthorized")
+        #expect(schedule.next(at(9)) == .paused(.unauthorized))
+
+        #expect((schedule.cleanUpAt == nil) == (midnight == nil))
+        if midnight != nil { #expect(schedule.next(at(86_400)) == .cleanUp) }
+    }
+
+    @Test func `waits longer and longer after runs of which the log tells no wait`() {
+        var schedule = schedule
+        let backoff = BackoffSpan(min: .seconds(5), max: .seconds(15))
+        for (failures, seconds) in [(1, 5.0), (2, 10), (3, 15), (4, 15)] {
+            schedule.begin()
+            schedule.noteUnlogged(at: at(0), backoff)
+            schedule.ask(.timer, at: at(0))
+            #expect(schedule.next(at(0)) == .wait(until: time(seconds), .failures(failures)))
+            #expect(schedule.next(at(seconds)) == .run([.timer]))
+        }
+        schedule.ask(.userRequested, at: at(0))
+        #expect(schedule.next(at(0)) == .run([.userRequested, .timer]))
+        schedule.forgetUnlogged()
+        schedule.begin()
+        schedule.ask(.timer, at: at(0))
+        #expect(schedule.next(at(0)) == .run([.timer]))
+    }
+
     @Test func `is paused by the app, also for the user`() {
         var schedule = schedule
         schedule.isPaused = true

@@ -25,6 +25,11 @@ private struct Thing: Entity, Equatable {
     var tags: [String]?
     var place: Place?
     var stock: [String: Int]?
+    var lines: [Line]?
+}
+
+private struct Line: Codable, Equatable {
+    var qty: Int
 }
 
 private let model = SyncModel(
@@ -114,6 +119,28 @@ private func messageOfOtherID(_ replica: Replica) -> String {
                     == #"{"x":[1.0],"title":"a","place":{"geo":{"lat":1.50},"street":"t"},"#
                     + #""stock":{"b":3,"c":4}}"#
             )
+        }
+    }
+
+    @Test(arguments: [
+        ([5, 2, 3], #"{"qty":5,"sku":"A"},{"qty":2.0,"sku":"B"},{"sku":"C","qty":3}"#),
+        ([3, 1, 2], #"{"sku":"C","qty":3},{"qty":1,"sku":"A"},{"qty":2.0,"sku":"B"}"#),
+        ([2, 3], #"{"qty":2.0,"sku":"B"},{"sku":"C","qty":3}"#),
+        (
+            [1, 9, 2, 3],
+            #"{"qty":1,"sku":"A"},{"qty":9},{"qty":2.0,"sku":"B"},{"sku":"C","qty":3}"#
+        ),
+        ([7, 3], #"{"qty":7},{"sku":"C","qty":3}"#),
+    ])
+    func `keeps what the type does not know of the elements of a list`(
+        _ quantities: [Int], _ expected: String
+    ) throws {
+        let lines = #"{"qty":1,"sku":"A"},{"qty":2.0,"sku":"B"},{"sku":"C","qty":3}"#
+        try withThing(#"{"title":"a","lines":[\#(lines)]}"#) { replica in
+            try replica.write { tx in
+                try tx.update(Thing.self, id) { $0.lines = quantities.map { Line(qty: $0) } }
+            }
+            #expect(try replica.text(key) == #"{"title":"a","lines":[\#(expected)]}"#)
         }
     }
 

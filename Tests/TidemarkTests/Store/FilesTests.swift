@@ -413,9 +413,11 @@ private let photo = ContentRule("photo")
         try FileManager.default.removeItem(atPath: path)
         try Data("salt".utf8).write(to: URL(filePath: path))
 
-        _ = try SalvageReport.salvage(
+        let report = try SalvageReport.salvage(
             store.path, to: store.folder / "new", withUnproven: false,
             .seeded(3, clock: store.clock))
+        #expect(report.hasWholeLog && !report.isComplete)
+        #expect(report.lostFiles.count == 1 && report.lostFiles[0].contains(damaged))
         #expect(try ContentFiles(of: store.folder / "new").digests() == [name.text])
     }
 

@@ -107,6 +107,35 @@ import TidemarkTesting
         #expect(try root.names == [])
     }
 
+    @Test func `of one that reads beside a writer nothing is written, nor is its store shrunk`()
+        async throws
+    {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.put(Errand("a"))
+        let reader = try Replica.open(reading: replica.directory)
+        let key = IdempotencyKey(at: Timestamp(rawValue: 1), (1, 2))
+        let codes = [
+            #expect(throws: TidemarkError.self) {
+                try reader.write(once: key) { tx in
+                    _ = try tx.create(EntityKey("errands", "b"), Array("{}".utf8))
+                }
+            },
+            await #expect(throws: TidemarkError.self) {
+                try await reader.write(once: key) { tx in
+                    _ = try tx.create(EntityKey("errands", "b"), Array("{}".utf8))
+                }
+            },
+        ].map { $0?.code }
+        #expect(codes == [.readOnly, .readOnly])
+        let directory = replica.directory
+        try replica.close()
+        let busy = #expect(throws: TidemarkError.self) { try Replica.shrink(at: directory) }
+        #expect(busy?.code == .busy)
+        try reader.close()
+        try Replica.shrink(at: directory)
+    }
+
     @Test func `is seen by who read beside a writer that was closed before`() async throws {
         let root = AccountRoot()
         let replica = try root.open("me")

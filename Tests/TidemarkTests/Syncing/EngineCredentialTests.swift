@@ -108,6 +108,27 @@ import TidemarkTesting
             #expect(try await engine.sync().isSynced)
         }
     }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `that can't be had for want of a network are asked for again after a wait`() async throws {
+        let offline = SyncFailure.offline("no token")
+        try await scene([.failure(offline), .failure(offline), .success("new")]) {
+            world, device, engine, asked async throws in
+            let begun = world.clock.now
+            await engine.start()
+            var waits: [SyncWaitReason] = []
+            for await status in engine.status {
+                if let reason = status.waitsFor { waits.append(reason) }
+                if status.lastOutcome?.isSynced == true { break }
+            }
+            await engine.stop()
+
+            #expect(asked.value == 3)
+            #expect(waits.contains(.failures(1)) && waits.contains(.failures(2)))
+            #expect(world.clock.now >= begun.adding(.seconds(15)))
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
 }
 
 extension HTTPRequest {

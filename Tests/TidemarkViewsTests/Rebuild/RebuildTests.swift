@@ -115,17 +115,53 @@ import TidemarkViews
         #expect(try store.differences() == [])
     }
 
-    @Test func `a store whose rows other rules made is rebuilt when it is opened`() throws {
-        let rows = try store.rows()
-        try store.damage(rows[0].key, [])
-        let state: ViewTables.State = {
+    /// Has the rows made by other rules.
+    private func noteOtherRules() throws {
+        let generation = try store.generation
+        let state = {
             var state = ViewTables.State()
+            state.generation = generation
             state.fingerprints = [9, 9, 9, 9]
             return state
         }()
         try store.journal.environment.write { transaction in
             try store.journal.views.setState(state, transaction)
         }
+    }
+
+    @Test func `begins anew where another one went over the same tables meanwhile`() throws {
+        let rows = try store.rows()
+        try noteOtherRules()
+        var others = 0
+
+        try store.journal.rebuild(eventsPerStep: 40) { _ in
+            others += 1
+            guard others < 4 else { return }
+            try noteOtherRules()
+            try Journal.open(at: store.path).close()
+        }
+
+        #expect(others > 4)
+        #expect(try store.rows() == rows)
+        try LogChecks(store: store, place: "after several at once").all()
+    }
+
+    @Test func `is waited for by who opens the store meanwhile`() async throws {
+        let rows = try store.rows()
+        try noteOtherRules()
+        let path = store.path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try Journal.open(at: path).close() } }
+            try await group.waitForAll()
+        }
+        #expect(try store.rows() == rows)
+        try LogChecks(store: store, place: "after several openings").all()
+    }
+
+    @Test func `a store whose rows other rules made is rebuilt when it is opened`() throws {
+        let rows = try store.rows()
+        try store.damage(rows[0].key, [])
+        try noteOtherRules()
 
         try store.reopen()
 
