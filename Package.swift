@@ -288,7 +288,7 @@ let package = Package(
     ]
 )
 
-// `Tools/test --fast` runs what needs neither a server nor a program that is built beside the tests,
+// `Tools/test --fast` runs what needs neither a server nor a program that is built beside tests,
 // and nothing else is built for it.
 if Context.environment["TIDEMARK_TESTS"] == "fast" {
     let others: Set = [

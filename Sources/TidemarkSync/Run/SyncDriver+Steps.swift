@@ -232,7 +232,7 @@ extension SyncDriver {
         switch step {
         case .readBack(let key, let call, _):
             switch try told(answer, of: key, by: call) {
-            case .answer(let told): answer = counted(told, for: key, run.recorder)
+            case .answer(let told): answer = counted(told, for: key, &exchange, run.recorder)
             case .outOfReach:
                 answer = .failure(.forbidden)
                 exchange.answer.fail(.forbidden)
@@ -240,7 +240,7 @@ extension SyncDriver {
             }
         case .fetch(let collection, let ids) where ids.count == 1 && answer == .records([]):
             let key = EntityKey(collection.name, ids[0])
-            let absent = counted(.absent, for: key, run.recorder)
+            let absent = counted(.absent, for: key, &exchange, run.recorder)
             if case .failure = absent { answer = absent }
         default: break
         }
@@ -251,13 +251,16 @@ extension SyncDriver {
         return answered(result, record, &run)
     }
 
-    /// An answer about one entity as it counts: that it is not there may be about its collection.
+    /// An answer about one entity as it counts: that it is not there may be about its collection,
+    /// and then says nothing of a write either.
     private func counted(
-        _ answer: ServerAnswer, for key: EntityKey, _ recorder: SyncRecorder
+        _ answer: ServerAnswer, for key: EntityKey, _ exchange: inout ReadExchange,
+        _ recorder: SyncRecorder
     ) -> ServerAnswer {
         guard adapter.traits.absenceNeedsList, recorder.lists[key.collection] == nil,
             case .absent = answer
         else { return answer }
+        exchange.answer.fail(.client)
         return .failure(
             .client(
                 status: 404,

@@ -34,6 +34,30 @@ import TidemarkTesting
         }
     }
 
+    @Test func `ends no write of which nothing is known`() async throws {
+        try await scene { world, device in
+            func isOpen() throws -> Bool {
+                try device.replica.journal.read { views in
+                    try views.entity(EntityKey("tasks", "edited"))?.attempt != nil
+                }
+            }
+            device.wire.tap { request, _, pass in
+                guard request.method == .put else { return await pass() }
+                _ = await pass()
+                return .failure(TransportError(.connectionLost))
+            }
+            _ = try await device.engine.sync(scope: .push)
+            #expect(try isOpen())
+            takeAway(device)
+            _ = try await device.engine.sync(scope: .push)
+            #expect(try isOpen())
+
+            device.wire.tap { _, _, pass in await pass() }
+            try await device.sync()
+            #expect(try !isOpen() && device.status("tasks/edited") == .synced)
+        }
+    }
+
     @Test(arguments: [SyncScope.push, .all])
     func `is kept with its edit, and its deletion too, until the collection is back`(
         _ scope: SyncScope
