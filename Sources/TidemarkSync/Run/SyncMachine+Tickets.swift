@@ -4,7 +4,8 @@
 //   promised in this run     once nothing else can be sent: after a second, then every two
 //
 // What the server still owes is left to the next run. After a day, or where the server knows
-// nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly.
+// nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly,
+// and what did not arrive goes alone.
 
 import TidemarkEvents
 import TidemarkRules
@@ -74,7 +75,10 @@ extension SyncMachine {
         case .batch(let answers):
             for (item, answered) in zip(ticket.items, answers) { pushed(item, answered.answer) }
         case .absent:
-            putBack(ticket.items.map(\.key))
+            // Perhaps one of them is why: what did not arrive is not sent with others again.
+            let keys = ticket.items.map(\.key)
+            sentAlone.formUnion(keys)
+            putBack(keys)
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .reserved,
             .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored:

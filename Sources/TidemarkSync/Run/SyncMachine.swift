@@ -213,6 +213,8 @@ package struct SyncMachine: Sendable {
     var refills: [Refill]?
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
+    /// The entities whose promised answer was lost: each is sent by itself.
+    var sentAlone: Set<EntityKey> = []
     /// What is done so that the server takes what it did not take.
     var remedies = Remedies()
 
