@@ -317,7 +317,7 @@ struct Dhis2Report {
 
     // MARK: The new importer
 
-    /// Nil where it is no report.
+    /// Nil where it is no report, as of an import that broke off: an error that is about nobody.
     init?(tracker report: JSONObject) {
         guard let status = report["status"]?.stringValue,
             ["OK", "WARNING", "ERROR"].contains(status),
@@ -353,6 +353,7 @@ struct Dhis2Report {
                 }
             }
         }
+        if status == "ERROR", entries.isEmpty { return nil }
     }
 
     // MARK: The old importers

@@ -379,6 +379,16 @@ import TidemarkSync
         }
     }
 
+    @Test func `a report of an import that broke off is none`() throws {
+        let body =
+            #"{"status":"ERROR","message":"Exception:null","validationReport":"#
+            + #"{"errorReports":[],"warningReports":[]},"stats":{"total":0}}"#
+        let found = try answers("2.40", [update("V1"), update("V2")], body, status: 409)
+        guard case .failure(let failure) = found.first else { return #expect(Bool(false)) }
+        #expect(failure == .client(status: 409, "Exception:null"))
+        #expect(try polled("jobs/J1/report", body) == "absent")
+    }
+
     // MARK: Jobs
 
     private func polled(_ ticket: String, _ body: String, status: Int = 200) throws -> String {
