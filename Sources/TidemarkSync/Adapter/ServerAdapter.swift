@@ -72,7 +72,8 @@ public struct ServerTraits: Sendable, Hashable {
     public var absenceNeedsFetch: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()
-    /// Whether deletions are sent before anything else, instead of last.
+    /// Whether deletions are sent before anything else, instead of last; where the server promises
+    /// their answer, the rest waits for it, as long as the run asks for it.
     public var deletesFirst: Bool
     /// Whether a cursor identifies a state of the collection instead of a moment, so that the same
     /// state has the same cursor again.

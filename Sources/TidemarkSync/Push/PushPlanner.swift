@@ -441,7 +441,8 @@ extension ServerCall {
         return value == .some(.null) ? .none : value
     }
 
-    fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
+    /// Whether it deletes an entity.
+    var isDeletion: Bool { if case .delete = self { true } else { false } }
 
     fileprivate var bodyBytes: Int { write?.body?.count ?? 0 }
 }

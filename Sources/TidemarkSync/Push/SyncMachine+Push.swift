@@ -73,6 +73,10 @@ extension SyncMachine {
     private static let weakFor: Int64 = 2
 
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
+        if waitForDeletions(next) {
+            planAnew()
+            return look(.tickets)
+        }
         switch next {
         case .look(let candidate):
             flight.looked = candidate

@@ -127,7 +127,8 @@ extension SyncMachine {
             outcome.counts.readBack += items.count - missing.count
             readAlone(missing)
         case (.readBackAll, _): break
-        case (.push, .deferred): if let sent = result.sent { ownTickets.insert(sent) }
+        case (.push(let items), .deferred):
+            if let sent = result.sent { promised(items, as: sent) }
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }

@@ -2,6 +2,7 @@
 //
 //   left by an earlier run   before anything else, at most twice
 //   promised in this run     once nothing else can be sent: after a second, then every two
+//   … of deletions           also before anything else is sent, where deletions go first
 //
 // What the server still owes is left to the next run. After a day, or where the server knows
 // nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly,
@@ -63,6 +64,19 @@ extension SyncMachine {
         return !ticketsDue.isEmpty
     }
 
+    /// Notes that the server promised an answer.
+    mutating func promised(_ items: [PushItem], as sent: Position) {
+        ownTickets.insert(sent)
+        guard traits.deletesFirst, items.contains(where: \.call.isDeletion) else { return }
+        promisedDeletions.insert(sent)
+    }
+
+    /// Whether writes wait for deletions that were promised: these go first.
+    func waitForDeletions(_ next: PushPlanner.Next) -> Bool {
+        guard !promisedDeletions.isEmpty, case .send(let items) = next else { return false }
+        return items.contains { !$0.call.isDeletion && $0.refusal == nil }
+    }
+
     /// Takes what came of asking for an answer.
     mutating func took(_ answer: ServerAnswer, of ticket: OpenTicket) {
         switch answer {
@@ -73,8 +87,10 @@ extension SyncMachine {
             namedAnew.insert(ticket.call)
             ticketsDue.append(next)
         case .batch(let answers):
+            promisedDeletions.remove(ticket.call)
             for (item, answered) in zip(ticket.items, answers) { pushed(item, answered.answer) }
         case .absent:
+            promisedDeletions.remove(ticket.call)
             // Perhaps one of them is why: what did not arrive is not sent with others again.
             let keys = ticket.items.map(\.key)
             sentAlone.formUnion(keys)

@@ -200,6 +200,8 @@ package struct SyncMachine: Sendable {
     var polls: [Position: Int] = [:]
     /// Those that were promised in this run.
     var ownTickets: Set<Position> = []
+    /// Those of them that are about deletions which come before anything else.
+    var promisedDeletions: Set<Position> = []
     /// Those that are to be had by another word, at once.
     var namedAnew: Set<Position> = []
     /// The entities whose write is not answered any more: what became of it is read back.
