@@ -1,7 +1,8 @@
 // SyncMachine+Tickets.swift — answers that the server promised: when it is asked for them.
 //
 //   left by an earlier run   before anything else, at most twice
-//   promised in this run     once nothing else can be sent: after a second, then every two
+//   promised in this run     once nothing else can be sent: after a second, then every two, for all
+//                            of them together
 //   … of deletions           also before anything else is sent, where deletions go first
 //
 // What the server still owes is left to the next run. After a day, or where the server knows
@@ -46,8 +47,13 @@ extension SyncMachine {
             // What is to be had at once is no new try, a few times.
             guard tries < triesMax + (isNamedAnew ? Self.namedAnewMax : 0) else { continue }
             polls[ticket.call] = tries + 1
+            guard !isNamedAnew, rested.remove(ticket.call) == nil else {
+                return perform(.poll(ticket, afterSeconds: 0))
+            }
+            // The others that are due wait at the same time.
+            rested = Set(ticketsDue.map(\.call))
             let first = isOwn ? traits.polling.first : 0
-            let pause = isNamedAnew ? 0 : tries == 0 ? first : traits.polling.every
+            let pause = tries == 0 ? first : traits.polling.every
             return perform(.poll(ticket, afterSeconds: pause))
         }
         return nil

@@ -204,6 +204,8 @@ package struct SyncMachine: Sendable {
     var promisedDeletions: Set<Position> = []
     /// Those that are to be had by another word, at once.
     var namedAnew: Set<Position> = []
+    /// Those that are asked for without a pause, as they waited together with another one.
+    var rested: Set<Position> = []
     /// The entities whose write is not answered any more: what became of it is read back.
     var unsettled: Set<EntityKey> = []
     /// Those of them that are read by themselves.

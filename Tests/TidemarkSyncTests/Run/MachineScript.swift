@@ -55,6 +55,8 @@ struct MachineScript {
     var pending: [PendingWrite] = []
     /// What the server promised.
     var tickets: [OpenTicket] = []
+    /// The request of its next promise.
+    private var promised: UInt64 = 50
     var pools: [PoolFacts] = []
     /// What is done about writes that the server did not take.
     var remedies: ([UntakenWrite]) -> [Remedy] = { _ in [] }
@@ -219,7 +221,8 @@ struct MachineScript {
                 }
             case .stored, .record, .deleted: settle(items.map(\.key))
             case .deferred:
-                result.sent = Position(50)
+                result.sent = Position(promised)
+                promised += 10
                 settle(items.map(\.key))
             case .batch(let answers):
                 for (item, part) in zip(items, answers) {
@@ -228,9 +231,9 @@ struct MachineScript {
             default: break
             }
         }
-        if case .poll = step {
+        if case .poll(let ticket, _) = step {
             switch answer {
-            case .batch, .absent: tickets = []
+            case .batch, .absent: tickets.removeAll { $0.call == ticket.call }
             default: break
             }
         }

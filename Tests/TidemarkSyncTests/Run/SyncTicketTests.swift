@@ -12,9 +12,11 @@ import TidemarkSync
     private static let call = ServerCall.create(
         CollectionModel("tasks"), id: "1", body: Array("{}".utf8))
 
-    private static func ticket(_ seconds: Int64 = 0, call: UInt64 = 50) -> OpenTicket {
+    private static func ticket(
+        _ seconds: Int64 = 0, call: UInt64 = 50, _ word: String = "j"
+    ) -> OpenTicket {
         OpenTicket(
-            call: Position(call), ticket: "j",
+            call: Position(call), ticket: word,
             since: MachineScript.begun.now.adding(seconds: -seconds),
             items: [PushItem(task, Self.call, covers: [Position(3)])], calls: [Position(51)])
     }
@@ -138,6 +140,23 @@ import TidemarkSync
                 "push tasks/1", "poll j after 3 s", "poll j after 5 s", "poll j after 5 s",
                 "poll j after 5 s", "end",
             ])
+    }
+
+    @Test func `in this run is asked for together with others, after one pause for all`() {
+        var traits = ServerTraits()
+        traits.polling = ServerTraits.Polling(tries: 3)
+        var run = MachineScript(traits: traits, scope: .push)
+        run.pending = [
+            PendingWrite(Self.task, .create), PendingWrite(EntityKey("lists", "1"), .create),
+        ]
+        run.tickets = [Self.ticket(), Self.ticket(call: 60, "k")]
+        run.replies["push tasks/1"] = [.answer(.deferred("j"))]
+        run.replies["push lists/1"] = [.answer(.deferred("k"))]
+        let round = ["poll j after 2 s", "poll k after 0 s"]
+        #expect(
+            run.run() == [
+                "push tasks/1", "push lists/1", "poll j after 1 s", "poll k after 0 s",
+            ] + round + round + ["end"])
     }
 
     // MARK: Many at a time
