@@ -10,7 +10,7 @@
 //   207          DELETE             a part could not be deleted: refused, the rest is gone
 //   207          MOVE               a part was moved: what came of it is read
 //   207          COPY               a part was copied: refused, what came of it is listed
-//   400, 403, 409, 413 to 415, 423, 507   a write   refused
+//   400, 403, 405, 409, 413 to 415, 422 to 424, 451, 501, 507   a write   refused
 //   507          a file's content   a part of it may be there: it is compared, and sent again
 //   502          a write            refused where the server itself says so; else unknown
 
@@ -215,7 +215,7 @@ extension WebDAVAdapter {
         let error = DAVError(body)
         switch status {
         case 412: return .conflictUnknown
-        case 400, 403, 409, 413, 414, 415, 422, 423, 507: break
+        case 400, 403, 405, 409, 413, 414, 415, 422, 423, 424, 451, 501, 507: break
         // A gateway says so of what the server may have done.
         case 502 where error.isOfDAV: break
         case 200..<300: throw .malformed("status \(status) to a write")
@@ -228,7 +228,8 @@ extension WebDAVAdapter {
     private static func message(_ status: Int, _ words: String) -> String {
         if !words.isEmpty { return words }
         return switch status {
-        case 403: "the server does not allow it"
+        case 403, 451: "the server does not allow it"
+        case 405, 501: "the server can't do this"
         case 409: "the folder that it would lie in is not there"
         case 423: "it is locked on the server"
         case 507: "there is no space left on the server"
