@@ -71,21 +71,25 @@ public struct WebDAVAdapter: ServerAdapter {
                 // Another file may lie there by now, which is not to be moved.
                 let version = WebDAVVersion(revision)
                 return try transfer(
-                    "MOVE", id, to: target, isFolder: version?.isFolder ?? false,
+                    "MOVE", id, to: target,
+                    isFolder: version?.isFolder ?? false || collection.isFolder(body),
                     Self.condition(version))
             }
             if let file = call.file {
                 return put(file, at: id, Self.condition(WebDAVVersion(revision)))
             }
+            let version = WebDAVVersion(revision)
+            let isFolder = version?.isFolder ?? false || collection.isFolder(body)
             // What was undone is sent as a look.
-            if WebDAVPatch.isNone(changes, in: collection) { return try find(id, depth: "0") }
+            if WebDAVPatch.isNone(changes, in: collection) {
+                return try find(id, depth: "0", isFolder: isFolder)
+            }
             guard case .success(let time) = WebDAVPatch.time(of: changes, in: collection) else {
                 throw .client(status: 0, WebDAVPatch.onlyTimes)
             }
-            let version = WebDAVVersion(revision)
             return ServerRequest(
                 method: try Self.method("PROPPATCH"),
-                path: places.path(id, isFolder: version?.isFolder ?? false),
+                path: places.path(id, isFolder: isFolder),
                 headers: Self.xml + Self.condition(version), body: WebDAVPatch.body(time))
         case .delete(_, let id, let revision):
             let version = WebDAVVersion(revision)
@@ -138,9 +142,10 @@ public struct WebDAVAdapter: ServerAdapter {
                         status: 0,
                         message: "no version of the file is known that could be replaced")
                 }
-            } else if !WebDAVPatch.isNone(changes, in: collection),
-                case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection)
-            {
+            } else if WebDAVPatch.isNone(changes, in: collection) {
+                // Nothing is written.
+                return nil
+            } else if case .failure(let problem) = WebDAVPatch.time(of: changes, in: collection) {
                 return ServerRefusal(status: 0, message: problem.description)
             }
         }

@@ -141,8 +141,11 @@ extension WebDAVAdapter {
         case (.update(let collection, _, _, let changes, let revision), 207)
         where call.file == nil && WebDAVPatch.isNone(changes, in: collection):
             guard let record = try read(id, collection, response, body) else { return .absent }
-            return record.revision == revision ? .stored(id: id, revision) : .conflictUnknown
-        case (.update, 207): return try Self.patched(id, body)
+            // An update of what has no version names an empty one.
+            return (record.revision ?? Revision(rawValue: [])) == revision
+                ? .stored(id: id, record.revision) : .conflictUnknown
+        case (.update(_, _, _, _, let revision), 207):
+            return try Self.patched(id, revision, body)
         case (.delete, 200..<300):
             try Self.expectNoStranger(status, body)
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))
@@ -174,8 +177,7 @@ extension WebDAVAdapter {
         switch status {
         case 200, 201, 204:
             try Self.expectNoStranger(status, body)
-            // A file may have another version from now on; a folder is known as one by its own.
-            return .stored(id: id, WebDAVVersion(revision)?.isFolder == true ? revision : nil)
+            return .stored(id: id, Self.lasting(revision))
         case 404, 410: return .absent
         case 412 where WebDAVVersion(revision)?.condition != nil: return .conflictUnknown
         case 405, 412: return .refused(.taken(status: status))
@@ -264,14 +266,22 @@ extension WebDAVAdapter {
                     + "\(failed.href.prefix(200))"))
     }
 
-    private static func patched(_ id: String, _ body: [UInt8]) throws(SyncFailure) -> ServerAnswer {
+    /// The version that is known after a write: a file may have another one from now on, a folder
+    /// is known as one by its own.
+    private static func lasting(_ revision: Revision) -> Revision? {
+        WebDAVVersion(revision)?.isFolder == true ? revision : nil
+    }
+
+    private static func patched(
+        _ id: String, _ revision: Revision, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
         let responses = try Multistatus(parsing: body).responses
         let statuses = responses.flatMap { $0.status.map { [$0] } ?? $0.partStatuses }
         // One that failed only because of another is not the reason.
         let failed = statuses.filter { !(200..<300).contains($0) }
         guard let status = failed.first(where: { $0 != 424 }) ?? failed.first else {
             if statuses.isEmpty { throw .malformed("properties without a status") }
-            return .stored(id: id, nil)
+            return .stored(id: id, lasting(revision))
         }
         return .refused(
             ServerRefusal(

@@ -10,7 +10,7 @@ struct WebDAVSetup: Sendable {
     static let members = [
         "fileIDs", "folderVersions", "failing", "refusals", "uploadsTellVersions",
         "movesChangeVersions", "takesTimes", "preconditions", "weakVersions",
-        "uploadsInPlace", "ranges", "quota", "checksums",
+        "uploadsInPlace", "ranges", "quota", "checksums", "redirectsFolders",
     ]
 
     /// What becomes of the preconditions of writes.
@@ -47,6 +47,7 @@ struct WebDAVSetup: Sendable {
         options.ignoresPreconditions = preconditions == .ignored
         options.hasWeakETags = try server.flag("weakVersions") ?? false
         options.uploadsInPlace = try server.flag("uploadsInPlace") ?? false
+        options.redirectsFolders = try server.flag("redirectsFolders") ?? false
         options.hasRanges = try server.flag("ranges") ?? true
         options.hasChecksums = try server.flag("checksums") ?? false
         options.quotaBytes = try server.integer("quota", in: 0...Int64(Int32.max))

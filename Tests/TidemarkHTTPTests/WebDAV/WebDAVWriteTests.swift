@@ -146,6 +146,10 @@ import TidemarkSync
             + "</multistatus>"
 
         #expect(dav.answer(to: call, 207, taken) == .stored(id: "a/b", nil))
+        // A folder stays known as one.
+        let ofFolder = dav.update(#"{"modified":"2026-11-26T18:45:45Z"}"#, "/\"e\"")
+        #expect(
+            dav.answer(to: ofFolder, 207, taken) == .stored(id: "a/b", Revision("/\"e\"")))
         #expect(dav.effect(call, 207, taken) == .done)
         #expect(status(dav.answer(to: call, 207, Wsgidav.refusedTime)) == 403)
         #expect(dav.effect(call, 207, Wsgidav.refusedTime) == .nothing)
@@ -154,11 +158,31 @@ import TidemarkSync
         #expect(dav.answer(to: call, 404) == .absent)
     }
 
+    @Test func `a name that was undone is sent as a look, whatever versions there are`() throws {
+        func found(_ properties: String) -> String {
+            #"<multistatus xmlns="DAV:"><response><href>/base/dav/r%20c/a/b</href><propstat>"#
+                + "<prop><resourcetype/>\(properties)</prop><status>HTTP/1.1 200 OK</status>"
+                + "</propstat></response></multistatus>"
+        }
+        let none = dav.update("{}", "")
+        #expect(dav.answer(to: none, 207, found("")) == .stored(id: "a/b", nil))
+        let weak = "W/\"e\""
+        #expect(dav.adapter.refusal(of: dav.update("{}", weak)) == nil)
+        #expect(
+            dav.answer(to: dav.update("{}", weak), 207, found("<getetag>\(weak)</getetag>"))
+                == .stored(id: "a/b", Revision(weak)))
+        #expect(
+            dav.answer(to: none, 207, found("<getetag>\"f\"</getetag>")) == .conflictUnknown)
+        #expect(try dav.request(dav.update("{}", "/")).path == "/dav/r%20c/a/b/")
+    }
+
     @Test func `failures that are of no entry are those of any server`() {
         for call in [dav.create("folder"), dav.delete(), .read(dav.files, id: "a")] {
             #expect(dav.failure(to: call, 401) == .unauthorized)
             #expect(dav.failure(to: call, 503) == .server(status: 503, retryAfterSeconds: nil))
         }
+        let read = ServerCall.read(dav.files, id: "a")
+        #expect(dav.failure(to: read, 501) == .client(status: 501, "not implemented"))
         #expect(dav.failure(to: .read(dav.files, id: "a"), 403) == .forbidden)
         guard case .foreign? = dav.failure(to: dav.create("file"), 200, " <html>") else {
             Issue.record("a page counts as a success")
@@ -181,8 +205,6 @@ import TidemarkSync
         }
     }
 
-        let read = ServerCall.read(dav.files, id: "a")
-        #expect(dav.failure(to: read, 501) == .client(status: 501, "not implemented"))
     @Test func `a damaged list is malformed, or tells what it can't take`() {
         var random = SplitMix64(seed: 0xDA5)
         let bytes = Array(Wsgidav.root.utf8)

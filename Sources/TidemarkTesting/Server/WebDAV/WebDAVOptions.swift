@@ -31,6 +31,9 @@ public struct WebDAVOptions: Sendable, Hashable {
     public var ignoresPreconditions = false
     /// Whether an upload that is cut off leaves what came of it, instead of nothing.
     public var uploadsInPlace = false
+    /// Whether a folder that is named without a slash at its end is redirected to its address with
+    /// one, as by Apache.
+    public var redirectsFolders = false
     /// Whether parts of files are given.
     public var hasRanges = true
     /// Whether a whole tree is listed at once; else it is refused.

@@ -61,6 +61,7 @@ public struct WebDAVServerModel: Sendable {
             refusal.answer.response.headerFields[.wwwAuthenticate] = "Basic realm=\"files\""
             throw refusal
         }
+        if let redirect = redirect(call) { return redirect }
         guard call["If"] == nil else { throw WebDAVRefusal(400) }
         switch call.method {
         case "OPTIONS": return options(call)
@@ -73,6 +74,16 @@ public struct WebDAVServerModel: Sendable {
         case "PROPPATCH": return try patchProperties(call)
         default: throw WebDAVRefusal(405)
         }
+    }
+}
+
+extension WebDAVServerModel {
+    /// The answer to a request for a folder without the slash at its end.
+    private func redirect(_ call: WebDAVCall) -> TransportResponse? {
+        guard options.redirectsFolders, !call.endsInSlash, let path = call.path, !path.isRoot,
+            tree.find(path)?.isFolder == true
+        else { return nil }
+        return WebDAVReply.plain(301, [.location: path.href(home: home, isFolder: true)])
     }
 }
 
@@ -98,6 +109,7 @@ struct WebDAVCall: Sendable {
     let authority: String
     /// What it names; nil for something outside of the home.
     let path: WebDAVPath?
+    let endsInSlash: Bool
     let fields: HTTPFields
     let body: [UInt8]
     let now: Int64
@@ -105,7 +117,9 @@ struct WebDAVCall: Sendable {
     init(_ request: HTTPRequest, _ body: [UInt8], _ now: Int64, _ model: WebDAVServerModel) {
         method = request.method.rawValue
         authority = request.authority ?? ""
-        path = WebDAVPath(target: request.path ?? "/", home: model.home)
+        let target = request.path ?? "/"
+        path = WebDAVPath(target: target, home: model.home)
+        endsInSlash = target.prefix { $0 != "?" }.hasSuffix("/")
         fields = request.headerFields
         self.body = body
         self.now = now
