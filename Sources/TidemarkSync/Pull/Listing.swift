@@ -292,7 +292,8 @@ package struct Listing: Sendable, Hashable {
         if let time = news.latest { latest = max(time, latest ?? time) }
         number += 1
         if !news.named.isEmpty { isPassEmpty = false }
-        if page.unreadable.contains(where: { $0.id == nil }) { isDoubtful = true }
+        // Of a tree it is doubtful in that folder only, which the walk knows.
+        if walk == nil, page.unreadable.contains(where: { $0.id == nil }) { isDoubtful = true }
         unreadable.formUnion(page.unreadable.map { ExactString($0.name) })
         next = page.next
         isPaging = page.next != nil

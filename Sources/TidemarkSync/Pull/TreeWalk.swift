@@ -241,6 +241,8 @@ package struct TreeWalk: Sendable, Hashable {
     /// - Parameter asOf: the log's last position when the walk began; new ids are made of it.
     package func place(_ page: inout ListPage, asOf: Position) {
         var step = Step()
+        // It may be any of those that were known there.
+        if page.unreadable.contains(where: { $0.id == nil }) { page.isPartial = true }
         var (count, marks) = (foundCount, toldMarks)
         var records: [ServerRecord] = []
         for record in page.records {
