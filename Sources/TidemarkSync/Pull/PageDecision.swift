@@ -64,7 +64,11 @@ package struct PageDecision {
         result.isCut = list.lacksChanges(page)
         if page.step?.isSameVersion == true, !news.overwrites {
             let isMissing = page.step?.missing.isEmpty == false
-            result.isUnmoved = isMissing || verdicts.contains(.new)
+            result.isUnmoved =
+                try isMissing
+                || records.indices.contains {
+                    try verdicts[$0] == .new && news.isChange(records[$0], in: collection)
+                }
         }
         var list = list.withoutEntities
         if let step = page.step { list.walk?.count(step) }

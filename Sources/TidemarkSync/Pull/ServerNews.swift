@@ -67,6 +67,13 @@ package struct ServerNews {
         return try isSame(row.base, document, in: collection) ? .same : .new
     }
 
+    /// Whether a new record is a change of the server's, and not of what the model takes of it.
+    func isChange(_ record: ServerRecord, in collection: CollectionName) throws -> Bool {
+        let row = try fold.entity(fold.resolve(EntityKey(collection, record.id)))
+        // Without a version only the document tells.
+        return row.baseState != .live || record.revision == nil || row.revision != record.revision
+    }
+
     /// Whether a list's word on an entity is left out, with all that stands in it.
     func withholds(_ record: ServerRecord, in collection: CollectionModel) throws -> Bool {
         guard collection.withholdsTrees, !overwrites, !record.isDeleted else { return false }

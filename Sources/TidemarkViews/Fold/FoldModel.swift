@@ -15,6 +15,7 @@ extension Fold {
         try widenElements(of: before)
         try forgetSets(of: before)
         try forgetFeeds(of: before, event)
+        try forgetFolders(of: before)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }
@@ -80,6 +81,19 @@ extension Fold {
 }
 
 extension Fold {
+    /// Forgets at which versions the folders of a tree were listed, where a new model takes another
+    /// tree of them: the next list brings what it asks for.
+    fileprivate func forgetFolders(of before: SyncModel) throws {
+        let model = try model()
+        for old in before.collections where old.tree != nil && model[old.name]?.tree != old.tree {
+            let prefix = Ledger.watermarks + EntityKey.prefix(of: old.name)
+            for (place, _) in try ledgerRows(prefix)
+            where PullTarget(bytes: place.bytes.dropFirst())?.folder != nil {
+                put(place, nil)
+            }
+        }
+    }
+
     /// Makes edits of elements edits of whole lists, where a new model does not tell a list's
     /// elements any more, or tells them by another member.
     fileprivate func widenElements(of before: SyncModel) throws {

@@ -72,7 +72,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox: 12
-        case .watermarks: 11
+        case .watermarks: 12
         case .contents, .schedule, .decisions: 9
         case .issues: 7
         case .places: 5

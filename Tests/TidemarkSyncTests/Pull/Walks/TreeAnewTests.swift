@@ -37,6 +37,37 @@ import TidemarkTesting
         return server
     }
 
+    @Test func `of which a model asks for contents is listed once, and its folders left out again`()
+        async throws
+    {
+        let clock = ManualClock()
+        let server = Self.server(clock)
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        /// The folders that a run lists.
+        func listed(_ content: String?) async throws -> [String] {
+            let replica = try Replica.open(
+                at: folder / "store", model: Self.model(content, versions: true),
+                remote: Self.remote, dependencies: .seeded(1, clock: clock))
+            let engine = try SyncEngine(replica, remote: Self.remote, transport: server) {
+                .basic(user: "me", password: "secret")
+            }
+            server.clearRequestLog()
+            clock.advance(by: .seconds(7_200))
+            #expect(try await engine.sync().isSynced)
+            await engine.stop()
+            #expect(try replica.journal.verify(.deep).findings.isEmpty)
+            try replica.close()
+            return server.requestLog.filter { $0.method.rawValue == "PROPFIND" }.map(\.path)
+        }
+        #expect(try await listed(nil) == ["/", "/a/", "/b/"])
+        #expect(try await listed(nil) == ["/"])
+        #expect(try await listed("content") == ["/", "/a/", "/b/"])
+        #expect(try await listed("content") == ["/"])
+        server.put("b/one.txt", "changed")
+        #expect(try await listed("content") == ["/", "/b/"])
+    }
+
     @Test func `with a name that can't be read takes what is gone elsewhere for gone`()
         async throws
     {
