@@ -127,19 +127,20 @@ extension CalDAVAdapter {
 
     // MARK: Items
 
-    /// The items that exist; the answer must name all that were asked for.
+    /// The items, all of which must be there: the list has just named them, and that one is gone
+    /// only the answer about it alone tells.
     private func fetched(
         _ collection: CollectionModel, _ ids: [String], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
         guard status == 207 else { throw Self.refused(status, body) }
         let (namespace, _, data) = dialect
-        var found: [ExactString: ServerRecord?] = [:]
+        var found: [ExactString: ServerRecord] = [:]
         for response in try Multistatus(parsing: body).responses {
             guard case .item(let name) = target(of: response.href, in: collection),
                 let id = names.id(ofComponent: name)
             else { throw Self.foreign(response.href) }
             if response.isGone {
-                found[ExactString(id)] = .some(nil)
+                throw .malformed("\(id) is not there, as one of several")
             } else if let text = response.properties?.first(data, in: namespace)?.text {
                 found[ExactString(id)] = try record(
                     id, collection, response.revision, Array(text.utf8))
@@ -151,10 +152,10 @@ extension CalDAVAdapter {
         }
         var records: [ServerRecord] = []
         for id in ids {
-            guard let answer = found[ExactString(id)] else {
+            guard let record = found[ExactString(id)] else {
                 throw .malformed("\(id) was passed over")
             }
-            if let record = answer { records.append(record) }
+            records.append(record)
         }
         return .records(records)
     }

@@ -10,8 +10,12 @@ import TidemarkSync
     private let caldav = CalDAVCase()
 
     @Test func `an item is the same whether it came in XML or alone`() {
+        let copy = ServerRecord(
+            id: "u99", revision: nil,
+            document: Array(#"{"id":"u99","data":"BEGIN:X\r\nEND:X"}"#.utf8))
         #expect(
-            caldav.answer(to: caldav.fetch, 207, Radicale.items) == .records([Radicale.record]))
+            caldav.answer(to: caldav.fetch, 207, Radicale.bothItems)
+                == .records([Radicale.record, copy]))
         let alone: HTTPFields = [.eTag: Radicale.etag]
         #expect(
             caldav.answer(to: caldav.read, 200, Radicale.item, alone) == .record(Radicale.record))
@@ -102,8 +106,16 @@ import TidemarkSync
         let call = ServerCall.fetch(caldav.tasks, ids: ["u1", "u2", "u99"])
 
         #expect(
-            caldav.answer(to: call, 207, Radicale.items)
+            caldav.answer(to: call, 207, Radicale.bothItems)
                 == .failure(.malformed("u2 was passed over")))
+    }
+
+    @Test func `of several only a request for one alone says that it is gone`() {
+        let call = ServerCall.fetch(caldav.tasks, ids: ["u1", "u99"])
+
+        #expect(
+            caldav.answer(to: call, 207, Radicale.items)
+                == .failure(.malformed("u99 is not there, as one of several")))
     }
 
     @Test(arguments: [

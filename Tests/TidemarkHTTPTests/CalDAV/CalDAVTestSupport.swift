@@ -78,6 +78,13 @@ enum Radicale {
         + "</C:calendar-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
         + "</multistatus>"
 
+    /// The same where the other one is there, too, as a copy.
+    static let bothItems =
+        items.replacing(
+            "<status>HTTP/1.1 404 Not Found</status>",
+            with: "<propstat><prop><C:calendar-data>BEGIN:X\nEND:X</C:calendar-data></prop>"
+                + "<status>HTTP/1.1 200 OK</status></propstat>")
+
     /// The entity that `item` is.
     static let record = ServerRecord(
         id: "u1", revision: Revision(etag),
