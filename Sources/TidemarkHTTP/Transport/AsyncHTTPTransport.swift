@@ -17,10 +17,10 @@
 
     /// Sends requests with AsyncHTTPClient, which reads and sends no faster than files are.
     ///
-    /// Redirects are followed for GET and HEAD only, within one origin, five times at most. There
-    /// are no cookies and no cache, and no request is sent twice. The transport adds
-    /// `Accept-Encoding: identity`, and to a body without a `Content-Type` the type
-    /// `application/octet-stream`. It speaks HTTP/1.1.
+    /// Redirects are followed for GET and HEAD only, within one origin, five times at most; for
+    /// PROPFIND to the same address with a slash at its end. There are no cookies and no cache, and
+    /// no request is sent twice. The transport adds `Accept-Encoding: identity`, and to a body
+    /// without a `Content-Type` the type `application/octet-stream`. It speaks HTTP/1.1.
     ///
     /// It is there where the package's trait `AsyncHTTP` is enabled.
     public final class AsyncHTTPTransport: Transport {

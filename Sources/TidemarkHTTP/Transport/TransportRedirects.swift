@@ -1,4 +1,5 @@
-// TransportRedirects.swift — where a redirect may lead: within the same origin, for reads only.
+// TransportRedirects.swift — where a redirect may lead: within the same origin, for reads only; of
+// a question for the properties of a folder, to its address with a slash at its end.
 //
 // The target is resolved here and not by the platform: on Linux, a relative target loses its
 // percent-encodings, and every header field, including `Authorization`, is sent to any host.
@@ -23,13 +24,15 @@ package enum TransportRedirects {
     /// - Parameters:
     ///   - location: the answer's `Location`, absolute or relative to `url`.
     ///   - url: the URL that was answered.
-    ///   - method: the request's method; only GET and HEAD are redirected.
+    ///   - method: the request's method; GET and HEAD are redirected, PROPFIND to the same address
+    ///     with a slash at its end.
     ///   - followed: how many redirects were followed before this one.
     /// - Throws: ``TransportError`` with `redirectRefused`.
     package static func target(
         location: String?, from url: URL, method: HTTPRequest.Method, followed: Int
     ) throws(TransportError) -> URL {
-        guard method == .get || method == .head else {
+        let isRead = method == .get || method == .head
+        guard isRead || method.rawValue == "PROPFIND" else {
             throw refused("\(method) is never redirected")
         }
         guard followed < followedMax else { throw refused("more than \(followedMax) redirects") }
@@ -37,7 +40,22 @@ package enum TransportRedirects {
             target.user() == nil, target.password() == nil,
             let origin = Origin(target), origin == Origin(url)
         else { throw refused("to another origin") }
-        return target
+        if isRead { return target }
+        guard let folder = folder(of: url), path(of: folder) == path(of: target) else {
+            throw refused("\(method) is only redirected to a slash at the end")
+        }
+        return folder
+    }
+
+    /// An address with a slash at its end.
+    private static func folder(of url: URL) -> URL? {
+        url.query == nil && url.fragment == nil ? URL(string: url.absoluteString + "/") : nil
+    }
+
+    /// The path of an address, however it is escaped; nil where that is not all of it.
+    private static func path(of url: URL) -> [UInt8]? {
+        url.query == nil && url.fragment == nil
+            ? URLPath.unescape(url.path(percentEncoded: true)) : nil
     }
 
     private static func refused(_ detail: String) -> TransportError {

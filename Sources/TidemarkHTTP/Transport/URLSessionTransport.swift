@@ -18,10 +18,11 @@ public import TidemarkSync
 
 /// Sends requests with `URLSession`: no cookies, no cache, no stored credentials.
 ///
-/// Redirects are followed for GET and HEAD only, within one origin, five times at most. The
-/// platform adds `Host`, `Connection`, `Accept`, `Accept-Language` and `User-Agent` where the
-/// request names none; the transport adds `Accept-Encoding: identity`, and to a body without a
-/// `Content-Type` the type `application/octet-stream`.
+/// Redirects are followed for GET and HEAD only, within one origin, five times at most; for
+/// PROPFIND to the same address with a slash at its end. The platform adds `Host`,
+/// `Connection`, `Accept`, `Accept-Language` and `User-Agent` where the request names none; the
+/// transport adds `Accept-Encoding: identity`, and to a body without a `Content-Type` the type
+/// `application/octet-stream`.
 ///
 /// On Linux, where `URLSession` is libcurl, more can't be done: a server that closes the connection
 /// within the header fields ends the process (swift-corelibs-foundation 5285), a request without a
@@ -88,8 +89,15 @@ public final class URLSessionTransport: Transport {
 
         let outcome = await call.outcome { task.resume() }
 
-        exchanges.remove(id: task.taskIdentifier)
+        let isMoved = exchanges.remove(id: task.taskIdentifier)
         if call.isUnfinished(after: outcome) { queue.async { task.cancel() } }
+        if isMoved, let path = request.path, case .failure(let error) = outcome,
+            error.code == .redirectRefused
+        {
+            var next = request
+            next.path = path + "/"
+            return try await transfer(next, body: body, into: file, limits: limits)
+        }
         return try outcome.get()
     }
 
@@ -160,10 +168,18 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
 
     private let lock = NSLock()
     private var table: [Int: TransportExchange] = [:]
+    /// The tasks that were redirected to the same address with a slash at its end.
+    private var moved: Set<Int> = []
 
     func add(_ exchange: TransportExchange, id: Int) { lock.withLock { table[id] = exchange } }
 
-    func remove(id: Int) { lock.withLock { table[id] = nil } }
+    /// - Returns: whether the same is to be sent to the address with a slash at its end.
+    func remove(id: Int) -> Bool {
+        lock.withLock {
+            table[id] = nil
+            return moved.remove(id) != nil
+        }
+    }
 
     private func exchange(of task: URLSessionTask) -> TransportExchange? {
         lock.withLock { table[task.taskIdentifier] }
@@ -201,6 +217,11 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
         // exchange therefore calls back under its lock, or not at all.
         exchange(of: task)?.redirect(to: response.value(forHTTPHeaderField: "Location")) { url in
             var request = task.originalRequest
+            if url != nil, request?.httpMethod == "PROPFIND" {
+                // Linux would send no body with it; another task does.
+                _ = self.lock.withLock { self.moved.insert(task.taskIdentifier) }
+                return completionHandler(nil)
+            }
             request?.url = url
             completionHandler(url == nil ? nil : request)
         }

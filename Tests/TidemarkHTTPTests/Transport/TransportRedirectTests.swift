@@ -129,6 +129,44 @@ import TidemarkSync
         }
     }
 
+    @Test(arguments: [
+        "/a%20b/c%C3%A9/", "/a%20b/c%c3%a9/", "c%C3%A9/", "http://HOST/a%20b/c%C3%A9/",
+    ])
+    func `a question for the properties of a folder is followed to its slash`(
+        _ location: String
+    ) async throws {
+        let path = "/a%20b/c%C3%A9"
+        let server = try RawServer.answering { request in
+            let host = request.values("Host").first ?? ""
+            let target = location.replacingOccurrences(of: "HOST", with: host)
+            return request.target == path
+                ? answer("301 X", ["Location: \(target)"]) : answer(body: "here")
+        }
+        let method = try #require(HTTPRequest.Method("PROPFIND"))
+        try await withServer(server) { server in
+            let request = server.request(method, path, secret)
+            let found = try await transport.send(request, body: Array("<find/>".utf8))
+
+            #expect(found.text == "here")
+            #expect(server.requests.map(\.target) == [path, path + "/"])
+            #expect(server.requests.map(\.method) == ["PROPFIND", "PROPFIND"])
+            let body = Array("<find/>".utf8)
+            #expect(server.requests.map(\.body) == [body, body])
+        }
+    }
+
+    @Test(arguments: ["/b/", "/a/b/", "/a/?x=1", "/a", "/A/", "http://other.test/a/"])
+    func `a question for properties is followed nowhere else`(_ location: String) async throws {
+        let server = try RawServer.answering { _ in answer("301 X", ["Location: \(location)"]) }
+        let method = try #require(HTTPRequest.Method("PROPFIND"))
+        try await withServer(server) { server in
+            let error = await transport.failure(server.request(method, "/a"), body: [1])
+
+            #expect(error?.code == .redirectRefused)
+            #expect(server.requests.map(\.target) == ["/a"])
+        }
+    }
+
     @Test func `a redirect without a target is an answer`() async throws {
         let server = try RawServer.answering { _ in answer("302 Found", body: "where?") }
         try await withServer(server) { server in

@@ -43,6 +43,18 @@ import TidemarkTesting
         #expect(!after.contains(nil))
     }
 
+    @Test func `a folder is redirected to its address with a slash, and a question follows`()
+        async throws
+    {
+        let world = world { $0.redirectsFolders = true }
+        let deleted = try await world.send("DELETE", "a/b")
+        #expect(deleted.response.status.code == 301)
+        #expect(deleted.response.headerFields[.location] == "/dav/a/b/")
+        let found = try await world.send("PROPFIND", "a/b", [("Depth", "0")])
+        #expect(found.response.status.code == 207)
+        #expect(try await self.world().send("DELETE", "a/b").response.status.code == 204)
+    }
+
     @Test func `a move changes the versions of both folders and all above, and not its own`()
         async throws
     {

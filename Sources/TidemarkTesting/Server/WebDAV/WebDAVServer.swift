@@ -49,9 +49,18 @@ public final class WebDAVServer: Transport, Sendable {
     }
 
     /// Sends a request; faults apply.
+    ///
+    /// A PROPFIND of a folder is redirected to its address with a slash at its end, as by the
+    /// transports.
     public func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
-        try core.send(request, body: body, limits: limits)
+        let answer = try core.send(request, body: body, limits: limits)
+        guard answer.response.status.code == 301, request.method.rawValue == "PROPFIND",
+            let path = request.path, answer.response.headerFields[.location] == path + "/"
+        else { return answer }
+        var next = request
+        next.path = path + "/"
+        return try core.send(next, body: body, limits: limits)
     }
 }
