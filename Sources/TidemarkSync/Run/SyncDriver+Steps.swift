@@ -232,7 +232,10 @@ extension SyncDriver {
         switch step {
         case .readBack(let key, let call, _):
             switch try told(answer, of: key, by: call) {
-            case .answer(let told): answer = counted(told, for: key, &exchange, run.recorder)
+            case .answer(let told):
+                answer = counted(told, for: key, run.recorder)
+                // Then it says nothing of a write either.
+                if case .failure = answer, case .absent = told { exchange.answer.fail(.client) }
             case .outOfReach:
                 answer = .failure(.forbidden)
                 exchange.answer.fail(.forbidden)
@@ -240,8 +243,11 @@ extension SyncDriver {
             }
         case .fetch(let collection, let ids) where ids.count == 1 && answer == .records([]):
             let key = EntityKey(collection.name, ids[0])
-            let absent = counted(.absent, for: key, &exchange, run.recorder)
-            if case .failure = absent { answer = absent }
+            let absent = counted(.absent, for: key, run.recorder)
+            if case .failure = absent {
+                answer = absent
+                exchange.answer.fail(.client)
+            }
         default: break
         }
         var result = CallResult(answer)
@@ -251,16 +257,13 @@ extension SyncDriver {
         return answered(result, record, &run)
     }
 
-    /// An answer about one entity as it counts: that it is not there may be about its collection,
-    /// and then says nothing of a write either.
+    /// An answer about one entity as it counts: that it is not there may be about its collection.
     private func counted(
-        _ answer: ServerAnswer, for key: EntityKey, _ exchange: inout ReadExchange,
-        _ recorder: SyncRecorder
+        _ answer: ServerAnswer, for key: EntityKey, _ recorder: SyncRecorder
     ) -> ServerAnswer {
         guard adapter.traits.absenceNeedsList, recorder.lists[key.collection] == nil,
             case .absent = answer
         else { return answer }
-        exchange.answer.fail(.client)
         return .failure(
             .client(
                 status: 404,
