@@ -5,6 +5,10 @@
 package struct PayloadReader: Sendable {
     /// The longest payload that is remembered, in bytes.
     private static let bytesMax = 2048
+    /// The kinds that take longer to read than to compare: answers, and what they say of writes.
+    private static let kinds: Set<EventKind> = [
+        .requestSent, .requestAnswered, .requestFailed, .pushAccepted, .pushRejected, .pushDeferred,
+    ]
 
     private struct Known {
         let kind: EventKind
@@ -19,25 +23,13 @@ package struct PayloadReader: Sendable {
 
     /// An event's payload, as ``Payload/init(_:)`` reads it.
     package mutating func payload(of event: Event) -> Payload {
-        guard event.kind.hasMembers, event.isOfKnownShape, event.payload.count <= Self.bytesMax
+        guard Self.kinds.contains(event.kind), event.isOfKnownShape,
+            event.payload.count <= Self.bytesMax
         else { return Payload(event) }
         let place = known.firstIndex { $0.kind == event.kind }
         if let place, known[place].bytes == event.payload { return known[place].payload }
         let read = Known(kind: event.kind, bytes: event.payload, payload: Payload(event))
         if let place { known[place] = read } else { known.append(read) }
         return read.payload
-    }
-}
-
-extension EventKind {
-    /// Whether a payload of the kind takes more to read than to compare: an answer, or what one
-    /// says of a write.
-    fileprivate var hasMembers: Bool {
-        switch self {
-        case .requestSent, .requestAnswered, .requestFailed, .pushAccepted, .pushRejected,
-            .pushDeferred:
-            true
-        default: false
-        }
     }
 }

@@ -30,11 +30,11 @@ public protocol Transport: Sendable {
     /// The body of an answer goes to `file`: that of a 206 at its offset, that of a 200, which is
     /// whole, at its beginning. What the file had from there on is cut off. Where an offset was
     /// given, a 200 ends the exchange with its head, and the file stays as it was, as
-    /// ``TransportTransfer/isWithoutBody(_:for:)`` says. Of every other answer the first 64 KiB stay in memory, so that it can be told what was wrong;
-    /// without a `file`, all of it does. A transport that has no way of its own for files does by
-    /// ``send(_:body:limits:)``, with both bodies whole in memory. Nothing is durable when this
-    /// returns, and when it throws, the file may hold a part of the body; it gets nothing
-    /// afterwards.
+    /// ``TransportTransfer/isWithoutBody(_:for:)`` says. Of every other answer the first 64 KiB
+    /// stay in memory, so that it can be told what was wrong; without a `file`, all of it does. A
+    /// transport that has no way of its own for files does by ``send(_:body:limits:)``, with both
+    /// bodies whole in memory. Nothing is durable when this returns, and when it throws, the file
+    /// may hold a part of the body; it gets nothing afterwards.
     ///
     /// - Parameters:
     ///   - request: as for ``send(_:body:limits:)``.

@@ -7,6 +7,7 @@ import Tidemark
 import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 

@@ -113,8 +113,8 @@ package struct PayloadMember<Payload: Sendable>: Sendable {
     func write(_ payload: Payload, _ output: inout MemberWriter) { writer(payload, &output) }
 }
 
-// Inlined, so that the compiler reads and writes a payload's members itself: following a key path at
-// run time takes most of the time of a payload that says little.
+// Inlined, so that the compiler reads and writes a payload's members itself: following key paths
+// at run time takes most of the time of a payload that says little.
 
 extension PayloadMember {
     /// A member that is always written, unless `omitting` says that its value says nothing.
