@@ -109,7 +109,7 @@ import TidemarkTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test
     func `that can't be had for want of a network are asked for again after a wait`() async throws {
         let offline = SyncFailure.offline("no token")
         try await scene([.failure(offline), .failure(offline), .success("new")]) {
