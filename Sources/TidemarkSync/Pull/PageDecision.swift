@@ -33,6 +33,8 @@ package struct PageDecision {
         var verdicts: [ServerNews.Verdict] = []
         verdicts.reserveCapacity(records.count)
         var latest: Timestamp?
+        // Reading the answer's date takes longer than looking at a record.
+        let asked = exchange.asked
         var withheld: Set<Int> = []
         for index in records.indices {
             var verdict = try news.verdict(on: records[index], in: collection, asOf: exchange.asOf)
@@ -43,7 +45,7 @@ package struct PageDecision {
                 }
             }
             verdicts.append(verdict)
-            if let time = records[index].serverTime, exchange.asked.map({ time <= $0 }) ?? false {
+            if let time = records[index].serverTime, asked.map({ time <= $0 }) ?? false {
                 latest = max(time, latest ?? time)
             }
         }
@@ -58,7 +60,7 @@ package struct PageDecision {
         result.step = page.step
         // What was missing and is named now.
         let back = list.walk == nil ? [] : list.unnamed.intersection(result.named)
-        result.asked = exchange.asked
+        result.asked = asked
         result.latest = latest
         result.isComplete = list.isLast(page, result)
         result.isCut = list.lacksChanges(page)
