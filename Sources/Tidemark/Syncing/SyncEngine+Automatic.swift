@@ -164,7 +164,10 @@ extension SyncOutcome {
         guard counts.requests == 0 else { return false }
         switch failure?.kind {
         case .offline, .timeout, .server, .foreign, .malformed: return true
-        default: return false
+        case .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
+            .clientDeprecated, .backoff, .deadline, .ruleMissing, .ruleFailed, .missing,
+            .cancelled, .noProgress, .gated, .diskFull, nil:
+            return false
         }
     }
 }

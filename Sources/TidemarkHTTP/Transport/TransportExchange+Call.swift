@@ -52,6 +52,12 @@ extension TransportExchange {
             }
         }
 
+        /// How long it is until the deadline.
+        package var timeLeft: Duration {
+            let (end, now) = (end.uptimeNanoseconds, DispatchTime.now().uptimeNanoseconds)
+            return .nanoseconds(Int64(clamping: end > now ? end - now : 0))
+        }
+
         /// Whether the platform may still be at work after this ending, and is to be stopped.
         package func isUnfinished(after outcome: Outcome) -> Bool {
             switch outcome {

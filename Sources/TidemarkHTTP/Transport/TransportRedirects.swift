@@ -47,9 +47,11 @@ package enum TransportRedirects {
         return folder
     }
 
-    /// An address with a slash at its end.
+    /// An address with a slash at its end; nil for one that has it.
     private static func folder(of url: URL) -> URL? {
-        url.query == nil && url.fragment == nil ? URL(string: url.absoluteString + "/") : nil
+        let address = url.absoluteString
+        guard url.query == nil, url.fragment == nil, !address.hasSuffix("/") else { return nil }
+        return URL(string: address + "/")
     }
 
     /// The path of an address, however it is escaped; nil where that is not all of it.

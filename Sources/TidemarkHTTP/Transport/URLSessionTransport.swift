@@ -94,8 +94,9 @@ public final class URLSessionTransport: Transport {
         if isMoved, let path = request.path, case .failure(let error) = outcome,
             error.code == .redirectRefused
         {
-            var next = request
+            var (next, limits) = (request, limits)
             next.path = path + "/"
+            limits.deadline = call.timeLeft
             return try await transfer(next, body: body, into: file, limits: limits)
         }
         return try outcome.get()

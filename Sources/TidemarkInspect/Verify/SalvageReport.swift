@@ -148,7 +148,10 @@ extension SalvageReport {
         if newer > 0 {
             lines.append("newer      frames of a newer format were found; use a newer tidemark")
         }
-        for file in lostFiles.prefix(Self.listedMax) { lines.append("lost       \(file)") }
+        for file in lostFiles.prefix(Self.listedMax) {
+            let short = file.replacing(/[0-9a-f]{64}/) { $0.output.prefix(16) + "…" }
+            lines.append("lost       " + EventText.cut(short, to: 69))
+        }
         if lostFiles.count > Self.listedMax {
             lines.append("           and \(lostFiles.count - Self.listedMax) more files")
         }

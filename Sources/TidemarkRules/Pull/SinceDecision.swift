@@ -26,8 +26,7 @@ package enum SinceDecision {
     package static func date(
         _ rule: SinceRule, since: Timestamp?, checkedAt: Timestamp?, now: Timestamp?
     ) -> Timestamp? {
-        guard let now else { return nil }
-        guard let checkedAt else { return nil }
+        guard let now, let checkedAt else { return nil }
         let limit = now.subtracting(rule.ageMax)
         let latest = min(checkedAt, now.adding(seconds: slack))
         if let since, since > limit, since <= latest { return since }

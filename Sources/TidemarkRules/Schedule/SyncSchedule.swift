@@ -119,10 +119,8 @@ package struct SyncSchedule: Sendable, Hashable {
     /// shortest wait, twice as long after each further one.
     package mutating func noteUnlogged(at now: Moment, _ backoff: BackoffSpan) {
         let failures = (unlogged?.failures ?? 0) + 1
-        var wait = TimeSpan.seconds(max(1, backoff.min.seconds)).seconds
-        for _ in 1..<min(failures, 40) where wait < backoff.max.seconds { wait *= 2 }
-        wait = min(wait, max(1, backoff.max.seconds))
-        unlogged = Unlogged(at: now, wait: Int64(wait) * 1_000_000, failures: failures)
+        let wait = BackoffRule.longest(failures: failures, backoff)
+        unlogged = Unlogged(at: now, wait: wait, failures: failures)
     }
 
     /// A run ended otherwise: what the log says of it counts.

@@ -249,9 +249,7 @@ package enum TransferRule {
         case .partless where progress.failures == 0: return .zero
         case .anew, .partless, .failed:
             let times = max(progress.failures, progress.restarts - restartsMax, 1)
-            var seconds = max(backoff.min.seconds, 1)
-            for _ in 1..<min(times, 40) where seconds < backoff.max.seconds { seconds *= 2 }
-            seconds = min(seconds, max(backoff.max.seconds, 1))
+            var seconds = Int(BackoffRule.longest(failures: times, backoff) / 1_000_000)
             if result == .failed, status.map(isOtherVersion) == true {
                 seconds = max(seconds, listAwaitedFor.seconds)
             }

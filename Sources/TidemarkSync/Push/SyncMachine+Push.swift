@@ -114,7 +114,7 @@ extension SyncMachine {
     private func standing(of key: EntityKey) -> PushPlanner.Standing {
         var standing = PushPlanner.Standing()
         standing.conflicts = conflicts[key, default: 0]
-        standing.isAlone = hasFailed(key) || sentAlone.contains(key)
+        standing.isAlone = hasFailed(key) || lostPromises.contains(key)
         if let met = conflicting[key] { (standing.met, standing.metCount) = met }
         return standing
     }

@@ -99,7 +99,7 @@ extension SyncMachine {
             promisedDeletions.remove(ticket.call)
             // Perhaps one of them is why: what did not arrive is not sent with others again.
             let keys = ticket.items.map(\.key)
-            sentAlone.formUnion(keys)
+            lostPromises.formUnion(keys)
             putBack(keys)
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .reserved,

@@ -218,7 +218,7 @@ package struct SyncMachine: Sendable {
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
     /// The entities whose promised answer was lost: each is sent by itself.
-    var sentAlone: Set<EntityKey> = []
+    var lostPromises: Set<EntityKey> = []
     /// What is done so that the server takes what it did not take.
     var remedies = Remedies()
 

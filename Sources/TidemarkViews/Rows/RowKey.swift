@@ -71,8 +71,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 12
-        case .watermarks: 12
+        case .entities, .outbox, .watermarks: 12
         case .contents, .schedule, .decisions: 9
         case .issues: 7
         case .places: 5

@@ -167,6 +167,21 @@ import TidemarkSync
         }
     }
 
+    @Test func `a question for properties is followed to one slash, and not to another`()
+        async throws
+    {
+        let server = try RawServer.answering { request in
+            answer("301 X", ["Location: \(request.target)/"])
+        }
+        let method = try #require(HTTPRequest.Method("PROPFIND"))
+        try await withServer(server) { server in
+            let error = await transport.failure(server.request(method, "/a"), body: [1])
+
+            #expect(error?.code == .redirectRefused)
+            #expect(server.requests.map(\.target) == ["/a", "/a/"])
+        }
+    }
+
     @Test func `a redirect without a target is an answer`() async throws {
         let server = try RawServer.answering { _ in answer("302 Found", body: "where?") }
         try await withServer(server) { server in

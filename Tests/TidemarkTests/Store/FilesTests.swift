@@ -416,6 +416,7 @@ private let photo = ContentRule("photo")
         let report = try SalvageReport.salvage(
             store.path, to: store.folder / "new", withUnproven: false, made)
         #expect(report.hasWholeLog && report.lostFiles.map { $0.contains(damaged) } == [true])
+        #expect(report.lines.contains { $0.hasPrefix("lost       the file ") && $0.count <= 80 })
         #expect(try ContentFiles(of: store.folder / "new").digests() == [name.text])
     }
 

@@ -44,6 +44,14 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
             json: isDeleted ? nil : Array("{}".utf8))
     }
 
+    /// A page with one entity, which stands at a position.
+    private func list(_ id: String, at time: Timestamp, as position: Int) throws {
+        try memory.apply([
+            says(id, at: time),
+            event(.pullPage, #"{"scope":"","ids":["\#(id)"],"at":[\#(position)]}"#),
+        ])
+    }
+
     private var mark: WatermarkRow? {
         get throws {
             try memory.rows[.watermark("tags")].map { try WatermarkRow(parsing: $0) }
@@ -84,20 +92,14 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
     }
 
     @Test func `SD-06: keep the date after an empty list`() throws {
-        try memory.apply([
-            says("1", at: time(2017, 9, 1)),
-            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
-        ])
+        try list("1", at: time(2017, 9, 1), as: 3)
         try complete()
         try complete()
         #expect(try mark?.since == time(2017, 9, 1))
     }
 
     @Test func `SD-09: forget what a list named that was never completed`() throws {
-        try memory.apply([
-            says("1", at: time(2017, 9, 1)),
-            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
-        ])
+        try list("1", at: time(2017, 9, 1), as: 3)
         try complete()
         try memory.apply([
             says("2", at: time(2017, 9, 9)),
@@ -124,15 +126,9 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
     }
 
     @Test func `take none of a list of which the server's time is not known`() throws {
-        try memory.apply([
-            says("1", at: time(2017, 9, 1)),
-            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
-        ])
+        try list("1", at: time(2017, 9, 1), as: 3)
         try complete()
-        try memory.apply([
-            says("2", at: time(2017, 9, 9)),
-            event(.pullPage, #"{"scope":"","ids":["2"],"at":[6]}"#),
-        ])
+        try list("2", at: time(2017, 9, 9), as: 6)
         try complete(asked: nil)
         #expect(try mark?.since == time(2017, 9, 1) && mark?.checkedAt == time(2017, 9, 10))
     }
