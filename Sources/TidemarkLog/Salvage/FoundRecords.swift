@@ -113,7 +113,12 @@ package struct FoundRecords: Sendable {
     }
 
     /// Brings what was found into order, and leaves out copies.
+    ///
+    /// Where a sealed event lacks between two that stay on their page, both seem to have a turned
+    /// bit in their position; the frame in the block says that they have none.
     package mutating func settle() {
+        let sealed = Set(frames.lazy.filter(FoundBlocks.holds).map(\.position))
+        frames.removeAll { $0.isMoved && sealed.contains($0.position) }
         frames.sort(by: FoundFrame.precedes)
         var kept = 0
         for index in frames.indices where kept == 0 || !frames[index].isCopy(of: frames[kept - 1]) {

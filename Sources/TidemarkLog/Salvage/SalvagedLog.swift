@@ -138,7 +138,9 @@ package final class SalvagedLog {
         let name = position <= proven ? way.choice(at: position) : nil
         let frame =
             if let name { Self.frame(name, of: found, file) } else {
-                Self.usable(at: position, found, file, &bodies).first?.frame
+                Self.usable(
+                    at: position, found, file, &bodies, withMended: position <= proven
+                ).first?.frame
             }
         guard let frame, let found = bodies.bodies(of: frame) else {
             throw LogError(.missingEvent, at: position, "it can't be read any more")

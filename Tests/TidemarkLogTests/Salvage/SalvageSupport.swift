@@ -20,13 +20,14 @@ final class DamagedLog {
     private let directory: URL
 
     /// - Parameters:
-    ///   - commits: how many commits there are, of one to five events each.
+    ///   - commits: how many commits there are, of one to `eventsMax` events each.
     ///   - bodyEvery: how often an event has a payload that is a body.
     ///   - bodyBytesMax: how long such a payload is at most.
     ///   - unsealed: how many events at the end are not sealed; nil where none is.
+    ///   - isKept: which of the sealed events stay in "log" as well; the file is shrunk then.
     init(
-        commits: Int = 60, bodyEvery: Int = 7, bodyBytesMax: Int = 11_000, seed: UInt64 = 1,
-        unsealed: UInt64? = nil
+        commits: Int = 60, eventsMax: Int = 5, bodyEvery: Int = 7, bodyBytesMax: Int = 11_000,
+        seed: UInt64 = 1, unsealed: UInt64? = nil, isKept: ((Position) -> Bool)? = nil
     ) throws {
         directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-salvage-\(UUID().uuidString)")
@@ -38,7 +39,7 @@ final class DamagedLog {
         var random = SplitMix64(seed: seed)
         var (all, ends, edge): ([Event], [Position], MerkleEdge) = ([], [], MerkleEdge())
         for _ in 0..<commits {
-            let events = (0..<1 + random.below(5)).map { _ in
+            let events = (0..<1 + random.below(eventsMax)).map { _ in
                 var event = sampleEvent(all.count + 1)
                 if random.once(in: bodyEvery) {
                     event.payloadType = .opaque
@@ -57,12 +58,29 @@ final class DamagedLog {
         }
         if let unsealed {
             let last = Position(edge.size - unsealed)
-            while try environment.write({ try log.seal(through: last, $0) }) != nil {}
+            while try environment.write({ transaction in
+                try log.seal(through: last, transaction) { _, end in
+                    Set((1...end.rawValue).map { Position($0) }.filter { isKept?($0) ?? false })
+                }
+            }) != nil {}
             edge = try environment.read { try log.edge($0) }
         }
+        if isKept != nil { try Self.shrink(environment, directory) }
         try environment.close()
         (self.events, self.ends, self.edge) = (all, ends, edge)
         file = Array(try Data(contentsOf: directory.appendingPathComponent("data.mdb")))
+    }
+
+    /// Leaves a file without free pages.
+    private static func shrink(_ environment: Environment, _ directory: URL) throws {
+        let copied = directory.appendingPathComponent("copy")
+        let copy = try Environment.open(
+            at: copied.path, Environment.Options(tables: EventLog.tableNames))
+        _ = try environment.copyRecords(to: copy) { _ in }
+        try copy.close()
+        let file = directory.appendingPathComponent("data.mdb")
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: copied.appendingPathComponent("data.mdb"), to: file)
     }
 
     deinit { try? FileManager.default.removeItem(at: directory) }

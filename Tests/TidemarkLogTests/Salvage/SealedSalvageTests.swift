@@ -68,4 +68,20 @@ import TidemarkStore
         #expect(salvaged.gaps.contains { $0.reason == .missing && $0.last == Position(512) })
         #expect(salvaged.gaps.last?.reason == .unproven && salvaged.gaps.last?.last == log.last)
     }
+
+    @Test func `is all of it where most events of large commits stay beside their block`() throws {
+        // As rows name them, but for one in seven that changed since.
+        let log = try DamagedLog(commits: 5, eventsMax: 400, unsealed: 10) { $0.rawValue % 7 != 0 }
+
+        let sound = try log.salvage { _ in }
+        let damaged = try log.salvage { bytes in
+            for index in 0..<2 * DamagedLog.pageBytes { bytes[index] = 0 }
+        }
+
+        for salvaged in [sound, damaged] {
+            #expect(salvaged.proven == log.last && salvaged.root == log.edge.root)
+            #expect(salvaged.mended.isEmpty)
+            #expect(try salvaged.isBeginning(of: log))
+        }
+    }
 }
