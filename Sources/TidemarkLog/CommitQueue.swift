@@ -14,10 +14,18 @@ struct CommitQueue {
     /// Whether one did not join the one before it.
     private(set) var isBroken = false
     private var records: ArraySlice<CommitRecord> = []
-    private var hasMoreFormer = true
+    private(set) var hasMoreFormer: Bool
 
-    /// - Parameter base: the last event whose commit's record is not there any more.
-    init(after base: Position = .start) { next = base.next }
+    /// - Parameters:
+    ///   - base: the last event whose commit's record is not there any more.
+    ///   - hasFormer: whether there may be records of format 1 in their own table.
+    init(after base: Position = .start, hasFormer: Bool) {
+        next = base.next
+        hasMoreFormer = hasFormer
+    }
+
+    /// Whether the next record may be one of format 1 that was not read yet.
+    var awaitsFormer: Bool { records.isEmpty && hasMoreFormer }
 
     var first: CommitRecord? { records.first }
 
@@ -55,7 +63,7 @@ struct CommitQueue {
         upTo last: Position, _ log: EventLog,
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [LogError] {
-        guard records.isEmpty, hasMoreFormer else { return [] }
+        guard awaitsFormer else { return [] }
         hasMoreFormer = false
         var findings: [LogError] = []
         var bytes = 0

@@ -38,6 +38,7 @@ package struct EventLog: Sendable {
         bodies = environment.table("bodies")
         answers = environment.table(AnswerTable.name)
         formerCommits = environment.formerTable("commits")
+            ?? environment.tables.first { $0.name == "commits" }
     }
 
     /// Answers as they came, of the last sync runs.

@@ -88,7 +88,7 @@ package struct LogCheck {
     private var unproven: [LogError] = []
     private var result = LogVerification()
     private var edge = MerkleEdge()
-    private var commits = CommitQueue()
+    private var commits: CommitQueue
     /// Until the first damage; after it no root can be told right from wrong.
     private var rootsHold = true
     private var bodies = BodyCheck()
@@ -115,6 +115,7 @@ package struct LogCheck {
         self.checkpoints = checkpoints.sorted { $0.size < $1.size }[...]
         let last = try log.lastPosition(transaction)
         self.last = min(end ?? last, last)
+        commits = CommitQueue(hasFormer: log.formerCommits != nil)
         firstKept = depth == .events ? try log.kept.runs(transaction).first : nil
         let base = try log.base(transaction)
         guard self.last == last else {
@@ -144,7 +145,7 @@ package struct LogCheck {
         position = base.position
         edge = base.edge
         edge.commits = 0
-        commits = CommitQueue(after: base.position)
+        commits = CommitQueue(after: base.position, hasFormer: commits.hasMoreFormer)
         next = base.position.next
         while let checkpoint = checkpoints.first, checkpoint.size < base.position.rawValue {
             checkpoints.removeFirst()
@@ -266,7 +267,7 @@ package struct LogCheck {
         result.bytes += range.bytes
         var remarks = range.remarks[...]
         var records = range.commits[...]
-        result.findings += try commits.fillFormer(upTo: last, log, transaction)
+        try fillFormer(transaction)
         if range.hasLostCommits { commits.loseSome() }
         var subtrees = range.subtrees[...]
         var index = -1
@@ -302,6 +303,7 @@ package struct LogCheck {
     private mutating func takes(_ root: Hash, of range: LogRange, at index: Int) -> Bool {
         let end = range.positions[index + LogRange.subtreeEvents - 1]
         guard range.positions[index] == position.next, edge.size == position.rawValue,
+            !commits.awaitsFormer,
             (commits.first?.last ?? end) >= end, (checkpoints.first?.size ?? .max) >= end.rawValue
         else { return false }
         position = end
@@ -318,12 +320,21 @@ package struct LogCheck {
         _ commit: (CommitRecord) throws -> Void
     ) throws {
         while let next = records.first, next.index <= index { take(records.removeFirst()) }
+        try fillFormer(transaction)
         while let record = commits.first, record.last <= position {
             meetRoot(record)
             try commit(record)
             commits.removeFirst()
-            result.findings += try commits.fillFormer(upTo: last, log, transaction)
+            try fillFormer(transaction)
         }
+    }
+
+    /// Reads commits of format 1 that are not sealed, which stand behind all that are.
+    private mutating func fillFormer(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard commits.awaitsFormer, try position >= log.sealed.last(transaction) else { return }
+        result.findings += try commits.fillFormer(upTo: last, log, transaction)
     }
 
     private mutating func take(_ record: LogRange.FoundCommit) {

@@ -59,6 +59,29 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: 1...8)
+    func `verifies when a part of it is sealed, and is shrunk then`(kept: UInt64) throws {
+        try Golden(name: "whole").withCopy { path in
+            let journal = try Journal.open(at: path)
+            try journal.seal(keeping: kept)
+            for level in [VerifyLevel.quick, .full] {
+                #expect(try journal.verify(level).findings == [])
+            }
+            // A rebuild leaves free pages.
+            try journal.rebuild()
+            let dump = try journal.goldenDump()
+            try journal.close()
+            let made = try StoreGuard.shrink(
+                path, Journal.options(create: false),
+                StoreOpening())
+            #expect(made.isSmaller)
+            let shrunk = try Journal.open(at: path)
+            #expect(try shrunk.verify().findings == [])
+            #expect(try shrunk.goldenDump() == dump)
+            try shrunk.close()
+        }
+    }
+
     @Test func `whose file may not grow is not taken for one that processes died of`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
