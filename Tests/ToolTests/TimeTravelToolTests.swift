@@ -88,6 +88,12 @@ struct `the tool's past` {
                 (["as-of", store, "@3", "get", "lists/l1"], 1, "there is no lists/l1"),
                 (["diff", store, "@3", "@9"], 2, "there is no event at @9"),
                 (["diff", store, folder / "none"], 2, "is no store, no position and no time"),
+                (
+                    ["diff", store, folder / "backup-2026-11-21.store"], 2,
+                    "is no store, no position and no time"
+                ),
+                (["as-of", store, "2026-11-21T13:09-05", "list"], 2, "nor a time"),
+                (["as-of", store, "2026-11-21T13+01:00", "list"], 2, "nor a time"),
             ] {
                 let result = try await SyncTool.run(arguments)
                 #expect(Int(result.code) == code, "\(arguments)")
@@ -98,7 +104,7 @@ struct `the tool's past` {
     }
 
     @Test func `prints what differs between two moments`() async throws {
-        try await withEdits { _, store in
+        try await withEdits { folder, store in
             let both = try await SyncTool.run("diff", store, "@3", "@5")
             #expect(both.code == 1 && both.err == "")
             #expect(
@@ -129,6 +135,12 @@ struct `the tool's past` {
                 ])
             let none = try await SyncTool.run("diff", store, "@6", "@6")
             #expect(none.code == 0 && none.out == "" && none.err == "nothing differs\n")
+            let link = folder / "current"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store)
+            for same in [store, link] {
+                let none = try await SyncTool.run("diff", store, same)
+                #expect(none.code == 0 && none.err == "nothing differs\n")
+            }
             let hidden = try await SyncTool.run("diff", store, "@1", "@2")
             #expect(hidden.code == 0 && hidden.err.contains("1 rows do: --all lists them"))
             let all = try await SyncTool.run("diff", store, "@0", "@2", "--all")

@@ -80,6 +80,22 @@ struct `the tool and a tree of files` {
         }
     }
 
+    @Test func `tells names apart that differ in their Unicode form alone`() async throws {
+        try await withStore { run, _ in
+            let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+            _ = try await run("files mkdir STORE \(composed)")
+            // The only one of its name is found by another form of it.
+            #expect(try await run("files mkdir STORE \(decomposed)/inner").code == 0)
+            _ = try await run("files mkdir STORE \(decomposed)")
+            for name in [decomposed, composed] {
+                let path = try #require(try await run("files rm STORE \(name)").lines.first)
+                #expect(Array(path.utf8).suffix(name.utf8.count) == Array(name.utf8)[...])
+                let left = try await run("files ls STORE").out
+                #expect(left.utf8.count == (name == decomposed ? left.utf8.count : 0))
+            }
+        }
+    }
+
     @Test func `says what can't be, and changes nothing`() async throws {
         try await withStore { run, _ in
             _ = try await run("files mkdir STORE A")

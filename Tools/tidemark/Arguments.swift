@@ -56,9 +56,18 @@ struct StoreArgument: ParsableArguments {
     /// Whether something exists at the path.
     var isThere: Bool { FileManager.default.fileExists(atPath: store) }
 
+    /// Whether both are one store, or one file.
+    func isSame(as other: Self) -> Bool { resolved == other.resolved }
+
+    /// The path without symbolic links.
+    private var resolved: String {
+        URL(filePath: store).resolvingSymlinksInPath().standardizedFileURL
+            .path(percentEncoded: false)
+    }
+
     /// Whether there is a file at the path, which can't be a store.
     var isFile: Bool {
-        let path = URL(filePath: store).resolvingSymlinksInPath().path(percentEncoded: false)
+        let path = resolved
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type]
         return type as? FileAttributeType == .typeRegular
     }
@@ -170,10 +179,9 @@ enum Name {
 
     /// A moment: `2026-11-21`, `2026-11-21T11:09:00Z`, or with a space for the T.
     static func time(_ text: String) throws -> Timestamp {
-        let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
-        let hasDate = numbers.count == 3 || numbers.count == 6
-        let parts = numbers + [0, 0, 0]
-        guard hasDate,
+        let shape = /[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?/
+        let parts = text.split { !$0.isNumber }.compactMap { Int($0) } + [0, 0, 0]
+        guard text.wholeMatch(of: shape) != nil,
             let time = Timestamp(
                 year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4],
                 second: parts[5])

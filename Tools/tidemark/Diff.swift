@@ -53,6 +53,11 @@ struct Diff: ParsableCommand {
     private func compare() throws -> ViewsDifference {
         if second == nil, !first.hasPrefix("@"), FileManager.default.fileExists(atPath: first) {
             let other = try StoreArgument.parse([first])
+            if other.isSame(as: store) {
+                return try store.read { journal in
+                    try journal.read { try ViewsDifference(before: $0, after: $0) }
+                }
+            }
             return try store.read { journal in
                 try journal.read { before in
                     try other.read { journal in

@@ -18,7 +18,7 @@ package struct EventFilter: Sendable, Hashable {
     package func allows(_ position: Position, _ event: Event) -> Bool {
         (kinds.isEmpty || kinds.contains(event.kind))
             && (collection == nil || event.collection == collection)
-            && (entity == nil || event.entity == entity)
+            && (entity == nil || event.entity.map(ExactString.init) == entity.map(ExactString.init))
             && (sync == nil || event.sync == sync || position == sync)
             && spans(position)
             && since.map { event.recordedAt >= $0 } ?? true

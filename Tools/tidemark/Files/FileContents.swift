@@ -185,7 +185,7 @@ struct FilesDrop: ParsableCommand {
 extension FileTree {
     /// What is at a path; of the root, all that lies there.
     fileprivate func entries(at path: String) throws -> [Entry] {
-        if let entry = entry(path) { return [entry] }
+        if let entry = entry(path, isExact: false) { return [entry] }
         return content(of: try folder(path))
     }
 }

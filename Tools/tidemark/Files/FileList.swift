@@ -33,7 +33,7 @@ struct FilesList: ParsableCommand {
     func run() throws {
         try past.read(store) { views in
             let files = try FileTree(views, tree)
-            let one = files.entry(path).flatMap { $0.isFolder ? nil : $0 }
+            let one = files.entry(path, isExact: false).flatMap { $0.isFolder ? nil : $0 }
             let folder = try one == nil ? files.folder(path) : nil
             let entries =
                 one.map { [$0] }

@@ -47,7 +47,7 @@ struct FileTree {
     let collection: CollectionModel
     let rule: CollectionModel.TreeRule
     /// What lies in each folder, by its id, in the order of the names; nil is the root.
-    private var children: [String?: [Entry]] = [:]
+    private var children: [ExactString?: [Entry]] = [:]
 
     init(_ views: ViewReader, _ option: TreeOption) throws {
         collection = try option.collection(of: views.registration()?.model)
@@ -58,20 +58,24 @@ struct FileTree {
             guard let bytes = row.document else { return true }
             let document = try JSONDocument(parsing: bytes)
             let spot = try views.treeSpot(document, in: name, tree)
-            children[spot.parent, default: []].append(
+            children[spot.parent.map(ExactString.init), default: []].append(
                 Entry(
                     key: key, name: spot.name, path: spot.name, isFolder: tree.isFolder(document),
                     status: row.status, document: document))
             return true
         }
         for folder in children.keys {
-            children[folder]?.sort { ($0.name, $0.key.id) < ($1.name, $1.key.id) }
+            children[folder]?.sort {
+                let (left, right) = (Array($0.name.utf8), Array($1.name.utf8))
+                return left == right
+                    ? $0.key < $1.key : left.lexicographicallyPrecedes(right)
+            }
         }
     }
 
     /// What lies in a folder, by its path; nil is the root.
     func content(of folder: Entry?) -> [Entry] {
-        (children[folder?.key.id] ?? []).map { entry in
+        (children[(folder?.key.id).map(ExactString.init)] ?? []).map { entry in
             var entry = entry
             if let folder { entry.path = folder.path + "/" + entry.name }
             return entry
@@ -84,11 +88,16 @@ struct FileTree {
     }
 
     /// The entity at a path; nil where there is none.
-    func entry(_ path: String) -> Entry? {
+    ///
+    /// - Parameter isExact: whether each name is to have these bytes; else one is also found by
+    ///   another Unicode form, where it is the only one.
+    func entry(_ path: String, isExact: Bool = true) -> Entry? {
         var found: Entry?
         for name in Self.names(path) {
             if let folder = found, !folder.isFolder { return nil }
-            guard let next = content(of: found).first(where: { $0.name == name }) else {
+            let alike = content(of: found).filter { $0.name == name }
+            let same = alike.first { ExactString($0.name) == ExactString(name) }
+            guard let next = same ?? (!isExact && alike.count == 1 ? alike.first : nil) else {
                 return nil
             }
             found = next
@@ -98,7 +107,7 @@ struct FileTree {
 
     /// The entity at a path.
     func known(_ path: String) throws -> Entry {
-        guard let found = entry(path) else {
+        guard let found = entry(path, isExact: false) else {
             throw UsageError("there is no \"\(path)\" in \(collection.name)")
         }
         return found
@@ -117,7 +126,7 @@ struct FileTree {
     /// - Parameter own: the name that it has; it keeps it where the path is that of a folder.
     func place(_ path: String, own: String? = nil) throws -> (folder: Entry?, name: String) {
         let names = Self.names(path)
-        if let own, names.isEmpty || entry(path)?.isFolder == true {
+        if let own, names.isEmpty || entry(path, isExact: false)?.isFolder == true {
             return (try folder(path), own)
         }
         guard let name = names.last else { throw UsageError("\"\(path)\" names nothing") }
