@@ -37,7 +37,8 @@ package struct EventLog: Sendable {
         sealed = SealedTable(environment)
         bodies = environment.table("bodies")
         answers = environment.table(AnswerTable.name)
-        formerCommits = environment.formerTable("commits")
+        formerCommits =
+            environment.formerTable("commits")
             ?? environment.tables.first { $0.name == "commits" }
     }
 
