@@ -68,9 +68,9 @@ struct BisectCommand: ParsableCommand {
         if let predicate { return try bisect.run(predicate, progress: progress) }
         let whole = try journal.capsule(last: .max, note: "", namesRemote: false)
         return try CheckCommand.with(checks.check ?? "", isVerbose: checks.verbose) { check in
-            try bisect.run(progress: progress) { position in
+            let outcome = try bisect.run(progress: progress) { position in
                 let capsule = whole.through(position)
-                // Before the first event, nothing can be wrong.
+                // Before the first event, nothing can be wrong, but for what rows have already.
                 guard !capsule.commits.isEmpty else { return .no }
                 switch try check.ask(capsule) {
                 case .passes: return .no
@@ -78,6 +78,16 @@ struct BisectCommand: ParsableCommand {
                 case .skips: return .skipped
                 }
             }
+            if case .turn(let turn) = outcome, turn.before == whole.base.position,
+                whole.base.position > .start
+            {
+                Terminal.say(
+                    lines: "tidemark: it is so at \(turn.position), the first event that is here: "
+                        + "\(question)\n  Whether it was before, only a longer capsule or an "
+                        + "archive tells.")
+                throw Exit.findings
+            }
+            return outcome
         }
     }
 

@@ -101,11 +101,11 @@ struct CapsuleCommand: ParsableCommand {
             let before = try argument.capsule().provenance
             capsule.provenance = before
             capsule.provenance.namesRemote = before.namesRemote && keepRemote
-            if let note { capsule.provenance.note = note }
+            if let note { capsule.provenance.note = Capsule.note(note) }
         }
         if contents { try takeContents(into: &capsule, argument) }
         capsule = try redaction.applied(to: capsule, random: Dependencies.live.random)
-        if let note { capsule.provenance.note = note }
+        if let note { capsule.provenance.note = Capsule.note(note) }
         return capsule
     }
 

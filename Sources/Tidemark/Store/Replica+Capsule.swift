@@ -17,7 +17,8 @@ extension Replica {
     /// - Parameters:
     ///   - last: how many of the last events it has at least, if there are as many; from 1 up. A
     ///     commit is never cut.
-    ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed.
+    ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed. Other control
+    ///     characters become spaces.
     ///   - namesRemote: whether the server's address, the account and the device stay in it. Where
     ///     anything else in it holds the server's name, cursors and answers keep it in any case.
     ///   - contents: whether the bytes of the files that entities name are in it, as far as they
@@ -37,7 +38,7 @@ extension Replica {
                 return try capsule.encoded
             }
             var redacted = try capsule.redacted(redaction, random: dependencies.random)
-            redacted.provenance.note = note
+            redacted.provenance.note = Capsule.note(note)
             return try redacted.encoded
         }
     }
@@ -80,7 +81,7 @@ extension Journal {
                 of: self, last: UInt64(last), build: Replica.version, scratch: scratch,
                 progress: progress)
         }
-        capsule.provenance.note = note
+        capsule.provenance.note = Capsule.note(note)
         return namesRemote ? capsule : capsule.withoutRemote()
     }
 }

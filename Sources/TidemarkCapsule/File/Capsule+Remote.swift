@@ -136,7 +136,7 @@ private struct RemoteNames {
             changed.body = Array(nameless(text).utf8)
         }
         changed.fields = answer.fields.map { Named($0.name, nameless($0.value)) }
-        changed.detail = nameless(words: answer.detail)
+        changed.detail = nameless(detail: answer.detail)
         return changed
     }
 
@@ -306,11 +306,25 @@ private struct RemoteNames {
         }
     }
 
-    /// What Tidemark or the system says, without the server's names.
+    /// What Tidemark says, without the server's names: what the system says of the server stands
+    /// in parentheses at its end.
     private func nameless(words text: String) -> String {
-        var names = self
-        names.isSparing = false
-        return hosts.reduce(names.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
+        // A host of one word may be any word of a sentence.
+        let names = hosts.filter { !Self.isWord($0) }
+        guard text.hasSuffix(")"), let start = text.firstRange(of: " (")?.upperBound else {
+            return systemless(text, names: names)
+        }
+        return systemless(String(text[..<start]), names: names)
+            + nameless(detail: String(text[start...]))
+    }
+
+    /// What the system says, without the server's names.
+    private func nameless(detail text: String) -> String { systemless(text, names: hosts) }
+
+    private func systemless(_ text: String, names: [String]) -> String {
+        var whole = self
+        whole.isSparing = false
+        return names.reduce(whole.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
     }
 
     private static func isWord(_ name: String) -> Bool {

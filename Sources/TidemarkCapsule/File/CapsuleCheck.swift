@@ -207,11 +207,23 @@ struct CapsuleCheck {
     }
 }
 
+extension Capsule {
+    /// A note as a capsule may have it: its lines, without what a terminal may take as a command.
+    package static func note(_ text: String) -> String {
+        let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        return String(
+            String.UnicodeScalarView(
+                lines.unicodeScalars.map { $0 == "\n" || !$0.isControl ? $0 : " " }))
+    }
+}
+
 extension Unicode.Scalar {
     /// Whether a terminal may take it as a command, or as a change of text direction.
     fileprivate var isControl: Bool {
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
+        // Others of this category join and part the letters of many languages.
+        case .format: [0x202A...0x202E, 0x2066...0x2069].contains { $0.contains(value) }
         default: false
         }
     }

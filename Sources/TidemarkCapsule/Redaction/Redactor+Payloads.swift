@@ -62,6 +62,8 @@ extension Redactor {
             case let shape? where shape.content == .headerField:
                 if let content = server.meaning(ofMember: name)?.content {
                     new[name] = member(content, value, collection)
+                } else if let content = FetchAnswer.content(of: name, value.stringValue ?? "") {
+                    new[name] = member(content, value, collection)
                 } else {
                     new[self.name(name)] = body(value, of: collection)
                 }

@@ -13,6 +13,8 @@ struct CommitComparison: Sendable {
     let events: [Position: Event]
     /// Whether texts in it are others than those that the log had.
     let isRedacted: Bool
+    /// Whether it lacks the server's address, by which those of files are compared.
+    let isNameless: Bool
     private let positions: [Position]
 
     init(_ capsule: Capsule) {
@@ -22,6 +24,7 @@ struct CommitComparison: Sendable {
         }
         self.events = events
         isRedacted = capsule.provenance.isRedacted
+        isNameless = isRedacted || !capsule.provenance.namesRemote
         positions = capsule.commits.flatMap(\.entries).map(\.position)
     }
 

@@ -59,7 +59,7 @@ struct TransferComparison {
                     at: now, after: last, adapter, isAwaited: isAwaited,
                     isAway: isAlone ? try isOfOther(request, views) : nil,
                     isGone: { _, _ in request.file.isPartGone })?.event
-                let made = comparison.isRedacted ? event?.sent(to: request.path) : event
+                let made = comparison.isNameless ? event?.sent(to: request.path) : event
                 if let made, entry.event.difference(from: made) == nil { return made }
                 next = next ?? made
             }
@@ -74,7 +74,7 @@ struct TransferComparison {
     private func isOfOther(
         _ request: RequestSent, _ views: ViewReader
     ) throws -> (ContentSource, ContentRule) throws -> Bool {
-        guard !comparison.isRedacted, let path = request.path else {
+        guard !comparison.isNameless, let path = request.path else {
             return { source, _ in request.file.source != source.text }
         }
         let server = FileAddress(of: path, try views.registration()?.remote)?.server
@@ -95,7 +95,8 @@ struct TransferComparison {
                     try views.judged(answer, as: $0, by: adapter)
                 }
             }
-            guard let judged else { return nil }
+            guard var judged else { return nil }
+            if comparison.isNameless { judged.file.name = answer.file.name }
             var event = entry.event
             event.payload = judged.encoded
             return different(entry, event)
@@ -133,7 +134,7 @@ struct TransferComparison {
 
 extension Event {
     /// The same request to another path: that of a redacted log is made of other words than the
-    /// model's.
+    /// model's, and without the server's address each whole one is another server's.
     fileprivate func sent(to path: String?) -> Event {
         guard var request = read(RequestSent.self) else { return self }
         request.path = path

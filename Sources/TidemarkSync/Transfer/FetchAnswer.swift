@@ -15,6 +15,25 @@ package enum FetchAnswer: Sendable {
         .contentEncoding, .contentLength, .contentRange,
     ]
 
+    /// What a header field of a file's answer is for a redaction, as without it the answer would
+    /// mean something else; nil where it is none of those, or says more than it has to.
+    package static func content(of name: String, _ value: String) -> PayloadContent? {
+        switch HTTPField.Name(name) {
+        case .contentEncoding, .contentLength, .contentRange, .contentType:
+            let isPlain = value.utf8.count <= 64 && value.utf8.allSatisfy(isOfToken)
+            return isPlain ? .plain : nil
+        case .location: return .address
+        default: return nil
+        }
+    }
+
+    /// Whether a byte may stand in a range, a length or a type without parameters.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+            || " */+-.".utf8.contains(byte)
+    }
+
     /// - Parameters:
     ///   - written: how many bytes of it are in the part file.
     ///   - mask: a field that holds credentials is left out.

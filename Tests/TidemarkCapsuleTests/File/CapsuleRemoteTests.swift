@@ -196,16 +196,57 @@ import TidemarkViews
         }
     }
 
-    @Test func `can't be written where there is no folder, or with a note for terminals`()
-        async throws
-    {
+    @Test func `can't be written where there is no folder`() async throws {
         try await CapsuleWorld.with { world in
             let path = scratchPath() + "/none/a.capsule"
             #expect(throws: TidemarkError.self) { try world.replica.writeCapsule(to: path) }
-            let error = #expect(throws: TidemarkError.self) {
-                try world.replica.capsule(note: "\u{1B}[2J")
+        }
+    }
+
+    @Test func `has the words of whoever reports, but nothing that a terminal takes as a command`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            for (note, kept) in [
+                ("a\tb\r\nc\rd", "a b\nc\nd"),
+                ("👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 می‌روم \u{200E}שלום soft\u{AD}ly", nil),
+                ("\u{1B}[2J \u{202E}evil\u{2069}", " [2J  evil "),
+            ] {
+                let capsule = try Capsule(parsing: world.replica.capsule(note: note))
+                #expect(Array(capsule.provenance.note.utf8) == Array((kept ?? note).utf8))
             }
-            #expect(error?.message.contains("control character") == true)
+        }
+    }
+
+    @Test(arguments: ["http://server:8080", "http://app", "http://sync.example.com"])
+    func `has Tidemark's own sentences as they were, whatever the server is called`(
+        _ origin: String
+    ) async throws {
+        let sentences = [
+            "the server can't be reached (", "the server failed with 503", "app server",
+        ]
+        for sentence in sentences {
+            var capsule = try await capsule(at: origin, "{}")
+            let host = String(origin.dropFirst(7).prefix { $0 != ":" })
+            let said = sentence.hasSuffix("(") ? sentence + "no route to \(host))" : sentence
+            var finished = 0
+            for (index, commit) in capsule.commits.enumerated() {
+                for (place, entry) in commit.entries.enumerated()
+                where entry.event.kind == .syncFinished {
+                    var object = try JSONValue(parsing: entry.event.payload).object ?? [:]
+                    object["detail"] = .string(said)
+                    capsule.commits[index].entries[place].event.payload =
+                        JSONValue.object(object).encoded()
+                    finished += 1
+                }
+            }
+            try #require(finished > 0)
+            for event in capsule.withoutRemote().commits.flatMap(\.entries).map(\.event)
+            where event.kind == .syncFinished {
+                let detail = try JSONValue(parsing: event.payload)["detail"]?.stringValue
+                #expect(
+                    detail == said.replacing("to \(host)", with: "to redacted.invalid"))
+            }
         }
     }
 

@@ -66,6 +66,19 @@ struct `bisect and shrink on the command line` {
         }
     }
 
+    @Test func `bisect names no event where it is so from the first one that is here`() throws {
+        try withStore { tool, store in
+            let made = try tool.run(["capsule", store, "-o", "end.capsule", "--last", "2"])
+            #expect(made.code == 0, "\(made.complaints)")
+
+            let found = try tool.run(["bisect", "end.capsule", "--check", "exit 1"])
+
+            #expect(found.code == 1 && found.text == "")
+            #expect(found.complaints.contains("it is so at @7, the first event that is here"))
+            #expect(found.complaints.contains("only a longer capsule"))
+        }
+    }
+
     @Test func `bisect asks a check, by the exit codes of git`() throws {
         try withStore { tool, store in
             let check = #"! "$tidemark" list "$TIDEMARK_CAPSULE" tasks | grep -q '"done":true'"#

@@ -3,10 +3,13 @@
 import HTTPTypes
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
 
+@testable import CapsuleSupport
 @testable import SyncSupport
 
 extension TransferWorld {
@@ -118,5 +121,20 @@ extension TransferWorld {
         await world.engine.stop()
         #expect(try world.text("2") == nil)
         try await world.expectSound()
+    }
+
+    @Test("are asked for once more in a capsule that names no server, or no user's data")
+    func capsules() async throws {
+        let world = try TransferWorld()
+        try world.serve(1...2, at: TransferWorld.origin)
+        try world.serve(11...12, at: "http://z.test")
+        #expect(try await world.engine.transfer().stored == 4)
+
+        let whole = try await capsule(of: world.replica.journal)
+        for capsule in [whole, whole.withoutRemote(), try whole.redactedByTool()] {
+            let report = try await decided(capsule, adapter: try SyncWorld.remote.makeAdapter())
+            #expect(report.divergence == nil, "\(report.divergence?.text ?? "")")
+            #expect(report.acts > 0)
+        }
     }
 }
