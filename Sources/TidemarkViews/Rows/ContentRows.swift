@@ -46,10 +46,10 @@ package struct ContentHold: Sendable, Hashable {
             switch part.number {
             case 1: field.collection = CollectionName(try part.string())
             case 2: field.field = try part.string()
-            case 3: references = Int(clamping: try part.unsigned())
-            case 4: wanted = Int(clamping: try part.unsigned())
-            case 5: sends = Int(clamping: try part.unsigned())
-            case 6: asked = Int(clamping: try part.unsigned())
+            case 3: references = try part.count()
+            case 4: wanted = try part.count()
+            case 5: sends = try part.count()
+            case 6: asked = try part.count()
             default: continue
             }
         }
@@ -73,18 +73,17 @@ extension [ContentHold] {
         if index == endIndex || self[index].field != hold.field {
             insert(ContentHold(field: hold.field, references: 0, wanted: 0), at: index)
         }
-        // Rows of a capsule may hold any number.
+        // Rows of a capsule, and of a base that an earlier version made, may count any number.
         func sum(_ count: Int, _ other: Int) -> Int {
             let (sum, isTooLarge) = count.addingReportingOverflow(
                 factor.multipliedReportingOverflow(by: other).partialValue)
-            return isTooLarge ? count : sum
+            return isTooLarge ? count : Swift.max(0, sum)
         }
         self[index].references = sum(self[index].references, hold.references)
         self[index].wanted = sum(self[index].wanted, hold.wanted)
         self[index].sends = sum(self[index].sends, hold.sends)
-        // Rows of a base that an earlier version made count none.
-        self[index].asked = Swift.max(0, sum(self[index].asked, hold.asked))
-        if self[index].references <= 0 { remove(at: index) }
+        self[index].asked = sum(self[index].asked, hold.asked)
+        if self[index].references == 0 { remove(at: index) }
     }
 }
 

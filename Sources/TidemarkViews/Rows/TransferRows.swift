@@ -66,8 +66,8 @@ package struct FetchStanding: Sendable, Hashable {
             case 2: progress.total = try field.unsigned() &- 1
             case 3: progress.tag = try field.string()
             case 4: progress.isPartless = try field.flag()
-            case 5: progress.failures = Int(clamping: try field.unsigned())
-            case 6: progress.restarts = Int(clamping: try field.unsigned())
+            case 5: progress.failures = try field.count()
+            case 6: progress.restarts = try field.count()
             case 7: call = try field.position()
             case 8: first = try field.position()
             case 9: pausedUntil = Timestamp(rawValue: try field.signed())
@@ -124,8 +124,8 @@ package struct SendRow: Sendable, Hashable {
             case 1: name = try field.string()
             case 2: entity = try field.string()
             case 3: call = try field.position()
-            case 4: failures = Int(clamping: try field.unsigned())
-            case 5: refusal = Int(clamping: try field.unsigned()) - 1
+            case 4: failures = try field.count()
+            case 5: refusal = try field.count() - 1
             case 6: pausedUntil = Timestamp(rawValue: try field.signed())
             case 7: place = try field.string()
             default: continue
@@ -140,6 +140,11 @@ struct UnfetchedRow: Sendable, Hashable {
     /// The id of the entity that names it, and by which field.
     var entity: String
     var field: String
+extension ProtoField {
+    /// A count, of which there may be more: rows of a capsule may hold any number.
+    func count() throws(ProtoError) -> Int { Int(min(try unsigned(), 1 << 32)) }
+}
+
     /// Why, in a sentence.
     var message: String
 
