@@ -22,6 +22,9 @@ package struct FetchProgress: Sendable, Hashable {
     package var failures = 0
     /// How often it began anew without having become whole.
     package var restarts = 0
+    /// How often in a row something came that may be another's than the server's: a page, an odd
+    /// answer, a redirect.
+    package var doubts = 0
 
     package init() {}
 
@@ -66,6 +69,8 @@ package enum TransferRule {
     /// How long a file is not asked for that is not there any more in the version that it must be
     /// of: a list tells of the other one, which is asked for at once.
     package static let listAwaitedFor = TimeSpan.seconds(120)
+    /// How long a file is not asked for at least after what may be another's than the server's.
+    package static let doubtedFor = TimeSpan.seconds(120)
     /// From how many restarts on it is not begun anew at once.
     package static let restartsMax = 3
 
@@ -107,7 +112,7 @@ package enum TransferRule {
         switch facts.status {
         case 200 where from > 0: return (wholeForRest(facts, progress, said), nil)
         // A page without a version may be another's than the file's.
-        case 200 where facts.isPage && facts.tag == nil && progress.failures < pagesMax:
+        case 200 where facts.isPage && facts.tag == nil && progress.doubts < doubtsMax:
             return (.failed, nil)
         case 200:
             if let said, said > bytesMax { return (.refused, said) }
@@ -153,7 +158,7 @@ package enum TransferRule {
             return EntityTag.isSame(tag, progress.tag) ? .partless : .anew
         }
         let isSame = said != nil && said == progress.total
-        return isSame || progress.failures >= pagesMax ? .partless : .failed
+        return isSame || progress.doubts >= doubtsMax ? .partless : .failed
     }
 
     /// Whether a status says that a file is not there in the version that was asked for.
@@ -185,26 +190,48 @@ package enum TransferRule {
     /// - Parameters:
     ///   - hasName: whether it is known by what records name the file then.
     ///   - isPage: whether the answer is HTML.
-    ///   - failures: how often it failed in a row before.
+    ///   - doubts: how often in a row such a refusal came before.
     package static func sent(
-        status: Int, hasName: Bool, isPage: Bool, failures: Int
+        status: Int, hasName: Bool, isPage: Bool, doubts: Int
     ) -> ReceivedFile.Result {
         switch status {
         case 200 where isPage: .failed
         case 200..<300: hasName ? .sent : .refused
         case let status where isPassing(status): .failed
-        case 300..<500: isPage && failures < pagesMax ? .failed : .refused
+        case 300..<500: isPage && doubts < doubtsMax ? .failed : .refused
         default: .failed
         }
     }
 
-    /// How often a page is taken for that of a machine in between.
-    private static let pagesMax = 2
+    /// How often what may be another's is taken for that of a machine in between.
+    package static let doubtsMax = 2
+
+    /// Whether a media type is that of HTML.
+    package static func isPage(_ type: String) -> Bool {
+        type.lowercased().hasPrefix("text/html")
+    }
+
+    /// Whether an answer that did not give a file may be that of a machine in between.
+    ///
+    /// - Parameters:
+    ///   - isPage: whether it is HTML.
+    ///   - isOfRest: whether the rest of a file was asked for, of which a part is there.
+    package static func isDoubtful(status: Int, isPage: Bool, isOfRest: Bool) -> Bool {
+        status == 200 && (isPage || isOfRest)
+    }
+
+    /// Whether a refusal of a file that was sent may be that of a machine in between.
+    package static func isDoubtfulRefusal(status: Int, isPage: Bool) -> Bool {
+        isPage && (300..<500).contains(status) && !isPassing(status)
+    }
 
     /// How far the file is after an answer.
+    ///
+    /// - Parameter isDoubtful: whether what came, and did not give it, may be another's than the
+    ///   server's.
     package static func after(
         _ result: ReceivedFile.Result, _ progress: FetchProgress, from: UInt64, bytes: UInt64,
-        total: UInt64?, tag: String?
+        total: UInt64?, tag: String?, isDoubtful: Bool = false
     ) -> FetchProgress {
         var next = progress
         switch result {
@@ -229,6 +256,7 @@ package enum TransferRule {
         case .failed: next.failures += 1
         case .sent: break
         }
+        next.doubts = isDoubtful && result == .failed ? progress.doubts + 1 : 0
         return next
     }
 
@@ -253,6 +281,7 @@ package enum TransferRule {
             if result == .failed, status.map(isOtherVersion) == true {
                 seconds = max(seconds, listAwaitedFor.seconds)
             }
+            if progress.doubts > 0 { seconds = max(seconds, doubtedFor.seconds) }
             return .seconds(max(seconds, Int(clamping: retryAfter ?? 0)))
         }
     }
@@ -260,7 +289,7 @@ package enum TransferRule {
 
 extension FetchProgress {
     /// Forgets how often it was not given.
-    package mutating func forgetFailures() { (failures, restarts) = (0, 0) }
+    package mutating func forgetFailures() { (failures, restarts, doubts) = (0, 0, 0) }
 
     /// Forgets what came; also the version that it was of.
     package mutating func forget() {

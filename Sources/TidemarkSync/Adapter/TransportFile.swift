@@ -19,6 +19,9 @@ public struct TransportFile: Sendable, Hashable {
     public var path: String
     /// How many bytes of it come before; it must have as many.
     public var offset: Int
+    /// How many bytes of an answer are written to it at most; nil for as many as the limits of the
+    /// exchange allow.
+    package var bytesMax: Int?
     /// Is told how much of it was read.
     package var watch: SendingWatch?
 

@@ -10,6 +10,10 @@ package struct TransportReceiver: Sendable {
     /// Whether nothing is taken of the answer that has begun but its head.
     package private(set) var isOver = false
 
+    /// How many bytes the answer that has begun may have at most; nil where only the limits of the
+    /// exchange say so.
+    package var bytesMax: Int? { place == nil ? nil : file?.bytesMax }
+
     /// How much is kept of an answer that was to go to a file and is none, in bytes.
     private static let keptMax = 64 << 10
 
@@ -45,8 +49,11 @@ package struct TransportReceiver: Sendable {
 
     /// Takes the next bytes.
     ///
-    /// - Throws: ``TransportError``: `file`.
+    /// - Throws: ``TransportError``: `file`, `tooLarge`.
     package mutating func take(_ bytes: [UInt8]) throws(TransportError) {
+        if let bytesMax, bytes.count > bytesMax - count {
+            throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
+        }
         if let target, let place {
             do throws(StoreError) { try target.write(bytes, at: place + count) } catch {
                 throw TransportError(error)

@@ -51,7 +51,7 @@ package enum FetchAnswer: Sendable {
             field(name).map { Named(name.rawName, $0) }
         }
         // Of what type a file is, is told only where it may be none.
-        if answered.tag == nil, let type = field(.contentType), Self.isPage(type) {
+        if answered.tag == nil, let type = field(.contentType), TransferRule.isPage(type) {
             answered.fields.append(Named(HTTPField.Name.contentType.rawName, type))
         }
         answered.retryAfter = RetryAfter.seconds(head)
@@ -85,17 +85,17 @@ package enum FetchAnswer: Sendable {
         self = .answered(answered)
     }
 
-    init(_ error: TransportError) {
+    /// An answer that did not come.
+    ///
+    /// - Parameter isForeign: whether a redirect may be that of a machine in between.
+    init(_ error: TransportError, isForeign: Bool = false) {
         var failed = RequestFailed()
-        failed.error = error.code.rawValue
+        failed.error =
+            isForeign && error.code == .redirectRefused
+            ? RequestFailed.foreign : error.code.rawValue
         failed.mayHaveArrived = error.mayHaveArrived
         failed.detail = error.detail
         self = .failed(failed)
-    }
-
-    /// Whether a media type is that of HTML.
-    fileprivate static func isPage(_ type: String) -> Bool {
-        type.lowercased().hasPrefix("text/html")
     }
 
     /// What it means.
@@ -126,7 +126,7 @@ package enum FetchAnswer: Sendable {
             let (status, seconds) = (answered.status, answered.retryAfter)
             // That a file has another version, or is not there, is about no other one.
             guard status >= 400, ![404, 410, 412].contains(status),
-                seconds != nil || status == 429 || status == 503
+                seconds != nil || [429, 502, 503, 504].contains(status)
             else { return nil }
             return status >= 500
                 ? .server(status: status, retryAfterSeconds: seconds)
@@ -139,6 +139,25 @@ package enum FetchAnswer: Sendable {
             case .redirectRefused, .tooLarge, .cancelled, .invalidRequest, .file, nil:
                 return nil
             }
+        }
+    }
+
+    /// What may be wrong with the server, which other files tell; nil where only this file failed.
+    var doubt: SyncFailure? {
+        guard result == .failed, unavailable == nil else { return nil }
+        switch self {
+        case .answered(let answered):
+            let status = answered.status
+            if status >= 500 { return .server(status: status, retryAfterSeconds: nil) }
+            let isOfOther =
+                status == 200
+                || TransferRule.isDoubtfulRefusal(status: status, isPage: answered.isPage)
+            // That a file has another version, or is not there, is about no other one.
+            guard isOfOther, ![404, 410, 412].contains(status) else { return nil }
+            return .foreign("\(status) in the place of a file")
+        case .failed(let failed):
+            guard failed.error == RequestFailed.foreign else { return nil }
+            return .foreign("a redirect that is not followed: \(failed.detail ?? "")")
         }
     }
 
@@ -171,7 +190,7 @@ extension RequestAnswered {
         facts.length = field("Content-Length")
         facts.encoding = field("Content-Encoding")
         facts.version = plan.version
-        facts.isPage = field("Content-Type").map(FetchAnswer.isPage) ?? false
+        facts.isPage = isPage
         facts.written = file.bytes
         let (result, total) = TransferRule.result(
             facts, plan.progress, from: plan.from, count: plan.count,
@@ -201,11 +220,9 @@ extension RowReading {
             if !digest.isEmpty, digest != plan.digest { name = nil }
         }
         var answer = answer
-        let type = answer.fields.first { $0.name == "Content-Type" }?.value
         let result = TransferRule.sent(
-            status: answer.status, hasName: name != nil,
-            isPage: type.map(FetchAnswer.isPage) ?? false,
-            failures: try send(ContentSource(plan.collection, plan.digest))?.failures ?? 0)
+            status: answer.status, hasName: name != nil, isPage: answer.isPage,
+            doubts: try send(ContentSource(plan.collection, plan.digest))?.doubts ?? 0)
         answer.file.result = result
         answer.file.name = result == .sent ? name : nil
         return answer

@@ -133,24 +133,25 @@ extension TransferDriver {
         await step.take(&answer, given, proof)
         dependencies.reach(.beforeAnswer)
         let (plan, now, came) = (request.plan, dependencies.now(), answer)
-        answer = try await journal.write(at: now) { draft in
+        let source = ContentSource(plan.collection, plan.digest)
+        let failures: Int
+        (answer, failures) = try await journal.write(at: now) { draft in
             var answer = came
+            let failures = try draft.fold.send(source)?.failures ?? 0
             if case .answered(let answered) = came {
                 answer = .answered(try draft.fold.judged(answered, as: plan, by: adapter))
             }
             try draft.append(answer.event(of: request.call, plan.key, plan.collection, now))
-            return answer
+            return (answer, failures)
         }
         if try files.bytes(of: plan.digest) != plan.bytes {
             // Somebody took it away: what names it is refused, and says so.
             try journal.removeContent(plan.digest, .missing, at: now)
         }
         dependencies.reach(.afterAnswer)
-        step.end(with: answer)
-        if step.failure != nil {
-            step.pausedUntil = try journal.read { views in
-                try views.send(ContentSource(plan.collection, plan.digest))?.pausedUntil
-            }
+        step.end(with: answer, after: failures)
+        if step.failure != nil || step.doubt != nil {
+            step.pausedUntil = try journal.read { try $0.send(source)?.pausedUntil }
         }
         if answer.result == .sent { hasSent() }
         return step
@@ -172,7 +173,8 @@ extension TransferDriver {
                 head, body: request.body(file, form), into: nil, limits: limits)
             return FetchAnswer(answer, to: request.plan, form, proof.mask)
         } catch {
-            return Self.failed(error, proof)
+            // No server has a file lie elsewhere that it takes: it is not the file's fault.
+            return Self.failed(error, proof, isForeign: true)
         }
     }
 }

@@ -74,6 +74,8 @@ package struct TransferDriver: Sendable {
         var server: FileServer?
         /// Whether its server can't be had, and so is not asked for other files.
         var isAway = false
+        /// What may be wrong with the server, where several files tell it.
+        var doubt: SyncFailure?
         /// Whether no other file is fetched, as there is no room; those that are sent are here.
         var isFull = false
         /// Whether it does not count: the request is made again at once, with other credentials,
@@ -123,6 +125,8 @@ package struct TransferDriver: Sendable {
             var outcome = TransferOutcome()
             var (open, isReached, mayFetch, away) = (0, false, isFetching, away)
             var mayBeDue = true
+            // Of how many files in a row a server's answers left it in doubt.
+            var doubts: [FileServer: Int] = [:]
             // What is being fetched, until its step is over.
             var busy: Set<ContentSource> = []
             listen()
@@ -149,7 +153,7 @@ package struct TransferDriver: Sendable {
                     group.cancelAll()
                     return outcome
                 }
-                guard let step = next else {
+                guard var step = next else {
                     try stopDeleted()
                     mayBeDue = try isAnyDue(fetching: mayFetch, away)
                     if !Task.isCancelled { listen() }
@@ -159,6 +163,7 @@ package struct TransferDriver: Sendable {
                 open -= 1
                 if let source = step.source { busy.remove(source) }
                 isReached = isReached || step.result != .failed
+                step.count(&doubts)
                 if step.isAway, let server = step.server { away.insert(server) }
                 mayFetch = mayFetch && !step.isFull
                 Self.add(step, to: &outcome)
@@ -300,8 +305,8 @@ package struct TransferDriver: Sendable {
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)
         if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }
-        step.end(with: answer)
-        if step.failure != nil {
+        step.end(with: answer, after: request.plan.progress.failures)
+        if step.failure != nil || step.doubt != nil {
             step.pausedUntil = try journal.read { views in
                 try views.contentName(request.plan.source)?.fetch.pausedUntil
             }
@@ -325,7 +330,8 @@ package struct TransferDriver: Sendable {
         guard let head = request.head(proof) else {
             return (FetchAnswer(TransportError(.invalidRequest)), false)
         }
-        let file = TransportFile(path, offset: Int(clamping: request.plan.from))
+        var file = TransportFile(path, offset: Int(clamping: request.plan.from))
+        file.bytesMax = request.plan.rule.bytesMax
         let limits = request.limits(limits)
         let work = Task { [transport] in
             do throws(TransportError) {
@@ -349,15 +355,21 @@ package struct TransferDriver: Sendable {
             )
         case .failure(let error) where isStopped && error.code == .cancelled:
             return (FetchAnswer(TransportError(.cancelled, detail: "the file was deleted")), true)
-        case .failure(let error): return (Self.failed(error, proof), false)
+        case .failure(let error):
+            // It may be the file's own, once it came again.
+            let isForeign = request.plan.progress.doubts < TransferRule.doubtsMax
+            return (Self.failed(error, proof, isForeign: isForeign), false)
         }
     }
 
-    static func failed(_ error: TransportError, _ proof: Credentials) -> FetchAnswer {
+    static func failed(
+        _ error: TransportError, _ proof: Credentials, isForeign: Bool
+    ) -> FetchAnswer {
         // A transport may have been cancelled by others; then the file has failed.
         let isStray = error.code == .cancelled && !Task.isCancelled
         let code = isStray ? TransportError.Code.connectionLost : error.code
-        return FetchAnswer(TransportError(code, detail: proof.mask.masked(error.detail)))
+        return FetchAnswer(
+            TransportError(code, detail: proof.mask.masked(error.detail)), isForeign: isForeign)
     }
 
     /// Gives a whole file its name, unless it has another hash than it should have.
@@ -406,13 +418,31 @@ extension TransferDriver.Step {
     }
 
     /// Notes what the answer is, as it was logged.
-    mutating func end(with answer: FetchAnswer) {
+    ///
+    /// - Parameter failures: how often the file had failed in a row before.
+    mutating func end(with answer: FetchAnswer, after failures: Int) {
         if let failure = answer.unavailable {
             isFull = failure.kind == .diskFull
             (self.failure, isAway) = (failure, !isFull)
         }
+        // One that fails again and again tells of itself.
+        if failures < TransferRule.failuresTold { doubt = answer.doubt }
         (result, bytes) = (answer.result, answer.bytes)
     }
+
+    /// Counts how many files in a row left their server in doubt: after several it can't be had.
+    fileprivate mutating func count(_ doubts: inout [FileServer: Int]) {
+        guard let server, !isUncounted else { return }
+        if let doubt {
+            doubts[server, default: 0] += 1
+            guard doubts[server, default: 0] >= Self.doubtsMax else { return }
+            (failure, isAway) = (failure ?? doubt, true)
+        } else if result != .failed {
+            doubts[server] = nil
+        }
+    }
+
+    private static let doubtsMax = 3
 }
 
 extension FetchAnswer {

@@ -84,10 +84,11 @@ extension TransferRequest {
     /// The longest answer that a deadline is reckoned for: 1 TiB.
     private static let bytesMax: UInt64 = 1 << 40
 
-    /// The limits of the exchange: time by the bytes that may come, beside the usual time.
+    /// The limits of the exchange: time by the bytes that may come, beside the usual time, and
+    /// bytes for a file, which has its own limit, and for an answer without it.
     func limits(_ usual: TransportLimits) -> TransportLimits {
         var limits = usual
-        limits.responseBytesMax = plan.rule.bytesMax
+        limits.responseBytesMax = max(plan.rule.bytesMax, usual.responseBytesMax)
         limits.deadline += .seconds(Int64(bytesExpected / Self.bytesPerSecondMin))
         return limits
     }

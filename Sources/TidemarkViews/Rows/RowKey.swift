@@ -72,7 +72,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox, .watermarks: 12
-        case .contents, .schedule, .decisions: 9
+        case .contents: 10
+        case .schedule, .decisions: 9
         case .issues: 7
         case .places: 5
         case .bindings, .syncRuns: 4

@@ -55,6 +55,7 @@ package struct FetchStanding: Sendable, Hashable {
         writer.signed(10, dueAt?.rawValue ?? 0)
         writer.flag(11, dueAt != nil)
         writer.position(12, told)
+        writer.varint(13, UInt64(progress.doubts))
         return writer.bytes
     }
 
@@ -74,6 +75,7 @@ package struct FetchStanding: Sendable, Hashable {
             case 10: dueAt = Timestamp(rawValue: try field.signed())
             case 11: dueAt = dueAt ?? Timestamp(rawValue: 0)
             case 12: told = try field.position()
+            case 13: progress.doubts = try field.count()
             default: continue
             }
         }
@@ -92,6 +94,8 @@ package struct SendRow: Sendable, Hashable {
     package var call: Position?
     /// How often it failed in a row.
     package var failures = 0
+    /// How often in a row it was refused by what may be another's than the server's.
+    package var doubts = 0
     /// The status with which the server refused it, 0 for none; nil where it did not.
     package var refusal: Int?
     /// When it may be sent again; nil for at once.
@@ -108,12 +112,13 @@ package struct SendRow: Sendable, Hashable {
         writer.varint(5, refusal.map { UInt64(clamping: $0) + 1 } ?? 0)
         writer.signed(6, pausedUntil?.rawValue ?? 0)
         writer.string(7, place)
+        writer.varint(8, UInt64(doubts))
         return writer.bytes
     }
 
     /// Forgets what was answered so far.
     package mutating func forgetFailures() {
-        (failures, refusal, pausedUntil) = (0, nil, nil)
+        (failures, doubts, refusal, pausedUntil) = (0, 0, nil, nil)
         call = nil
     }
 
@@ -128,10 +133,16 @@ package struct SendRow: Sendable, Hashable {
             case 5: refusal = try field.count() - 1
             case 6: pausedUntil = Timestamp(rawValue: try field.signed())
             case 7: place = try field.string()
+            case 8: doubts = try field.count()
             default: continue
             }
         }
     }
+}
+
+extension ProtoField {
+    /// A count, of which there may be more: rows of a capsule may hold any number.
+    func count() throws(ProtoError) -> Int { Int(min(try unsigned(), 1 << 32)) }
 }
 
 /// A file that somebody asked for and that can't be had: 'A' 'f' position.
@@ -140,11 +151,6 @@ struct UnfetchedRow: Sendable, Hashable {
     /// The id of the entity that names it, and by which field.
     var entity: String
     var field: String
-extension ProtoField {
-    /// A count, of which there may be more: rows of a capsule may hold any number.
-    func count() throws(ProtoError) -> Int { Int(min(try unsigned(), 1 << 32)) }
-}
-
     /// Why, in a sentence.
     var message: String
 

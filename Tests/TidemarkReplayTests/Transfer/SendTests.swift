@@ -13,11 +13,11 @@ import TidemarkViews
 @testable import SyncSupport
 
 extension TransferWorld {
-    fileprivate static let rule = ContentRule("photo", upload: "/files/{sha256}")
+    static let rule = ContentRule("photo", upload: "/files/{sha256}")
 
     /// Has a record name a file of the user's that holds a text.
     @discardableResult
-    fileprivate func attach(_ text: String, to id: String = "1") throws -> String {
+    func attach(_ text: String, to id: String = "1") throws -> String {
         let path = folder / "attached"
         try Data(text.utf8).write(to: URL(filePath: path))
         guard case .file(let digest, let bytes) = try replica.importFile(at: path) else {
@@ -32,9 +32,9 @@ extension TransferWorld {
         return digest
     }
 
-    fileprivate func takeFiles() { files.takeFiles(below: Self.origin + "/files") }
+    func takeFiles() { files.takeFiles(below: Self.origin + "/files") }
 
-    fileprivate func status(_ id: String = "1") throws -> EntityStatus? {
+    func status(_ id: String = "1") throws -> EntityStatus? {
         try replica.read { try $0.status(of: EntityKey("tasks", id)) }
     }
 

@@ -25,15 +25,6 @@ extension TransferWorld {
         return world
     }
 
-    fileprivate func attach(_ text: String, to id: String) throws {
-        let path = folder / "attached"
-        try Data(text.utf8).write(to: URL(filePath: path))
-        let document = JSONValue.object(["photo": try replica.importFile(at: path).json])
-        try replica.write { tx in
-            _ = try tx.put(EntityKey("tasks", id), document.encoded())
-        }
-    }
-
     /// From now on there is no room for what is fetched.
     fileprivate func fill() {
         files.fault = { request, answer throws(TransportError) in

@@ -44,9 +44,11 @@ extension Fold {
             let before = entry.fetch.progress
             let file = answer.file
             let result = file.result ?? .failed
+            let isDoubtful = TransferRule.isDoubtful(
+                status: answer.status, isPage: answer.isPage, isOfRest: before.received > 0)
             let progress = TransferRule.after(
                 result, before, from: before.received, bytes: file.bytes, total: file.total,
-                tag: answer.tag)
+                tag: answer.tag, isDoubtful: isDoubtful)
             entry.fetch.progress = progress
             if result != .part && result != .failed { entry.fetch.first = nil }
             if result == .part { entry.fetch.told = nil }
@@ -64,7 +66,8 @@ extension Fold {
             // Who stopped it did not find anything wrong.
             guard failure.error != RequestFailed.stopped else { return (.zero, nil) }
             entry.fetch.progress = TransferRule.after(
-                result, entry.fetch.progress, from: 0, bytes: 0, total: nil, tag: nil)
+                result, entry.fetch.progress, from: 0, bytes: 0, total: nil, tag: nil,
+                isDoubtful: failure.error == RequestFailed.foreign)
             if result == .refused { entry.fetch.first = nil }
             let pause = TransferRule.pause(
                 result, entry.fetch.progress, retryAfter: nil, backoff)
@@ -133,8 +136,14 @@ extension Fold {
         } else if failure?.error != RequestFailed.stopped {
             row.failures += 1
             row.refusal = result == .refused ? answer?.status ?? 0 : nil
+            let isDoubtful =
+                result == .failed
+                && (answer.map {
+                    TransferRule.isDoubtfulRefusal(status: $0.status, isPage: $0.isPage)
+                } ?? false)
+            row.doubts = isDoubtful ? row.doubts + 1 : 0
             var progress = FetchProgress()
-            progress.failures = row.failures
+            (progress.failures, progress.doubts) = (row.failures, row.doubts)
             let pause = TransferRule.pause(
                 result, progress, retryAfter: answer?.retryAfter, try model().settings.backoff)
             row.pausedUntil = event.recordedAt.adding(pause)
@@ -255,6 +264,11 @@ extension ContentNamesRow.Entry {
 }
 
 extension RequestAnswered {
+    /// Whether it is HTML, as far as that is logged.
+    package var isPage: Bool {
+        fields.first { $0.name == "Content-Type" }.map { TransferRule.isPage($0.value) } ?? false
+    }
+
     /// Why a file can't be had, in a sentence.
     fileprivate var fetchProblem: String {
         if file.otherDigest != nil { return "its file has another hash than is said of it" }
@@ -282,6 +296,8 @@ extension RequestFailed {
     /// The error of a request that was given up without anything being wrong with the file: the
     /// engine was stopped, the process died, or other credentials were needed.
     package static let stopped = "cancelled"
+    /// The error of a request that a redirect answered which may be another's than the server's.
+    package static let foreign = "foreign"
 
     /// What it means for a file that no answer came.
     package var fetchResult: ReceivedFile.Result {
