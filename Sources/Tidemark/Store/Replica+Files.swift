@@ -314,8 +314,8 @@ extension Journal {
             guard let stored = row?.stored else { return false }
             // What was let go with a folder is a copy of its own from then on.
             if stored.letGoAt != nil { return true }
-            let last = max(stored.usedAt ?? stored.at, stored.at)
-            return last > now || last.adding(Self.usePause) <= now
+            guard let last = stored.lastUse(before: now) else { return true }
+            return last.adding(Self.usePause) <= now
         }
         // A reader beside the writer notes nothing.
         guard !digests.isEmpty, contentFiles != nil else { return }

@@ -5,7 +5,7 @@
 // goes by an option of the model: `unwanted`, a time after its last use, seven days in a tree that
 // says none, or `quotaBytes`; or where it was wanted only with all that lies in an entity, and is
 // not any more. A file of the user's that the server does not have is never removed while anything
-// references it.
+// references it. A time far ahead of the clock is of one that was wrong, and over.
 
 package import TidemarkEvents
 
@@ -107,7 +107,7 @@ package struct ContentRetention: Sendable {
             let candidates = left.filter { content in
                 content.fields.contains(field) && isFree(content, at: now)
                     && content.fields.allSatisfy { rules[$0]?.quotaBytes != nil }
-            }.sorted { ($0.usedAt, $0.digest) < ($1.usedAt, $1.digest) }
+            }.sorted { (use($0, at: now), $0.digest) < (use($1, at: now), $1.digest) }
             var gone: Set<String> = []
             for content in candidates where total > quota {
                 total -= content.counted
@@ -146,8 +146,16 @@ package struct ContentRetention: Sendable {
         return content.fields.allSatisfy { rules[$0]?.when == .demand }
     }
 
+    /// What is dated later than so long after now was dated by a clock that was wrong.
+    private static let aheadMax = TimeSpan.days(1)
+
     private func isPast(_ time: Timestamp, _ span: TimeSpan, at now: Timestamp) -> Bool {
-        time < now.subtracting(span)
+        time < now.subtracting(span) || time > now.adding(Self.aheadMax)
+    }
+
+    /// When a file was used last; what a wrong clock dated comes before all others.
+    private func use(_ content: ContentStanding, at now: Timestamp) -> Timestamp {
+        content.usedAt > now.adding(Self.aheadMax) ? Timestamp(rawValue: .min) : content.usedAt
     }
 }
 

@@ -43,8 +43,8 @@ extension Journal {
                 guard case .source(let text) = name,
                     let digest = try draft.fold.digest(of: ContentSource(key.collection, text)),
                     !removed.contains(digest), let row = try draft.fold.content(digest),
-                    let standing = row.standing(digest), !standing.isWanted, !standing.isOwn,
-                    !use.isInFlight(digest, row), try !draft.fold.isAtIssue(digest)
+                    let standing = row.standing(digest, at: now), !standing.isWanted,
+                    !standing.isOwn, !use.isInFlight(digest, row), try !draft.fold.isAtIssue(digest)
                 else { continue }
                 if let stored = row.stored {
                     use.forgetImport(of: digest, storedAt: stored.position)

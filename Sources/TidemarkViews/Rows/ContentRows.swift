@@ -193,16 +193,25 @@ package struct ContentRow: Sendable, Hashable {
     }
 
     /// What is known of the stored file; nil where none is stored.
-    package func standing(_ digest: String) -> ContentStanding? {
+    ///
+    /// - Parameter now: by the device's clock.
+    package func standing(_ digest: String, at now: Timestamp) -> ContentStanding? {
         guard let stored else { return nil }
         var standing = ContentStanding(
             digest: digest, bytes: stored.bytes, storedAt: stored.at,
-            usedAt: max(stored.usedAt ?? stored.at, stored.at))
+            usedAt: stored.lastUse(before: now) ?? stored.at)
         standing.fields = Set((own + holds).map(\.field)).sorted()
         standing.isWanted = isWanted
         standing.isLetGo = stored.isLetGo
         standing.isOwn = !own.isEmpty
         return standing
+    }
+}
+
+extension ContentRow.Stored {
+    /// When it was used last, or stored, as far as that was not dated by a clock that was ahead.
+    package func lastUse(before now: Timestamp) -> Timestamp? {
+        [usedAt, at].compactMap(\.self).filter { $0 <= now }.max()
     }
 }
 

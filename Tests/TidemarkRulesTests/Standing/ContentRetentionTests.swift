@@ -48,6 +48,19 @@ private func removed(
         #expect(removed([file("A", hours: 24), older], ContentRule("photo")) == ["B unused"])
     }
 
+    @Test func `keeps nothing for a time that a clock far ahead gave it`() {
+        let years: Int64 = -5 * 366 * 24
+
+        #expect(removed([file("A", hours: years), file("B", hours: -1)]) == ["A unused"])
+        let old = file("A", hours: years, by: [photo])
+        #expect(
+            removed([old, file("B", by: [photo])], ContentRule("photo", quotaBytes: 15))
+                == ["A quota"])
+        let used = file("A", hours: years, used: 1, by: [photo])
+        #expect(removed([used], ContentRule("photo", unwanted: .days(7))) == [])
+        #expect(removed([old], ContentRule("photo", unwanted: .days(7))) == ["A unused"])
+    }
+
     @Test func `takes the longest grace of the model for what nothing names any more`() {
         let rules = [ContentRule("photo", grace: .zero), ContentRule("sketch", grace: .hours(72))]
 

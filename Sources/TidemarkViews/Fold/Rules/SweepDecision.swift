@@ -29,7 +29,7 @@ package struct SweepDecision: Sendable, Hashable {
         var contents: [ContentStanding] = []
         let abandoned = try rows.abandonedContents()
         func take(_ digest: String, _ row: ContentRow) {
-            guard var standing = row.standing(digest) else { return }
+            guard var standing = row.standing(digest, at: now) else { return }
             if abandoned.contains(ExactString(digest)) {
                 (standing.fields, standing.isOwn) = ([], false)
             }
