@@ -361,12 +361,22 @@ public final class WriteContext {
             kind == .localCreated
             ? json : try Patch(parsing: json).setDocument(known.model.keyed)?.bytes ?? []
         var files: [AssetStored] = []
-        for (field, name) in known.model.contentNames(in: document) {
-            guard case .file(let digest, let bytes) = name else { continue }
-            guard !files.contains(where: { $0.digest == digest }),
-                let file = try journal.newFile(digest, bytes, draft, "\(key), \(field)")
+        // What it names already may be another device's, or missing.
+        let named = known.model.contentNames(in: document).filter { $0.name.isFile }
+        let before =
+            named.isEmpty
+            ? [] : try draft.fold.entity(key).knownContentNames(in: known.model)
+        for (field, name) in named {
+            guard case .file(let digest, let bytes) = name,
+                !files.contains(where: { $0.digest == digest })
             else { continue }
-            files.append(file)
+            let isKnown = before.contains { $0.field == field && $0.name == name }
+            do {
+                let file = try journal.newFile(digest, bytes, draft, "\(key), \(field)")
+                if let file { files.append(file) }
+            } catch let error as TidemarkError where isKnown && error.code == .unfitFile {
+                continue
+            }
         }
         return files
     }

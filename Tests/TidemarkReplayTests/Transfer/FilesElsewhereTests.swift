@@ -62,3 +62,55 @@ extension TransferWorld {
         try await world.expectSound(acts: 0)
     }
 }
+
+@Suite struct `a file that is not here` {
+    private static let digest = String(repeating: "0f", count: 32)
+    private static func list(_ title: String, _ digest: String = digest) -> String {
+        #"[{"file":{"bytes":3,"sha256":"\#(digest)"},"title":"\#(title)"}]"#
+    }
+
+    @Test("is no matter of an edit around it that names it as before")
+    func edited() async throws {
+        for rule in [
+            ContentRule("/attachments/*/file"),
+            ContentRule("/attachments/*/file", upload: "/files/{sha256}"),
+        ] {
+            let world = try TransferWorld(rule)
+            world.world.rivalPuts("tasks/1", #"{"attachments":\#(Self.list("tea"))}"#)
+            _ = try await world.engine.sync()
+
+            try world.set("attachments", Self.list("milk"))
+            try world.set("attachments", Self.list("sugar"))
+
+            #expect(try await world.engine.transfer().sent == 0)
+            #expect(try await world.engine.sync().counts.pushed >= 1)
+            #expect(try world.status() == .synced)
+            // Another one is still to be here.
+            let other = String(repeating: "0e", count: 32)
+            let error = #expect(throws: TidemarkError.self) {
+                try world.set("attachments", Self.list("sugar", other))
+            }
+            #expect(error?.code == .unfitFile)
+            try await world.expectSound(acts: 0)
+        }
+    }
+
+    @Test("is here again once it was taken in and named anew, as before")
+    func back() async throws {
+        let world = try TransferWorld(ContentRule("photo"))
+        let digest = try world.attach("tea")
+        let stored = try world.files(of: "1").first?.stored
+        try FileManager.default.removeItem(atPath: #require(stored?.path))
+        try world.reopen()
+        #expect(try world.text() == nil)
+
+        try world.set("n", "1")
+        try world.attach("tea")
+
+        #expect(try world.text() == "tea")
+        #expect(try world.count(.assetStored) == 2)
+        try world.reopen()
+        #expect(try world.files(of: "1").first?.stored?.sha256 == digest)
+        try await world.expectSound(acts: 0)
+    }
+}

@@ -405,6 +405,14 @@ extension EntityRow {
         return names
     }
 
+    /// What it names by the fields of a collection's rule as it is seen here, and as the server has
+    /// it, with the length that each is said to have.
+    package func knownContentNames(
+        in collection: CollectionModel
+    ) -> [(field: String, name: ContentName)] {
+        documents(in: collection).flatMap { collection.contentNames(in: $0.bytes) }
+    }
+
     /// Of what was known to be named, the files of the user's that a field names which has no rule
     /// any more: nobody else may have them.
     fileprivate func heldNames(
