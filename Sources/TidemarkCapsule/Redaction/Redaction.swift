@@ -10,8 +10,8 @@ import TidemarkViews
 /// and so are paths and all other words of the server, except ``words``. Equal values stay equal,
 /// ids included, wherever they occur. Lengths in UTF-8 bytes stay, unless too many texts share a
 /// beginning for that. The order of texts by bytes and of numbers by size stays. Punctuation, white
-/// space, true, false, null and 0 stay, and so do positions, HTTP status codes, and the model
-/// except for its remote.
+/// space, true, false, null and 0 stay, and so do positions, HTTP status codes, the exact lengths
+/// of files beside entities, and the model except for its remote.
 public struct Redaction: Sendable, Hashable {
     /// What is done with times.
     public enum Times: Sendable, Hashable {
