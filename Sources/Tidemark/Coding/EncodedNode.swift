@@ -17,6 +17,10 @@ final class EncodedNode {
     /// Nil until something is encoded; nil counts as an empty object.
     private(set) var content: Content?
 
+    /// Of a list whose order means nothing, how many elements are one: those of a set each by
+    /// itself, of a dictionary a key and its value; nil for any other list.
+    private(set) var unordered: Int?
+
     /// Makes this a complete value.
     func set(_ text: [UInt8]) { content = .text(text) }
 
@@ -48,6 +52,34 @@ final class EncodedNode {
         elements.append(value)
         content = .array(elements)
         return value
+    }
+
+    /// Sorts an array whose order means nothing, so that equal ones have the same text.
+    ///
+    /// - Parameter count: how many elements are one.
+    func sort(by count: Int) {
+        guard case .array(let elements) = content, elements.count.isMultiple(of: count) else {
+            return
+        }
+        unordered = count
+        let sorted = stride(from: 0, to: elements.count, by: count)
+            .map { start in
+                let one = elements[start..<start + count]
+                return (text: one.flatMap(\.encoded), nodes: one)
+            }
+            .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+        content = .array(sorted.flatMap(\.nodes))
+    }
+
+    /// Whether it is an array.
+    var isArray: Bool { if case .array = content { true } else { false } }
+
+    /// An element of an array; nil where there is none.
+    func element(at index: Int) -> EncodedNode? {
+        guard case .array(let elements) = content, elements.indices.contains(index) else {
+            return nil
+        }
+        return elements[index]
     }
 
     /// The number of elements of an array.

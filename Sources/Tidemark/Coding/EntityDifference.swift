@@ -6,7 +6,7 @@ import TidemarkRules
 
 /// The difference between two encodings of an entity.
 struct EntityDifference {
-    private typealias Field = (name: String, value: [UInt8])
+    private typealias Field = (name: String, value: [UInt8], node: EncodedNode)
     private let old: [Field]
     private let new: [Field]
     private let nullable: Set<ExactString>
@@ -23,7 +23,7 @@ struct EntityDifference {
         func fields(_ node: EncodedNode) throws -> [Field] {
             try (node.members ?? []).filter { $0.name != collection.idField }.map {
                 let value = $0.value.encoded
-                return ($0.name, try references?.named(value, in: $0.name) ?? value)
+                return ($0.name, try references?.named(value, in: $0.name) ?? value, $0.value)
             }
         }
         (old, new) = (try fields(before), try fields(after))
@@ -39,28 +39,29 @@ struct EntityDifference {
     /// that the document already has are left out. A list whose elements are told by keys changes
     /// element by element, and these keep members that the type does not know. Of another list an
     /// element that did not change stays as it is written; in one that has as many elements as
-    /// before, so do the unknown members of an element that changed in its place.
+    /// before, so do the unknown members of an element that changed in its place. The order of a
+    /// set is no difference, nor that of a dictionary that is written as a list.
     func patch(of document: JSONDocument) -> Patch {
         var patch = Patch()
         let earlier = Self.values(old)
-        for (name, value) in new {
+        for (name, value, node) in new {
             let before = earlier[ExactString(name)]
             if let before, Self.isSame(before, value[...]) { continue }
             let present = document.rawValue(name)
             if let list = lists.list(in: name),
                 let changes = Self.elements(
-                    of: list, from: before, to: value[...], in: document.form(of: list))
+                    of: list, from: before, to: value[...], node, in: document.form(of: list))
             {
                 patch.set += changes.set
                 patch.unset += changes.unset
                 continue
             }
-            let value = Self.merged(value[...], before: before, into: present)
+            let value = Self.merged(value[...], before: before, into: present, node)
             if let present, Self.isSame(present, value) { continue }
             patch.set.append(Patch.Field(name, Array(value)))
         }
         let kept = Set(new.map { ExactString($0.name) })
-        for (name, _) in old where !kept.contains(ExactString(name)) {
+        for (name, _, _) in old where !kept.contains(ExactString(name)) {
             guard let present = document.rawValue(name) else { continue }
             if !nullable.contains(ExactString(name)) {
                 patch.unset.append(name)
@@ -74,7 +75,7 @@ struct EntityDifference {
     /// The changes of a list's elements; nil where the list changes as a whole.
     private static func elements(
         of list: KeyedList, from before: ArraySlice<UInt8>?, to after: ArraySlice<UInt8>,
-        in present: ListForm
+        _ node: EncodedNode, in present: ListForm
     ) -> Patch? {
         guard case .elements(let after) = ListForm(after, of: list) else { return nil }
         var known: KeyedElements?
@@ -91,11 +92,14 @@ struct EntityDifference {
         case .elements(let elements): there = elements
         }
         var patch = Patch()
-        for key in after.keys {
+        // Where each has a key of its own, they are in the order of their encoding.
+        let isWhole = node.elementCount == after.keys.count
+        for (place, key) in after.keys.enumerated() {
             guard let element = after[key] else { continue }
             let (earlier, present) = (known?[key], there?[key])
             if let earlier, isSame(earlier, element) { continue }
-            let value = merged(element, before: earlier, into: present)
+            let value = merged(
+                element, before: earlier, into: present, isWhole ? node.element(at: place) : nil)
             if let present, isSame(present, value) { continue }
             patch.set.append(Patch.Field(list.name(of: key), Array(value)))
         }
@@ -113,59 +117,33 @@ struct EntityDifference {
     }
 
     /// The new text of a value, with members of the document that the type does not know.
+    ///
+    /// - Parameter node: what the value was encoded from, where that is known.
     private static func merged(
-        _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
+        _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?,
+        _ node: EncodedNode?
     ) -> ArraySlice<UInt8> {
-        if let list = mergedList(after, before: before, into: present) { return list[...] }
+        if let list = ListDifference(from: before, to: after, in: present) {
+            let text = list.text(node) { merged($0, before: $1, into: $2, $3) }
+            return text.map { $0[...] } ?? after
+        }
         guard let before = before.flatMap(object), let present = present.flatMap(object),
             let after = object(after)
         else { return after }
         let old = values(before), there = values(present)
+        let nodes = node?.members.flatMap { $0.count == after.members.count ? $0 : nil }
         var set: [(key: String, value: [UInt8])] = []
-        for (key, value) in after.members.map({ ($0.key, after.bytes[$0.valueRange]) }) {
+        for (place, member) in after.members.enumerated() {
+            let (key, value) = (member.key, after.bytes[member.valueRange])
             let earlier = old[ExactString(key)]
             if let earlier, isSame(earlier, value) { continue }
-            set.append(
-                (key, Array(merged(value, before: earlier, into: there[ExactString(key)]))))
+            let text = merged(
+                value, before: earlier, into: there[ExactString(key)], nodes?[place].value)
+            set.append((key, Array(text)))
         }
         let kept = Set(after.keys.map(ExactString.init))
         let gone = before.keys.filter { !kept.contains(ExactString($0)) }
         return present.applying(set: set, unset: gone)[...]
-    }
-
-    /// The same of a list, where the document has as many elements as the old one; nil for another.
-    private static func mergedList(
-        _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
-    ) -> [UInt8]? {
-        guard let before = before.flatMap(elements), let present = present.flatMap(elements),
-            let after = elements(after), before.count == present.count
-        else { return nil }
-        // Those that did not change, in their places, and then those that moved.
-        var origins = after.indices.map { place in
-            place < before.count && before[place] == after[place] ? place : nil
-        }
-        let taken = Set(origins.compactMap(\.self))
-        var moved: [ArraySlice<UInt8>: [Int]] = [:]
-        for place in before.indices.reversed() where !taken.contains(place) {
-            moved[before[place], default: []].append(place)
-        }
-        for place in after.indices where origins[place] == nil {
-            origins[place] = moved[after[place]]?.popLast()
-        }
-        let kept = Set(origins.compactMap(\.self))
-        let parts = after.indices.map { place in
-            if let origin = origins[place] { return present[origin] }
-            guard after.count == before.count, !kept.contains(place) else { return after[place] }
-            return merged(after[place], before: before[place], into: present[place])
-        }
-        return [UInt8(ascii: "[")] + parts.joined(separator: [UInt8(ascii: ",")])
-            + [UInt8(ascii: "]")]
-    }
-
-    private static func elements(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
-        guard text.first == UInt8(ascii: "[") else { return nil }
-        let bytes = Array(text)
-        return ((try? JSON.arrayElements(of: bytes)) ?? nil)?.map { bytes[$0] }
     }
 
     private static func object(_ text: ArraySlice<UInt8>) -> JSONDocument? {

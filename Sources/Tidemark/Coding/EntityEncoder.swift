@@ -39,6 +39,12 @@ struct EntityEncoder: Encoder, SingleValueEncodingContainer {
             var encoder = self
             encoder.isData = collection.keys != .verbatim && value is any KeyedByData
             try value.encode(to: encoder)
+            guard node.isArray else { return }
+            if value is any Unordered {
+                node.sort(by: 1)
+            } else if value is any KeyedByData {
+                node.sort(by: 2)
+            }
         }
     }
 
@@ -48,6 +54,10 @@ struct EntityEncoder: Encoder, SingleValueEncodingContainer {
             collection: collection, idType: idType, node: node, codingPath: codingPath + [key])
     }
 }
+
+/// A type whose elements are in no order.
+private protocol Unordered {}
+extension Set: Unordered {}
 
 /// The members of an object.
 private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
