@@ -122,7 +122,8 @@ extension Event {
         if asOf != other.asOf { return "asOf" }
         if serverTime != other.serverTime { return "serverTime" }
         if revision != other.revision { return "revision" }
-        let (own, others) = (withoutKept, other.withoutProgress(unlike: self).withoutKept)
+        let replayed = other.withoutProgress(unlike: self).withRule(of: self)
+        let (own, others) = (withoutKept, replayed.withoutKept)
         if own != others { return own.path(to: others, "payload") }
         if payloadType != other.payloadType { return "payloadType" }
         if schemaVersion != other.schemaVersion { return "schemaVersion" }
@@ -156,6 +157,22 @@ extension Event {
         page.list = nil
         var event = self
         event.payload = page.encoded
+        return event
+    }
+
+    /// The write by the version of its rule that made the recorded one, where that is an older one:
+    /// only what they send counts.
+    private func withRule(of recorded: Event) -> Event {
+        func version(_ sent: RequestSent?) -> Int? {
+            sent?.rule?.split(separator: "/").last.flatMap { Int($0) }
+        }
+        let old = recorded.read(RequestSent.self)
+        guard var sent = read(RequestSent.self), let before = version(old),
+            let now = version(sent), before < now
+        else { return self }
+        sent.rule = old?.rule
+        var event = self
+        event.payload = sent.encoded
         return event
     }
 

@@ -7,13 +7,14 @@ package enum PushWrite: Sendable, Hashable {
     /// The entity must not exist on the server.
     case create(body: [UInt8])
     /// The entity must still be of that version; `changes` is an object of the fields that differ
-    /// from the base, with null for those that are gone.
+    /// from the base, or from what the server may have made of it by an earlier write, with null
+    /// for those that are gone.
     case update(body: [UInt8], changes: [UInt8], revision: Revision)
     /// The entity must still be of that version.
     case delete(revision: Revision)
 
     /// Raised whenever the same entity would be sent differently.
-    package static let version = 1
+    package static let version = 2
 
     /// The version in a call to a server without versions: the write is unconditional.
     package static let noRevision = Revision(rawValue: [])
@@ -62,14 +63,33 @@ package enum PushWrite: Sendable, Hashable {
         let body = try collection.sent(document, of: document).bytes
         if let known = base.document, let revision {
             let lists = mergesLists ? collection.keyed : []
-            let patch = Patch(from: known, to: document, except: collection.serverFields, lists)
-            let changes = try JSONDocument(parsing: patch.object(lists, in: known))
+            var patch = Patch(from: known, to: document, except: collection.serverFields, lists)
+            let states = try Self.states(pending, on: base)
+            for state in states {
+                patch.add(
+                    Patch(from: state, to: document, except: collection.serverFields, lists), lists)
+            }
+            let changes = try JSONDocument(parsing: patch.object(lists, in: [known] + states))
             self = .update(
                 body: body, changes: try collection.sent(changes, of: document).bytes,
                 revision: revision)
         } else {
             self = .create(body: body)
         }
+    }
+
+    /// What the server may have made of the base by writes that had no clear answer.
+    private static func states(
+        _ pending: [PendingChange], on base: Base
+    ) throws(JSONError) -> [JSONDocument] {
+        var states: [JSONDocument] = []
+        for index in pending.indices where pending[index].mayHaveArrived {
+            guard case .document(let bytes) = try Current(pending[...index], on: base) else {
+                continue
+            }
+            states.append(try JSONDocument(parsing: bytes))
+        }
+        return states
     }
 
     /// The same with references as the server reads them.
@@ -94,24 +114,44 @@ package enum PushWrite: Sendable, Hashable {
 }
 
 extension Patch {
+    /// Takes over what another patch changes and this one does not, of one with the same result.
+    fileprivate mutating func add(_ other: Patch, _ lists: [KeyedList]) {
+        func covers(_ patch: Patch, _ name: String) -> Bool {
+            let names = Set(patch.fieldNames.map(ExactString.init))
+            let list = lists.element(name)?.list.field
+            return names.contains(ExactString(name))
+                || list.map { names.contains(ExactString($0)) } ?? false
+        }
+        let mine = self
+        // A list that changes as a whole takes the place of its elements.
+        self.set.removeAll { covers(other, $0.name) && other.value(of: $0.name) == nil }
+        unset.removeAll { name in covers(other, name) && !other.unset.contains(name) }
+        self.set += other.set.filter { !covers(mine, $0.name) }
+        unset += other.unset.filter { !covers(mine, $0) }
+    }
+
     /// The fields as an object: null for those that are removed; of lists the elements that
     /// changed, and of those that are removed null for all members but the key.
-    fileprivate func object(_ lists: [KeyedList], in known: JSONDocument) -> [UInt8] {
+    ///
+    /// - Parameter states: what the server has, or may have.
+    fileprivate func object(_ lists: [KeyedList], in states: [JSONDocument]) -> [UInt8] {
         let null = Array("null".utf8)
         var fields = Patch()
         for name in unset where lists.element(name) == nil { fields.set.append(Field(name, null)) }
         fields.set = self.set.filter { lists.element($0.name) == nil } + fields.set
         for list in lists {
             var elements = self.set.filter { list.key(in: $0.name) != nil }
-            if case .elements(let before) = known.form(of: list) {
-                for name in unset {
-                    guard let key = list.key(in: name), let element = before[key],
-                        let object = try? JSONDocument(parsing: Array(element))
-                    else { continue }
-                    let rest = object.keys.filter { ExactString($0) != ExactString(list.key) }
-                    elements.append(
-                        Field(name, object.applying(set: rest.map { (key: $0, value: null) })))
-                }
+            let there = states.compactMap { state in
+                if case .elements(let there) = state.form(of: list) { there } else { nil }
+            }
+            for name in unset {
+                guard let key = list.key(in: name),
+                    let element = there.lazy.compactMap({ $0[key] }).first,
+                    let object = try? JSONDocument(parsing: Array(element))
+                else { continue }
+                let rest = object.keys.filter { ExactString($0) != ExactString(list.key) }
+                elements.append(
+                    Field(name, object.applying(set: rest.map { (key: $0, value: null) })))
             }
             if elements.isEmpty { continue }
             let texts = elements.map { String(decoding: $0.value, as: UTF8.self) }

@@ -64,6 +64,8 @@ extension ViewReader {
         let id = try wireID(of: key, row, collection, through: row.attempt?.covers)
         var sent = row
         sent.pending = covered
+        // As it was sent: by then nothing of this attempt could have arrived.
+        sent.attempt = nil
         let write = try PushWrite(
             try sent.changes(in: collection), on: try row.baseValue(in: collection),
             revision: row.revision, id: id, collection: collection,

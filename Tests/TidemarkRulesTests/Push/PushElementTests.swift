@@ -65,4 +65,20 @@ import TidemarkRules
 
         #expect(try write([gone]).changes == #"{"values":null}"#)
     }
+
+    @Test func `holds what an earlier write may have changed, as it is to be`() throws {
+        let sent = PendingChange.update(
+            1, #"{"/values/A":{"de":"A","v":3},"/values/D":{"de":"D","v":4}}"#,
+            unset: ["/values/C"], sent: true)
+        let back = PendingChange.update(
+            2, #"{"/values/A":{"de":"A","v":1},"/values/C":{"de":"C","v":1}}"#,
+            unset: ["/values/D"])
+
+        #expect(
+            try write([sent, back]).changes
+                == #"{"values":[{"de":"A","v":1},{"de":"C","v":1},{"de":"D","v":null}]}"#)
+        #expect(
+            try write([sent, back], mergesLists: false).changes
+                == #"{"values":[{"de":"A","v":1},{"de":"B","v":1,"at":5},{"de":"C","v":1}]}"#)
+    }
 }

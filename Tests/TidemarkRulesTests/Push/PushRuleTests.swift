@@ -110,6 +110,27 @@ import TidemarkRules
         #expect(String(decoding: changes, as: UTF8.self) == #"{"c":[2],"b":null}"#)
     }
 
+    @Test func `what an earlier write may have changed is told, also where it is as before`()
+        throws
+    {
+        let base = Base.live(#"{"id":"7","title":"a","n":1}"#)
+        func changes(_ pending: [PendingChange]) throws -> String? {
+            let write = try write(pending, on: base, revision: revision)
+            guard case .update(_, let changes, _)? = write else { return nil }
+            return String(decoding: changes, as: UTF8.self)
+        }
+        let sent = PendingChange.update(1, #"{"title":"b","new":1}"#, unset: ["n"], sent: true)
+        let back = PendingChange.update(2, #"{"title":"a","n":1}"#, unset: ["new"])
+
+        #expect(try changes([sent, back]) == #"{"title":"a","n":1,"new":null}"#)
+        // Also where the second one was turned away, too: either may have been done.
+        let again = PendingChange.update(2, #"{"title":"a","n":1}"#, unset: ["new"], sent: true)
+        let other = PendingChange.update(3, #"{"x":1}"#)
+        #expect(
+            try changes([sent, again, other]) == #"{"x":1,"title":"a","n":1,"new":null}"#)
+        #expect(try changes([.update(1, #"{"title":"b"}"#), back]) == "{}")
+    }
+
     @Test func `fields are sent in the form that the server writes`() throws {
         var entries = CollectionModel("e", nullable: ["n"])
         entries.forms = [

@@ -119,4 +119,23 @@ import TidemarkViews
                 "POST /api/v9/workspaces/2/projects", "POST /api/v9/workspaces/1/time_entries",
             ])
     }
+
+    @Test func `sends an edit that was undone after a write that was turned away and done`()
+        async throws
+    {
+        server.put("time_entries/1", #"{"workspace_id":1,"description":"a","duration":9}"#)
+        _ = try await device.engine.sync()
+        let entry = EntityKey("time_entries", "1")
+        try device.patch(entry, #"{"description":"b"}"#)
+        server.faults = FaultPlan([FaultRule(.answer(status: 503), method: .put, nth: 1)])
+        _ = try await device.engine.sync(scope: .push)
+        // Who answered had given up waiting for the server, which did it.
+        server.put("time_entries/1", #"{"workspace_id":1,"description":"b","duration":9}"#)
+        clock.advance(by: .seconds(3_600))
+        try device.patch(entry, #"{"description":"a"}"#)
+
+        _ = try await device.engine.sync(scope: .push)
+
+        #expect(server.record("time_entries/1")?.contains(#""description":"a""#) == true)
+    }
 }
