@@ -131,6 +131,8 @@ public final class WriteContext {
     public func delete(_ key: EntityKey) throws -> Position {
         let (key, _) = try check(key)
         guard try document(key) != nil else { throw notFound(key) }
+        // Before anything is logged, as the caller may go on after the error.
+        try checkStandIns(.localDeleted, key, nil)
         let below = try cascade(key)
         let known = Set(below)
         for key in try below + cascadeOfUnsent(key).filter({ !known.contains($0) }) {
@@ -298,6 +300,10 @@ public final class WriteContext {
             // The server takes each by itself, and each has an outcome of its own.
             var parts = tree.parts(of: patch)
             last = parts.popLast() ?? patch
+            // All of it or nothing, also where the caller goes on after the error.
+            if !parts.isEmpty {
+                for part in parts + [last] { try check(.localUpdated, key, part.encoded) }
+            }
             for part in parts {
                 try append(.localUpdated, key, part.encoded, schema: schema)
             }
@@ -325,19 +331,9 @@ public final class WriteContext {
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, schema: UInt32 = 0,
         making document: [UInt8]? = nil
     ) throws -> Position {
-        if let count = json?.count, count > Self.documentBytesMax {
-            throw TidemarkError(
-                .tooLarge,
-                "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
-        }
+        if let json { try checkSize(json, key) }
         // What an action makes is looked at as what is made here is.
-        let made = document ?? json
-        let making = document == nil ? kind : .localCreated
-        try checkStandIns(making, key, made)
-        if let known = try draft.fold.known(key.collection), known.model.tree != nil {
-            try checkPlace(making, key, made, known.model)
-        }
-        let files = try newFiles(making, key, made)
+        let files = try check(document == nil ? kind : .localCreated, key, document ?? json)
         var event = Event(kind, recordedAt: draft.now, key: key, json: json)
         event.schemaVersion = schema
         try stamp(&event)
@@ -348,6 +344,28 @@ public final class WriteContext {
             try draft.append(stored)
         }
         return position
+    }
+
+    private func checkSize(_ json: [UInt8], _ key: EntityKey) throws {
+        guard json.count > Self.documentBytesMax else { return }
+        throw TidemarkError(
+            .tooLarge,
+            "\(key): \(json.count) bytes, and \(Self.documentBytesMax) are the most for one write")
+    }
+
+    /// Refuses what can't be logged.
+    ///
+    /// - Returns: the files that it names first.
+    @discardableResult
+    private func check(
+        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?
+    ) throws -> [AssetStored] {
+        if let json { try checkSize(json, key) }
+        try checkStandIns(kind, key, json)
+        if let known = try draft.fold.known(key.collection), known.model.tree != nil {
+            try checkPlace(kind, key, json, known.model)
+        }
+        return try newFiles(kind, key, json)
     }
 
     /// The files that an edit names first: they are in the contents, and no event tells of them.
