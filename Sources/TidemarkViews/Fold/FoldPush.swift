@@ -62,8 +62,10 @@ extension Fold {
             if answer.mayHaveArrived || effect.mayHaveArrived { row.noteArrivalPossible() }
             try endAttempt(&row, key)
             if answer.isIgnored { noteIssues(answer.issues, of: &row, key, position) }
-            // Of one that stands otherwise the server tells how.
-            if effect != .precondition { try annihilate(&row, key, proof: position) }
+            // Of one that stands otherwise the server tells how, unless the call failed by it.
+            if effect != .precondition || answer.failure != nil {
+                try annihilate(&row, key, proof: position)
+            }
         } else if attempt.call == event.cause {
             // The server was asked how the entity stands: that settles the attempt by inference,
             // but the write itself may still be under way.
@@ -219,8 +221,13 @@ extension Fold {
             try annihilate(&row, key, proof: position, isKnown: true)
             row.refusal = nil
             try refresh(&row, key)
+        } else {
+            // What was to be made and is deleted here needs no other answer.
+            try annihilate(&row, key, proof: position)
+            if row.pending.isEmpty { row.refusal = nil }
+            try refresh(&row, key)
         }
-        guard row.pending.contains(where: { $0.position <= covers }),
+        guard row.attempt == nil, row.pending.contains(where: { $0.position <= covers }),
             isAction || wasThere || next?.isAction != false
         else {
             try put(row, key)

@@ -121,6 +121,22 @@ import TidemarkTesting
         #expect(try device.mutations("entries/e") == ["annihilated", "annihilated"])
     }
 
+    @Test func `a creation that is answered with 404 while it is deleted here is over`()
+        async throws
+    {
+        let device = try NumberedDevice()
+        try device.put("entries/e", #"{"what":"tea"}"#)
+
+        try await device.sync(failing: "POST entries", status: 404) {
+            try device.delete("entries/e")
+        }
+
+        #expect(try device.mutations("entries/e") == ["annihilated", "annihilated"])
+        #expect(try device.outbox() == [])
+        #expect(try device.problems() == [])
+        try device.verify()
+    }
+
     @Test func `PU-06: collections go in the model's order, and in each the oldest first`()
         async throws
     {

@@ -207,6 +207,27 @@ import TidemarkTesting
         }
     }
 
+    @Test func `is over where a page of 404 answers it, and it was deleted since`() async throws {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", #"{"title":"tea"}"#)
+            device.wire.tap { request, _, pass in
+                guard request.method == .put else { return await pass() }
+                try device.delete("tasks/t1")
+                let page = Array("<html>not here</html>".utf8)
+                return .success(TransportResponse(response: HTTPResponse(status: 404), body: page))
+            }
+            _ = try await device.engine.sync()
+            device.wire.tap(nil)
+
+            _ = try await device.engine.sync()
+
+            #expect(try device.outbox() == [])
+            #expect(world.record("tasks/t1") == nil)
+            try device.verify()
+        }
+    }
+
     @Test func `that was read back as missing and arrives late is found all the same`()
         async throws
     {
