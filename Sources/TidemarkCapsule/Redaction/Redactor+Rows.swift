@@ -73,7 +73,7 @@ private enum RowParts {
         1: .plain, 2: .text, 3: .text, 4: .plain, 5: .plain,
     ]
     static let placeholder: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .time, 4: .plain]
-    static let keyQueue: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .time]
+    static let keyQueue: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .time, 4: .time]
     static let listed: [UInt32: RowPart] = [
         1: .time, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain, 7: .token, 8: .url,
         9: .token, 10: .token, 11: .time, 12: .time, 13: .time, 14: .time, 15: .plain,

@@ -5,7 +5,12 @@
 //   'k' 2 key        the event that carried it
 //
 // A key that has expired is forgotten when a later one comes, the oldest first, two at a time; so
-// the queue shrinks as fast as it grows and no write pays for many.
+// the queue shrinks as fast as it grows and no write pays for many. One whose time is still to come,
+// as the device's clock was ahead, goes to the end of the queue, so that others don't wait for it.
+//
+// By a right clock what was forgotten is older than any key that counts, and the times up to which
+// keys were forgotten matter only once the clock goes back. Of a clock that was ahead they say
+// nothing until then.
 
 package import TidemarkEvents
 
@@ -14,14 +19,35 @@ private struct KeyQueue {
     var oldest: UInt64 = 1
     var next: UInt64 = 1
     var forgottenUpTo = Timestamp(rawValue: 0)
+    /// The same of the keys before one that was made much later than all before it.
+    var earlierUpTo = Timestamp(rawValue: 0)
 
     init() {}
+
+    /// Notes that a key was forgotten.
+    mutating func forget(_ key: IdempotencyKey) {
+        if key.madeAt <= forgottenUpTo {
+            earlierUpTo = max(earlierUpTo, key.madeAt)
+            return
+        }
+        // Only a clock that was wrong, or a long silence, lies between them.
+        let lifetime = IdempotencyKey.daysValid * 86_400
+        if forgottenUpTo.adding(seconds: lifetime) < key.madeAt { earlierUpTo = forgottenUpTo }
+        forgottenUpTo = key.madeAt
+    }
+
+    /// The time up to which keys were forgotten, as far as the clock shows now that it was right.
+    func forgottenUpTo(at now: Timestamp) -> Timestamp {
+        let times = [forgottenUpTo, earlierUpTo]
+        return times.first { $0 <= now } ?? Timestamp(rawValue: 0)
+    }
 
     var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.varint(1, oldest)
         writer.varint(2, next)
         writer.signed(3, forgottenUpTo.rawValue)
+        writer.signed(4, earlierUpTo.rawValue)
         return writer.bytes
     }
 
@@ -32,6 +58,7 @@ private struct KeyQueue {
             case 1: oldest = try field.unsigned()
             case 2: next = try field.unsigned()
             case 3: forgottenUpTo = Timestamp(rawValue: try field.signed())
+            case 4: earlierUpTo = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
@@ -58,8 +85,8 @@ extension Fold {
         {
             return .made(position)
         }
-        let queue = try queue()
-        return key.isExpired(at: now) || key.madeAt <= queue.forgottenUpTo ? .expired : .new
+        let forgottenUpTo = try queue().forgottenUpTo(at: now)
+        return key.isExpired(at: now) || key.madeAt <= forgottenUpTo ? .expired : .new
     }
 
     /// Remembers the key that an event carries.
@@ -70,12 +97,19 @@ extension Fold {
         var queue = try queue()
         for _ in 0..<Self.forgottenAtOnce where queue.oldest < queue.next {
             guard let oldest = try get(.queuedKey(queue.oldest)),
-                let key = IdempotencyKey(bytes: oldest), key.isExpired(at: event.recordedAt)
+                let key = IdempotencyKey(bytes: oldest)
             else { break }
+            let isAhead = key.madeAt > event.recordedAt
+            guard isAhead || key.isExpired(at: event.recordedAt) else { break }
             put(.queuedKey(queue.oldest), nil)
-            put(.writeKey(oldest), nil)
             queue.oldest += 1
-            queue.forgottenUpTo = max(queue.forgottenUpTo, key.madeAt)
+            if isAhead {
+                put(.queuedKey(queue.next), oldest)
+                queue.next += 1
+            } else {
+                put(.writeKey(oldest), nil)
+                queue.forget(key)
+            }
         }
         put(.queuedKey(queue.next), bytes)
         put(.writeKey(bytes), position.bigEndianBytes)

@@ -154,4 +154,63 @@ import TidemarkViews
         }
         try end(replica)
     }
+
+    @Test func `is taken again once the clock is right that was years ahead`() throws {
+        let clock = ManualClock()
+        let replica = try replica(clock)
+        var written = 0
+        func write(_ count: Int) throws -> [IdempotencyKey] {
+            try (0..<count).map { _ in
+                let name = replica.makeIdempotencyKey()
+                try replica.write(once: name) { tx in
+                    written += 1
+                    _ = try tx.put(key, Array(#"{"n":\#(written)}"#.utf8))
+                }
+                return name
+            }
+        }
+        let day = 86_400
+        clock.advance(by: .seconds(365 * day))
+        _ = try write(1)
+        clock.advance(by: .seconds(31 * day))
+        _ = try write(2)
+        clock.advance(by: .seconds(-396 * day))
+
+        let old = try write(2)
+        clock.advance(by: .seconds(31 * day))
+        _ = try write(4)
+
+        // Of keys that were forgotten by a right clock it is still known.
+        clock.advance(by: .seconds(-5 * day))
+        for old in old {
+            expect(.keyExpired) { try replica.write(once: old) { tx in try tx.delete(key) } }
+        }
+        _ = try write(1)
+        try end(replica)
+    }
+
+    @Test func `keeps no other from being forgotten where its time is years ahead`() throws {
+        let clock = ManualClock()
+        let replica = try replica(clock)
+        var written = 0
+        func write() throws -> IdempotencyKey {
+            let name = replica.makeIdempotencyKey()
+            try replica.write(once: name) { tx in
+                written += 1
+                _ = try tx.put(key, Array(#"{"n":\#(written)}"#.utf8))
+            }
+            return name
+        }
+        let day = 86_400
+        clock.advance(by: .seconds(5000 * day))
+        let ahead = try write()
+        clock.advance(by: .seconds(-5000 * day))
+        for _ in 0..<3 { _ = try write() }
+        clock.advance(by: .seconds(31 * day))
+        let new = [try write(), try write(), try write(), try write()]
+
+        let keys = try replica.journal.read { views in try views.idempotencyKeys() }
+        #expect(Set(keys) == Set(new + [ahead]))
+        try end(replica)
+    }
 }
