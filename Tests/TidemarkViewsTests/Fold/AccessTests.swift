@@ -184,3 +184,60 @@ import TidemarkViews
         try reach.check()
     }
 }
+
+@Suite struct `a model that hides less, or more, than the one before` {
+    private func register(_ model: SyncModel, _ reach: ReachStore) throws {
+        try reach.store.write(
+            Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded))
+    }
+
+    /// A store of two workspaces, each with a project and an entry; the second is out of reach.
+    private func reach() throws -> ReachStore {
+        let reach = try ReachStore()
+        for workspace in [1, 2] {
+            try reach.workspace(workspace)
+            try reach.says(
+                "projects/\(workspace)", #"{"id":\#(workspace),"workspace_id":\#(workspace)}"#)
+            try reach.entry(workspace, in: workspace, project: workspace)
+        }
+        try reach.edit("entries/2")
+        try reach.loses("2")
+        #expect(try reach.seen("workspaces") == ["1"])
+        #expect(try reach.seen("entries") == ["1"])
+        return reach
+    }
+
+    @Test func `shows what was out of reach where it hides nothing any more`() throws {
+        let reach = try reach()
+        var model = ReachStore.model
+        for index in model.collections.indices { model.collections[index].access = AccessRule() }
+        try register(model, reach)
+
+        #expect(try reach.seen("workspaces") == ["1", "2"])
+        #expect(try reach.seen("projects") == ["1", "2"])
+        #expect(try reach.seen("entries") == ["1", "2"])
+        #expect(try reach.store.journal.read { try !$0.hidesAny() })
+        #expect(try reach.decisions().contains("workspaces/2 access shown"))
+        try reach.check()
+    }
+
+    @Test func `shows what belongs to it where that is not hidden with it any more`() throws {
+        let reach = try reach()
+        var model = ReachStore.model
+        model.collections[2].access.owner = nil
+        try register(model, reach)
+
+        #expect(try reach.seen("workspaces") == ["1"])
+        #expect(try reach.seen("projects") == ["1"])
+        #expect(try reach.seen("entries") == ["1", "2"])
+        try reach.check()
+
+        try register(ReachStore.model, reach)
+        #expect(try reach.seen("entries") == ["1"])
+        try reach.workspace(2)
+        #expect(try reach.seen("entries") == ["1", "2"])
+        try reach.check()
+    }
+}

@@ -57,6 +57,24 @@ struct FoldAccess: FoldRule {
         guard collection.access.hidesAbsent else { return }
         try fold.lose(list.hidden, of: collection.name, position)
     }
+
+    /// Shows what was hidden by rules that are gone, and hides what belongs to hidden entities now.
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let model = try fold.model()
+        let names = Set((before.collections + model.collections).map(\.name))
+        let isSame = names.allSatisfy { name in
+            let (old, new) = (before[name], model[name])
+            return (old?.access.hidesAbsent ?? false) == (new?.access.hidesAbsent ?? false)
+                && old?.ownerReference == new?.ownerReference
+        }
+        guard !isSame, try fold.hidesAny() else { return }
+        // Those of which the model knows nothing more before those that may belong to them.
+        let gone = before.collections.filter { model[$0.name] == nil }
+        try fold.reachAll(
+            of: gone.map { CollectionModel($0.name) } + model.collections, before, position)
+    }
 }
 
 extension Fold {
@@ -120,6 +138,38 @@ extension Fold {
             try put(row, key)
         }
         try countHidden(-1)
+    }
+
+    /// Hides and shows the entities of collections anew, each after what it belongs to.
+    fileprivate func reachAll(
+        of collections: [CollectionModel], _ before: SyncModel, _ position: Position
+    ) throws {
+        var index = try freeDecision(at: position)
+        var hidden: UInt64 = 0
+        for collection in collections where !collection.hidesDangling {
+            var rows: [(key: EntityKey, row: EntityRow)] = []
+            try forEachEntity(in: collection.name) { key, row in
+                rows.append((key, row))
+                return true
+            }
+            let hidesAbsent = collection.access.hidesAbsent
+            let hidAbsent = before[collection.name]?.access.hidesAbsent ?? false
+            for (key, known) in rows {
+                var row = known
+                if !hidesAbsent || !hidAbsent { row.isHidden = false }
+                row = try reached(row, at: .entity(key))
+                if hidesAbsent, row.isHidden, try isOwnerHidden(of: row, key, collection) != true {
+                    hidden += 1
+                }
+                guard row.isHidden != known.isHidden else { continue }
+                if hidAbsent, !row.isHidden {
+                    try decide(key, "shown", base: row.basePosition, position, index)
+                    index += 1
+                }
+                try put(row, key)
+            }
+        }
+        put(.hiddenCount, hidden == 0 ? nil : Position(hidden).bigEndianBytes)
     }
 
     // MARK: Gained
@@ -209,13 +259,20 @@ extension Fold {
     func reached(_ row: EntityRow, at place: RowKey) throws -> EntityRow {
         guard let key = EntityKey(bytes: place.bytes) else { return row }
         let collection = try collection(key.collection)
-        guard let reference = collection.ownerReference,
-            let owner = try owner(of: row, reference, collection)
-        else { return row }
-        let isHidden = try owner != key && entity(owner).isHidden
+        guard let isHidden = try isOwnerHidden(of: row, key, collection) else { return row }
         var row = row
         if !collection.access.hidesAbsent || isHidden { row.isHidden = isHidden }
         return row
+    }
+
+    /// Whether the owner of an entity is hidden; nil where it has none.
+    private func isOwnerHidden(
+        of row: EntityRow, _ key: EntityKey, _ collection: CollectionModel
+    ) throws -> Bool? {
+        guard let reference = collection.ownerReference,
+            let owner = try owner(of: row, reference, collection)
+        else { return nil }
+        return try owner != key && entity(owner).isHidden
     }
 
     private func owner(
