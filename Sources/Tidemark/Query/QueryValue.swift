@@ -81,8 +81,9 @@ extension Bool: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// The moment, to the nearest microsecond; a date that is NaN is null.
+    /// The moment, to the nearest microsecond, as it is stored; a date that is NaN is null.
     public var queryLiteral: QueryLiteral {
+        if let time = Timestamp(self) { return .time(time) }
         if timeIntervalSince1970.isNaN { return .null }
         let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
         let most = Double(Int64.max).nextDown

@@ -1,6 +1,7 @@
 // QueryEdgeTests.swift — queries at the edges: of counts, of values, and of what a commit sees.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -231,5 +232,22 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
             try tx.update(QueryRoom.self, ID("r")) { $0.title = "Hall" }
         }
         #expect(try await room.next()??.title == "Hall")
+    }
+
+    @Test func `finds every date by the value that it was saved with`() throws {
+        var random = SplitMix64(seed: 5)
+        var chores: [QueryChore] = []
+        for number in 0..<1000 {
+            var chore = QueryChore("c\(number)")
+            let fraction = Double(random.next() >> 11) / Double(1 << 53)
+            chore.due = Date(timeIntervalSinceReferenceDate: 817_000_000 + fraction * 10_000)
+            chores.append(chore)
+        }
+        let replica = try QueryStore.make([[.date("due")]], chores)
+        defer { try? replica.deleteTemporary() }
+        for chore in chores {
+            let query = Chore.where(\.due == chore.due)
+            #expect(try replica.ids(query).contains(chore.id.rawValue))
+        }
     }
 }
