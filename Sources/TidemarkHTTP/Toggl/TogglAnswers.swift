@@ -4,7 +4,8 @@
 //   2xx             what was asked for       done
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
 //   402, quota      a failure of the call: too many requests
-//   403, bad token, or to /me: unauthorized
+//   403, bad token  unauthorized
+//   403, to /me     unauthorized             refused
 //   403 otherwise   forbidden                refused
 //                   absent, of a workspace
 //   400 to a `since` that is too old         everything is listed
@@ -38,8 +39,9 @@ extension TogglAdapter {
         switch status {
         case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
         case 402: return TogglQuota.failure(response.headerFields)
-        case 403 where isAboutUser(call) || message(body).contains(badToken): return .unauthorized
+        case 403 where message(body).contains(badToken): return .unauthorized
         case 403 where call.isWriteOfOne || isReadOfWorkspace(call): return nil
+        case 403 where isAboutUser(call): return .unauthorized
         case 410: return .apiDeprecated
         case 418: return .clientDeprecated
         default: return .ofCall(status, response.headerFields)

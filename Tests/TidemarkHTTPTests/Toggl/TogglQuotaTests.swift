@@ -156,7 +156,16 @@ import TidemarkSync
         for call in [toggl.list("user"), toggl.list("tags"), toggl.list("workspaces"), user] {
             #expect(toggl.failure(to: call, 403) == .unauthorized)
         }
-        #expect(toggl.failure(to: toggl.update("user", "1", "{}"), 403) == .unauthorized)
+    }
+
+    @Test(arguments: ["user", "preferences"] as [CollectionName])
+    func `an edit of the user's own that is not allowed is refused`(_ name: CollectionName) {
+        let call = toggl.update(name, "1", "{}")
+        #expect(
+            toggl.answer(to: call, 403, "Not allowed")
+                == .refused(ServerRefusal(status: 403, message: "Not allowed")))
+        #expect(
+            toggl.failure(to: call, 403, "Incorrect username and/or password") == .unauthorized)
     }
 
     @Test func `a project or a workspace that may not be touched is no matter of credentials`() {
