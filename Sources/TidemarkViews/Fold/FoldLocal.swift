@@ -42,10 +42,11 @@ extension Fold {
     func discard(_ event: Event, _ position: Position) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
-        if let attempt = row.attempt, row.baseState == .live,
-            let collection = try known(key.collection)?.model
+        // Of what was given up before, and may have arrived, the next word still tells.
+        if let sent = row.pending.last(where: { $0.mayHaveArrived || row.isCarried($0) }),
+            row.baseState == .live, let collection = try known(key.collection)?.model
         {
-            row.givenUp = try row.made(through: attempt.covers, in: collection)
+            row.givenUp = try row.made(through: sent.position, in: collection)
         }
         for item in row.pending {
             try settle(item, of: key, .discarded, proof: position, revision: nil)
