@@ -71,14 +71,16 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox, .watermarks: 12
-        case .contents: 10
-        case .schedule, .decisions: 9
-        case .issues: 7
-        case .places: 5
+        case .entities, .outbox: 13
+        case .watermarks: 12
+        case .contents, .decisions: 10
+        case .schedule: 9
+        case .issues: 8
+        case .places: 6
         case .bindings, .syncRuns: 4
-        case .access, .placeholders, .rivals, .rollUps: 2
-        case .store, .idempotencyKeys, .pools: 1
+        case .access: 3
+        case .placeholders, .rivals, .rollUps, .idempotencyKeys: 2
+        case .store, .pools: 1
         }
     }
 }

@@ -5,8 +5,8 @@
 //                  its placeholder in vain; or it is hidden itself, and of another collection
 //
 // That depends on the rows alone, so the order in which both came does not matter. What is pending
-// is never hidden. Who waits for whom stands in rows (DanglingRows.swift), as indexes don't tell of
-// what is hidden.
+// is never hidden, and what lies in a deleted entity is not looked at until it is seen again. Who
+// waits for whom stands in rows (DanglingRows.swift), as indexes don't tell of what is hidden.
 
 import TidemarkEvents
 import TidemarkRules
@@ -70,7 +70,7 @@ private final class MissingMemory: FoldMemory {
 
 extension Fold {
     /// Hides or shows an entity by what it refers to, and those that refer to it.
-    fileprivate func settleDangling(
+    func settleDangling(
         _ key: EntityKey, _ collection: CollectionModel, _ event: Event, _ position: Position
     ) throws {
         var row = try entity(key)
@@ -137,7 +137,7 @@ extension Fold {
         of row: EntityRow, _ collection: CollectionModel
     ) throws -> (field: String, target: EntityKey)? {
         guard collection.hidesDangling, row.baseState == .live, row.pending.isEmpty,
-            row.attempt == nil, !row.isPlaceholder,
+            row.attempt == nil, !row.isPlaceholder, !row.isOrphan,
             let document = try? row.baseValue(in: collection).document
         else { return nil }
         for reference in collection.references where reference.missing == .hides {

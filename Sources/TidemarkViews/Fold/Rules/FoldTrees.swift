@@ -22,14 +22,15 @@ struct FoldTrees: FoldRule {
     ) throws -> [FoldEffect] {
         try collection.isByPath
             ? hearNews(event, of: key, collection, position, fold)
-            : hearDeletion(event, of: key, collection, fold)
+            : hearDeletion(event, of: key, collection, position, fold)
     }
 
     /// Notes what lies in an entity that the server deletes: what it was is forgotten by that.
     ///
     /// A server that knows paths tells of all that lay in it by itself.
     private func hearDeletion(
-        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ fold: Fold
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
     ) throws -> [FoldEffect] {
         guard event.kind == .serverDeleted else { return [] }
         let row = try fold.entity(key)
@@ -42,7 +43,7 @@ struct FoldTrees: FoldRule {
                 guard row.isGone, !row.hasOrphans else { return }
                 row.hasOrphans = true
                 try fold.put(row, key)
-                try fold.orphan(below: key, collection, are: true)
+                try fold.orphan(below: key, collection, are: true, event, position)
             }
         ]
     }
@@ -94,7 +95,9 @@ struct FoldTrees: FoldRule {
         var row = entity.row
         guard !row.isEmpty else {
             // What it was is forgotten; a creation that is given up leaves what lay in it.
-            if event.kind == .localDiscarded { try fold.orphan(below: key, collection, are: false) }
+            if event.kind == .localDiscarded {
+                try fold.orphan(below: key, collection, are: false, event, position)
+            }
             return
         }
         let document = row.treeDocument(in: collection)
@@ -116,11 +119,17 @@ struct FoldTrees: FoldRule {
         guard
             row.isOrphan != isOrphan || row.hasOrphans != hasOrphans || row.isEntered != isEntered
         else { return }
-        let wasOver = row.hasOrphans
+        let (wasOver, wasOrphan) = (row.hasOrphans, row.isOrphan)
         (row.isOrphan, row.hasOrphans, row.isEntered) = (isOrphan, hasOrphans, isEntered)
         try fold.put(row, key)
+        if wasOrphan != isOrphan, collection.hidesDangling {
+            try fold.settleDangling(key, collection, event, position)
+            row = try fold.entity(key)
+        }
         entity.row = row
-        if wasOver != hasOrphans { try fold.orphan(below: key, collection, are: hasOrphans) }
+        if wasOver != hasOrphans {
+            try fold.orphan(below: key, collection, are: hasOrphans, event, position)
+        }
     }
 
     func adopt(
@@ -131,7 +140,7 @@ struct FoldTrees: FoldRule {
             let old = before[collection.name]
             let reference = collection.treeReference
             guard old?.treeReference?.field != reference?.field else { continue }
-            try fold.orphanAll(in: collection)
+            try fold.orphanAll(in: collection, event, position)
         }
     }
 }
@@ -192,7 +201,8 @@ extension Fold {
 
     /// Makes all that lies in an entity orphans, or no orphans any more.
     fileprivate func orphan(
-        below key: EntityKey, _ collection: CollectionModel, are areOrphans: Bool
+        below key: EntityKey, _ collection: CollectionModel, are areOrphans: Bool, _ event: Event,
+        _ position: Position
     ) throws {
         var waiting = [key]
         while let next = waiting.popLast() {
@@ -207,13 +217,18 @@ extension Fold {
                     row.mayHold(row.treeDocument(in: collection), in: collection) ?? false
                 (row.isOrphan, row.hasOrphans) = (areOrphans, areOrphans && mayHold)
                 try put(row, child)
+                if collection.hidesDangling {
+                    try settleDangling(child, collection, event, position)
+                }
                 if mayHold { waiting.append(child) }
             }
         }
     }
 
     /// Finds all orphans anew, by another model.
-    fileprivate func orphanAll(in collection: CollectionModel) throws {
+    fileprivate func orphanAll(
+        in collection: CollectionModel, _ event: Event, _ position: Position
+    ) throws {
         let children = try childrenOfAll(in: collection)
         var changed: [(key: EntityKey, row: EntityRow)] = []
         var orphans: Set<EntityKey> = []
@@ -241,6 +256,8 @@ extension Fold {
             return true
         }
         for (key, row) in changed { try put(row, key) }
+        guard collection.hidesDangling else { return }
+        for (key, _) in changed { try settleDangling(key, collection, event, position) }
     }
 }
 
