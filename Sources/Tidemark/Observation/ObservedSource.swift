@@ -66,6 +66,9 @@ final class ObservedReader<Value: Sendable>: Sendable {
     func first() throws -> Value? {
         try TidemarkError.mapped {
             signal.lower()
+            // What was committed since such a read began is not seen in it, nor told of.
+            let isInside = source.replica.journal.isReadingHere
+            defer { if isInside { signal.raise() } }
             do { return try read() } catch {
                 signal.raise()
                 throw error

@@ -102,6 +102,10 @@ package final class Environment: Sendable {
             .nested, during: action, detail: "it was called inside a \(inside) of the same store")
     }
 
+    /// Whether this thread is inside a read of the environment: another one begun in it sees the
+    /// same.
+    package var isReadingHere: Bool { handle.gate.isReadingHere }
+
     /// The data file as the last commit left it, also after the closing; nil when somebody else has
     /// written to it since it was opened.
     package var mark: FileMark? { handle.mark }

@@ -78,6 +78,9 @@ package final class Journal: Sendable {
         }
     }
 
+    /// Whether this thread is inside of a read, so that another one sees what that one does.
+    package var isReadingHere: Bool { environment.isReadingHere }
+
     // MARK: Writing
 
     /// Writes one commit: the events that `body` appends, and what they change in the views.

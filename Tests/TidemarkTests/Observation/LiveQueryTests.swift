@@ -32,6 +32,19 @@ import TidemarkViews
         }
     }
 
+    @Test func `that is made inside of a read follows what was committed since that began`()
+        async throws
+    {
+        try await withObserved { replica in
+            let live = try replica.read { _ in
+                try onAnotherThread { try replica.write { tx in try tx.put(Errand("a")) } }
+                return LiveQuery(replica, Errand.all)
+            }
+            for _ in 0..<500_000 where live.entities.isEmpty { await Task.yield() }
+            #expect(live.entities.map(\.id.rawValue) == ["a"])
+        }
+    }
+
     @Test func `tells nobody of an equal result`() async throws {
         try await withObserved { replica in
             let live = LiveQuery(replica, Errand.all)
