@@ -149,7 +149,7 @@ private struct Unopened {
         try StoreFiles.makePrivate(directory)
         // Not counted as an attempt: it reads every byte with care, and may take long enough to be
         // ended from outside.
-        try checkPages(old)
+        let damaged = try checkPages(old)
         var identity = opening.naming(old)
         identity.closed = nil
         identity.format = StoreIdentity.format
@@ -175,7 +175,7 @@ private struct Unopened {
             try? environment.close()
             throw error
         }
-        return (environment, StoreGuard(directory, lock, identity))
+        return (environment, StoreGuard(directory, lock, identity, damaged: damaged))
     }
 
     /// Writes the identity of a store that is there.
@@ -202,26 +202,39 @@ private struct Unopened {
 
     /// Looks at pages, before LMDB believes them: at the free list, from which the next write takes
     /// what it writes over; after another start of the device, whose power may have gone, at the
-    /// log; at all of them where the last opening died; at none where nobody has written to the
-    /// file since this library closed it.
-    private func checkPages(_ old: StoreIdentity) throws {
+    /// log, and at what leaves say that they are of the tables that can be made again; at all of
+    /// them where the last opening died; at none where nobody has written to the file since this
+    /// library closed it.
+    ///
+    /// - Returns: the tables that are damaged and can be made again, and what of each.
+    private func checkPages(_ old: StoreIdentity) throws -> [String: String] {
         if old.opening == nil, let boot = opening.bootID, boot == old.bootID,
             let closed = old.closed,
             StoreFiles.isUntouched(directory, since: closed, heldBy: StoreIdentity.fileName)
         {
-            return
+            return [:]
         }
         let extent: PageAudit.Extent
         if old.opening?.attempts ?? 0 > 0 {
             extent = .all
         } else if let boot = opening.bootID, boot != old.bootID {
-            extent = .tables(Set(EventLog.tableNames + EventLog.formerTableNames))
+            extent = .tables(
+                Set(EventLog.tableNames + EventLog.formerTableNames), leaves: options.checkedTables)
         } else {
             extent = .tables([])
         }
         let result = try PageAudit.run(at: directory, extent, progress: checking)
-        guard let first = result.findings.first else { return }
-        let more = result.findings.count - 1
+        var again: [String: String] = [:]
+        var findings: [PageAudit.Finding] = []
+        for finding in result.findings {
+            if let table = finding.table, options.checkedTables.contains(table) {
+                again[table] = again[table] ?? "\(finding)"
+            } else {
+                findings.append(finding)
+            }
+        }
+        guard let first = findings.first else { return again }
+        let more = findings.count - 1
         throw StoreError(
             .damaged, during: "open",
             detail: "of \(directory)/data.mdb \(first)" + (more > 0 ? ", and \(more) more" : ""))

@@ -18,12 +18,17 @@ package final class StoreGuard: Sendable {
         var isLeaving = false
         /// The recorded time of the commit that was last written down.
         var writtenAt: Timestamp?
+        /// The checked tables that the opening found damaged, and what of them.
+        var damaged: [String: String] = [:]
     }
 
-    init(_ directory: String, _ lock: DirectoryLock, _ identity: StoreIdentity) {
+    init(
+        _ directory: String, _ lock: DirectoryLock, _ identity: StoreIdentity,
+        damaged: [String: String] = [:]
+    ) {
         self.directory = directory
         self.lock = lock
-        state = Lock(State(identity: identity))
+        state = Lock(State(identity: identity, damaged: damaged))
     }
 
     /// What identity.json says, or will say soon.
@@ -31,6 +36,15 @@ package final class StoreGuard: Sendable {
 
     /// Which directory it is.
     var place: FileIdentity { lock.identity }
+
+    /// The checked tables of which the opening found pages damaged, and what of them; each is told
+    /// once, to who makes it again.
+    package func takeDamagedTables() -> [String: String] {
+        state.withLock { state in
+            defer { state.damaged = [:] }
+            return state.damaged
+        }
+    }
 
     /// Counts another opening by this process, and takes over what it names.
     func join(_ opening: StoreOpening) {

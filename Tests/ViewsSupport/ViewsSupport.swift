@@ -24,9 +24,12 @@ final class ScratchStore {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    func reopen(readOnly: Bool = false, isClosed: Bool = false) throws {
+    func reopen(
+        readOnly: Bool = false, isClosed: Bool = false, bootID: String? = nil
+    ) throws {
         if !isClosed { try? journal.close() }
-        journal = try Journal.open(at: directory.path, readOnly: readOnly)
+        journal = try Journal.open(
+            at: directory.path, readOnly: readOnly, opening: StoreOpening(bootID: bootID))
     }
 
     /// Writes events as one commit.

@@ -25,6 +25,13 @@ enum CheckedRecord {
         return unsafe value
     }
 
+    /// Whether what a table stores under a key is what was written.
+    static func isRight(_ stored: [UInt8], _ key: [UInt8], _ table: Table) -> Bool {
+        unsafe stored.withUnsafeBufferPointer { stored in
+            unsafe key.withUnsafeBytes { unsafe value(of: stored, $0, table) != nil }
+        }
+    }
+
     /// Has LMDB store a value, with its checksum where the table has them.
     ///
     /// - Parameter put: stores a value under a key, with flags.

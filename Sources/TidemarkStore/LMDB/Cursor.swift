@@ -6,6 +6,7 @@ import CLMDB
 @safe struct Cursor: ~Copyable {
     private let raw: OpaquePointer
     private let reader: TreeReader
+    private let table: Table
     private var currentKey = unsafe MDB_val()
     private var currentValue = unsafe MDB_val()
 
@@ -13,10 +14,11 @@ import CLMDB
         var opened: OpaquePointer?
         let code = unsafe mdb_cursor_open(reader.raw, table.handle, &opened)
         guard code == 0, let opened = unsafe opened else {
-            throw reader.failure(code, during: "scan")
+            throw reader.failure(code, during: "scan", in: table)
         }
         unsafe raw = opened
         self.reader = reader
+        self.table = table
     }
 
     deinit { unsafe mdb_cursor_close(raw) }
@@ -46,7 +48,7 @@ import CLMDB
         switch code {
         case 0: return true
         case MDB_NOTFOUND: return false
-        default: throw reader.failure(code, during: "scan")
+        default: throw reader.failure(code, during: "scan", in: table)
         }
     }
 
@@ -82,7 +84,7 @@ import CLMDB
                 }
             }
         }
-        guard code == 0 else { throw reader.failure(code, during: "put") }
+        guard code == 0 else { throw reader.failure(code, during: "put", in: table) }
     }
 
     private mutating func seek(atLeast bound: [UInt8]) throws(StoreError) -> Bool {
@@ -94,11 +96,11 @@ import CLMDB
         switch code {
         case 0: return true
         case MDB_NOTFOUND: return false
-        default: throw reader.failure(code, during: "scan")
+        default: throw reader.failure(code, during: "scan", in: table)
         }
     }
 
-    private func keyEquals(_ other: [UInt8]) -> Bool {
+    func keyEquals(_ other: [UInt8]) -> Bool {
         unsafe currentKey.mv_size == other.count && keyHasPrefix(other)
     }
 

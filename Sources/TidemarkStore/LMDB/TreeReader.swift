@@ -37,7 +37,7 @@ enum Bounds {
         guard table.handle != 0 else { return 0 }
         var statistics = MDB_stat()
         let code = unsafe mdb_stat(raw, table.handle, &statistics)
-        guard code == 0 else { throw failure(code, during: "count") }
+        guard code == 0 else { throw failure(code, during: "count", in: table) }
         return statistics.ms_entries
     }
 
@@ -126,7 +126,7 @@ enum Bounds {
         switch code {
         case 0: return true
         case MDB_NOTFOUND: return false
-        default: throw failure(code, during: "delete")
+        default: throw failure(code, during: "delete", in: table)
         }
     }
 
@@ -141,10 +141,27 @@ enum Bounds {
     }
 
     /// An error from LMDB; a writing transaction remembers it.
-    func failure(_ number: Int32, during: String) -> StoreError {
+    ///
+    /// - Parameter table: the table whose pages LMDB was on; a damaged one that is checked can be
+    ///   made again.
+    func failure(_ number: Int32, during: String, in table: Table? = nil) -> StoreError {
+        if let table, number == MDB_CORRUPTED || number == MDB_PAGE_NOTFOUND {
+            if state == nil { renew() }
+            let said = unsafe String(cString: mdb_strerror(number))
+            return damaged(table, "a page is no leaf or branch: \(said)", during: "read")
+        }
         let error = StoreError.lmdb(number, during: during)
         state?.record(error)
         return error
+    }
+
+    /// Goes on reading the same commit after an error, which LMDB refuses else; not where another
+    /// one came meanwhile.
+    private func renew() {
+        let number = unsafe mdb_txn_id(raw)
+        unsafe mdb_txn_reset(raw)
+        guard unsafe mdb_txn_renew(raw) == 0 else { return }
+        if unsafe mdb_txn_id(raw) != number { unsafe mdb_txn_reset(raw) }
     }
 
     /// The error for a key out of bounds; a writing transaction remembers it.
@@ -182,7 +199,7 @@ enum Bounds {
         case MDB_NOTFOUND:
             if state == nil { try checkMissing(table, key) }
             return nil
-        default: throw failure(code, during: "get")
+        default: throw failure(code, during: "get", in: table)
         }
     }
 }
@@ -222,11 +239,35 @@ extension TreeReader {
             guard unsafe pages.isRightLeaf(cursor.key.baseAddress, isWriting: true) else {
                 throw damaged(table, "a page is another one, or not whole", during: "read")
             }
+            if !isSecond { try checkRun(table, key, cursor) }
             // The page before it may be the one that the key belongs to.
             guard !isSecond, unsafe pages.mayBeginPage(cursor.key.baseAddress),
                 try cursor.move(MDB_PREV)
             else { return }
         }
+    }
+
+    /// Looks at the pages of their own on which a key's record lies, if it does: LMDB frees those
+    /// that the record names, and as many as the first of them says.
+    private func checkRun(
+        _ table: Table, _ key: [UInt8], _ cursor: borrowing Cursor
+    ) throws(StoreError) {
+        guard let pages, unsafe pages.isOnRun(cursor.value.baseAddress, isWriting: true),
+            cursor.keyEquals(key)
+        else { return }
+        guard unsafe pages.isWholeRun(cursor.value, filePages: try filePages()) else {
+            throw damaged(table, "the pages of a record are another one's", during: "read")
+        }
+        _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+    }
+
+    private func filePages() throws(StoreError) -> Int {
+        var descriptor: Int32 = -1
+        let code = unsafe mdb_env_get_fd(mdb_txn_env(raw), &descriptor)
+        guard code == 0 else { throw failure(code, during: "read") }
+        do throws(SystemNumber) {
+            return try Platform.status(of: descriptor).sizeBytes / Int(pages?.pageBytes ?? 1)
+        } catch { throw .system(error.number, during: "read", "data.mdb") }
     }
 
     /// Looks at what a seek was decided by besides what it led to: the record on its other side,
@@ -265,6 +306,34 @@ extension TreeReader {
         if found { try checkRecord(table, cursor) }
         try checkSeek(table, &cursor, found: found, reversed: false)
     }
+}
+
+extension TreeReader {
+    /// Makes a table empty and leaves its pages as they are, neither free nor in use.
+    ///
+    /// The table's record in the list of tables is written anew; LMDB reads it once a transaction,
+    /// so that it must not have done so yet.
+    func leaveBehind(_ table: Table) throws(StoreError) {
+        // Flags and depth, pages and records of none, and no root: see ``DataFile/Tree``.
+        let empty = [UInt8](repeating: 0, count: 40) + [UInt8](repeating: 0xFF, count: 8)
+        var opened: OpaquePointer?
+        var code = unsafe mdb_cursor_open(raw, Table.catalog.handle, &opened)
+        guard code == 0, let cursor = unsafe opened else { throw failure(code, during: "clear") }
+        code = unsafe Array(table.name.utf8).withUnsafeBytes { name in
+            unsafe empty.withUnsafeBytes { record in
+                var (key, value) = unsafe (MDB_val(name), MDB_val(record))
+                return unsafe mdb_cursor_put(cursor, &key, &value, Self.tableRecord)
+            }
+        }
+        unsafe mdb_cursor_close(cursor)
+        guard code == 0 else { throw failure(code, during: "clear") }
+        guard try count(table) == 0 else {
+            throw damaged(table, "a page is another one, or not whole", during: "clear")
+        }
+    }
+
+    /// LMDB's flag for the record of a table, with which it writes these itself.
+    private static let tableRecord: UInt32 = 2
 }
 
 extension MDB_val {

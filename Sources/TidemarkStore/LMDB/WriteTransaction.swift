@@ -47,7 +47,7 @@ import CLMDB
                 }
             }
         }
-        guard code == 0 else { throw reader.failure(code, during: "append") }
+        guard code == 0 else { throw reader.failure(code, during: "append", in: table) }
     }
 
     /// Removes `key`; false when it wasn't there.
@@ -57,10 +57,24 @@ import CLMDB
     }
 
     /// Removes every key of the table; the table stays.
+    ///
+    /// Its pages become free where they are its own, as all of them say; where one of them does
+    /// not, they are left behind as they are, and only making the file smaller gives their space
+    /// back.
+    ///
+    /// - Throws: `damaged`, `damagedTable` where they can't be left behind, as the transaction has
+    ///   read or written the table before.
     package borrowing func clear(_ table: Table) throws(StoreError) {
         state.checkWrite()
+        guard try reader.hasOwnPages(table) else { return try reader.leaveBehind(table) }
         let code = unsafe mdb_drop(reader.raw, table.handle, 0)
-        guard code == 0 else { throw reader.failure(code, during: "clear") }
+        guard code == 0 else { throw reader.failure(code, during: "clear", in: table) }
+    }
+
+    /// Whether all pages of a table say that they are its own, as the last commit left them; reads
+    /// them all, and of a table without checksums all others of the file.
+    package borrowing func hasOwnPages(_ table: Table) throws(StoreError) -> Bool {
+        try reader.hasOwnPages(table)
     }
 
     /// The value of `key`, copied out; nil when there is none.
@@ -117,7 +131,7 @@ import CLMDB
                 }
             }
         }
-        guard code == 0 else { throw reader.failure(code, during: during) }
+        guard code == 0 else { throw reader.failure(code, during: during, in: table) }
     }
 
     /// LMDB's handle of the table of that name, which is made when it doesn't exist yet; nil where

@@ -52,7 +52,7 @@ import CLMDB
 
     /// The pages as one transaction sees them.
     @safe struct View {
-        fileprivate let pageBytes: UInt
+        let pageBytes: UInt
         fileprivate let place: Range<UInt>
 
         /// Where the page begins that a pointer leads into; nil for memory of a transaction that
@@ -102,6 +102,31 @@ import CLMDB
             else { return true }
             return unsafe isRight(pointer, isWriting: isWriting)
                 && page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 2
+        }
+
+        /// Whether a value lies on pages of its own in the file.
+        func isOnRun(_ value: UnsafePointer<UInt8>?, isWriting: Bool) -> Bool {
+            let offset = UInt(bitPattern: value) & (pageBytes - 1)
+            // In a leaf there are node offsets in that place.
+            guard offset == UInt(PageImage.headerBytes), let value = unsafe value else {
+                return false
+            }
+            return unsafe page(of: UnsafeRawPointer(value), isWriting: isWriting) != nil
+        }
+
+        /// Whether the pages of a value that lies on its own are the right ones, and enough.
+        func isWholeRun(_ value: UnsafeBufferPointer<UInt8>, filePages: Int) -> Bool {
+            guard let start = value.baseAddress,
+                let page = unsafe page(of: UnsafeRawPointer(start), isWriting: true),
+                unsafe isRight(UnsafeRawPointer(start), isWriting: true)
+            else { return false }
+            let number = Int(UInt(bitPattern: page) - place.lowerBound) / Int(pageBytes)
+            guard number < filePages,
+                unsafe page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 4
+            else { return false }
+            let run = unsafe Int(page.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+            return run <= filePages - number
+                && value.count <= run * Int(pageBytes) - PageImage.headerBytes
         }
 
         /// Whether the record before a key may lie on another page than it.

@@ -13,12 +13,14 @@ package struct PageAudit {
     package struct Finding: Hashable, Sendable, CustomStringConvertible {
         package var page: UInt64
         package var problem: String
+        /// The table whose tree led to it; nil for the free list and the list of tables.
+        package var table: String?
         package var description: String { "page \(page) \(problem)" }
     }
 
     /// What was found.
     package struct Result: Sendable {
-        /// What is wrong, at most ``PageAudit/findingsMax``.
+        /// What is wrong, of each table at most ``PageAudit/findingsMax``.
         package var findings: [Finding] = []
         /// Pages that are in use.
         package var used: UInt64 = 0
@@ -36,8 +38,8 @@ package struct PageAudit {
         case all
         /// The free list, the trees of the tables with these names, and of other tables the branch
         /// pages: which pages are leaves is known by these. What lies on overflow pages of other
-        /// tables is not.
-        case tables(Set<String>)
+        /// tables is not. Of the leaves of some of them it is looked at what they say they are.
+        case tables(Set<String>, leaves: Set<String> = [])
         /// Only branch pages of all tables: whether a walk over them ends.
         case branches
     }
@@ -51,6 +53,9 @@ package struct PageAudit {
     private var marks: PageMarks
     private var result = Result()
     private var read: UInt64 = 0
+    /// The table that is looked at, and how many findings were noted of it.
+    private var table: String?
+    private var noted = 0
 
     init(
         _ file: PageFile, _ meta: DataFile.Meta, _ extent: Extent,
@@ -72,9 +77,28 @@ package struct PageAudit {
         return result
     }
 
+    /// Looks at the free pages and at all of one table.
+    ///
+    /// - Parameter isRight: whether a record is what was written, by its key and value.
+    mutating func run(
+        table name: String, _ tree: DataFile.Tree,
+        isRight: (_ key: [UInt8], _ value: [UInt8]) -> Bool
+    ) throws -> Result {
+        try walkFree()
+        (table, noted) = (name, 0)
+        try walk(tree, "the table \(name)", .records) { audit, page, node in
+            let value = try audit.data(of: node, in: page)
+            guard let value, isRight(Array(page.bytes[node.key]), value) else {
+                return audit.note(page.number, "of \(name) has a record that was not written so")
+            }
+        }
+        return result
+    }
+
     private mutating func note(_ page: UInt64, _ problem: String) {
-        guard result.findings.count < Self.findingsMax else { return }
-        result.findings.append(Finding(page: page, problem: problem))
+        noted += 1
+        guard noted <= Self.findingsMax else { return }
+        result.findings.append(Finding(page: page, problem: problem, table: table))
     }
 
     // MARK: Free pages
@@ -86,7 +110,9 @@ package struct PageAudit {
             if transaction > audit.meta.transaction {
                 audit.note(page.number, "frees pages in the transaction \(transaction) to come")
             }
-            guard let list = try audit.data(of: node, in: page) else { return }
+            guard let list = try audit.data(of: node, in: page) else {
+                return audit.note(page.number, "lists free pages that can't be read")
+            }
             audit.free(list, by: page.number)
         }
     }
@@ -132,9 +158,11 @@ package struct PageAudit {
             let how: Walk =
                 switch extent {
                 case .all: .records
-                case .tables(let names): names.contains(name) ? .records : .branches
+                case .tables(let names, let leaves):
+                    names.contains(name) ? .records : leaves.contains(name) ? .leaves : .branches
                 case .branches: .branches
                 }
+            (table, noted) = (name, 0)
             try walk(tree, "the table \(name)", how) { audit, page, node in
                 if node.isTable { audit.note(page.number, "has a table within \(name)") }
             }
@@ -153,6 +181,10 @@ package struct PageAudit {
         case numbers
         /// Branch pages; of leaves only which they are.
         case branches
+        /// The same, and what leaves say of themselves.
+        case leaves
+
+        var readsRecords: Bool { self == .records || self == .numbers }
     }
 
     /// What was counted of a tree.
@@ -179,16 +211,16 @@ package struct PageAudit {
         guard (1...Self.depthMax).contains(tree.depth) else {
             return note(tree.root, "is the root of \(name) with a depth of \(tree.depth)")
         }
-        let before = result.findings.count
+        let before = noted
         var counts = Counts()
         try walk(
             tree.root, depth: 1, of: tree, name, how, lower: nil, upper: nil, &counts, visit)
-        guard result.findings.count == before else { return }
+        guard noted == before else { return }
         let known = (tree.branches, tree.leaves, tree.overflows, tree.records)
         let found =
-            how == .branches
-            ? (counts.branches, counts.leaves, known.2, known.3)
-            : (counts.branches, counts.leaves, counts.overflows, counts.records)
+            how.readsRecords
+            ? (counts.branches, counts.leaves, counts.overflows, counts.records)
+            : (counts.branches, counts.leaves, known.2, known.3)
         if known != found {
             note(
                 tree.root,
@@ -209,10 +241,10 @@ package struct PageAudit {
         lower: ArraySlice<UInt8>?, upper: ArraySlice<UInt8>?, _ counts: inout Counts, _ visit: Visit
     ) throws {
         let kind: PageImage.Kind = depth < tree.depth ? .branch : .leaf
-        if how == .branches, kind == .leaf {
+        if kind == .leaf, !how.readsRecords {
             counts.leaves += 1
-            use(unread: number, in: name)
-            return
+            guard use(unread: number, in: name), how == .leaves else { return }
+            return try lookAtLeaf(number, in: name)
         }
         guard let page = try use(number, in: name) else { return }
         guard page.kind == kind else {
@@ -242,8 +274,10 @@ package struct PageAudit {
                 guard (how == .numbers ? 8...8 : Bounds.keyBytes).contains(key.count) else {
                     return note(number, "of \(name) has a key of \(key.count) bytes")
                 }
-                if let first = node.page {
-                    try useRun(first, of: node.dataBytes, in: name, &counts)
+                if let first = node.page,
+                    try !useRun(first, of: node.dataBytes, in: name, &counts)
+                {
+                    continue
                 }
                 try visit(&self, page, node)
             } else if let child = node.page {
@@ -285,8 +319,7 @@ package struct PageAudit {
     /// Reads a page that a tree has, and notes that it is in use.
     private mutating func use(_ number: UInt64, in name: String) throws -> PageImage? {
         guard use(unread: number, in: name), let page = try file.page(number) else { return nil }
-        read += 1
-        if read.isMultiple(of: 4096) { try progress(read, meta.lastPage) }
+        try countRead()
         guard page.number == number else {
             note(number, "of \(name) says that it is page \(page.number)")
             return nil
@@ -294,27 +327,49 @@ package struct PageAudit {
         return page
     }
 
+    private mutating func countRead() throws {
+        read += 1
+        if read.isMultiple(of: 4096) { try progress(read, meta.lastPage) }
+    }
+
+    /// Looks at what a leaf in use says that it is, and not at its records.
+    private mutating func lookAtLeaf(_ number: UInt64, in name: String) throws {
+        let start = Int(number) * file.pageBytes
+        guard let bytes = try file.bytes(from: start, count: PageImage.headerBytes) else { return }
+        try countRead()
+        let page = PageImage(bytes)
+        guard page.number == number, page.kind == .leaf, page.lower > PageImage.headerBytes,
+            page.lower % 2 == 0, page.lower <= page.upper, page.upper < file.pageBytes
+        else { return note(number, "is no leaf page of \(name)") }
+    }
+
     /// Looks at the pages that hold a record's data.
+    ///
+    /// - Returns: whether they are right: only then may the data be read.
     private mutating func useRun(
         _ first: UInt64, of bytes: Int, in name: String, _ counts: inout Counts
-    ) throws {
-        guard let page = try use(first, in: name) else { return }
+    ) throws -> Bool {
+        guard let page = try use(first, in: name) else { return false }
         let pages = UInt64((PageImage.headerBytes + bytes + file.pageBytes - 1) / file.pageBytes)
         // A record that was made shorter in the transaction that wrote it keeps its pages.
         let run = UInt64(page.overflowPages)
         guard page.kind == .overflow, run >= pages, run <= meta.lastPage else {
-            return note(first, "of \(name) is not the first of \(pages) that hold one record")
+            note(first, "of \(name) is not the first of \(pages) that hold one record")
+            return false
         }
         counts.overflows += run
         for number in first + 1..<first + run {
-            guard use(unread: number, in: name) else { return }
+            guard use(unread: number, in: name) else { return false }
         }
+        return true
     }
 
-    /// A record's data; nil where it can't be read, which was noted.
+    /// A record's data, whose pages were looked at; nil where it can't be read.
     private func data(of node: PageImage.Node, in page: PageImage) throws -> [UInt8]? {
         if let data = node.data { return Array(page.bytes[data]) }
-        guard let first = node.page else { return nil }
+        guard let first = node.page, first < file.wholePages,
+            UInt64(node.dataBytes / file.pageBytes) < file.wholePages - first
+        else { return nil }
         return try file.bytes(
             from: Int(first) * file.pageBytes + PageImage.headerBytes, count: node.dataBytes)
     }
@@ -360,91 +415,5 @@ struct PageFile {
             let bytes = try Platform.read(descriptor, at: offset, count: count)
             return bytes.count == count ? bytes : nil
         } catch { throw StoreError.system(error.number, during: "read", "data.mdb") }
-    }
-}
-
-// MARK: - Where a file is looked at
-
-extension PageAudit {
-    /// Called now and then: how many pages were read, and of how many at most.
-    package typealias Progress = (_ read: UInt64, _ of: UInt64) throws -> Void
-
-    /// Looks at the pages of the data file in a directory, whether or not LMDB could open it.
-    ///
-    /// Beside a writer it looks at what one commit left; where commits come too fast for that, it
-    /// holds a read transaction meanwhile.
-    ///
-    /// - Throws: ``StoreError``: `damaged`, `lost`, where there are no meta pages to go by; what
-    ///   the system says.
-    package static func run(
-        at directory: String, _ extent: Extent = .all,
-        progress: @escaping Progress = { _, _ in }
-    ) throws -> Result {
-        let path = directory + "/data.mdb"
-        try DataFile.check(path)
-        let file = try OpenDataFile(path)
-        for _ in 0..<3 {
-            guard let meta = try file.metas().last else { break }
-            let result = try run(file, meta, extent, progress)
-            // What a commit frees, the one after it may write over.
-            if try file.metas().last?.transaction == meta.transaction { return result }
-        }
-        let options = Environment.Options(tables: [], readOnly: true, create: false)
-        let environment = try Environment.open(at: directory, options)
-        let result = Swift.Result { try run(file, pinnedBy: environment, extent, progress) }
-        try environment.close()
-        return try result.get()
-    }
-
-    private static func run(
-        _ file: OpenDataFile, pinnedBy environment: Environment, _ extent: Extent,
-        _ progress: @escaping Progress
-    ) throws -> Result {
-        for _ in 0..<1000 {
-            let result = try environment.read { transaction in
-                let metas = try file.metas()
-                // Of a commit before the last two there is no meta page any more.
-                let meta = metas.first { $0.transaction == transaction.number }
-                return try meta.map { try run(file, $0, extent, progress) }
-            }
-            if let result { return result }
-        }
-        throw StoreError(
-            .damaged, during: "read", detail: "no meta page of data.mdb is of the commit read")
-    }
-
-    private static func run(
-        _ file: OpenDataFile, _ meta: DataFile.Meta, _ extent: Extent,
-        _ progress: @escaping Progress
-    ) throws -> Result {
-        var audit = PageAudit(
-            try file.pages(of: meta.pageBytes), meta, extent, progress: progress)
-        return try audit.run()
-    }
-}
-
-/// A data file that is open for reading; closed when it goes.
-private final class OpenDataFile {
-    private let descriptor: Int32
-
-    init(_ path: String) throws(StoreError) {
-        do throws(SystemNumber) { descriptor = try Platform.openForReading(path) } catch {
-            throw .system(error.number, during: "open", path)
-        }
-    }
-
-    deinit { Platform.closeFile(descriptor) }
-
-    /// The whole meta pages, the one that counts last.
-    func metas() throws(StoreError) -> [DataFile.Meta] {
-        do throws(SystemNumber) { return try DataFile(descriptor: descriptor).metas() } catch {
-            throw .system(error.number, during: "read", "data.mdb")
-        }
-    }
-
-    func pages(of bytes: Int) throws(StoreError) -> PageFile {
-        do throws(SystemNumber) { return try PageFile(descriptor, pageBytes: bytes) } catch {
-            throw .system(error.number, during: "read", "data.mdb")
-        }
     }
 }

@@ -52,8 +52,18 @@ extension Journal {
         let state = try environment.read { transaction in
             try views.state(try log.lastPosition(transaction), transaction)
         }
+        let damaged = guardian?.takeDamagedTables() ?? [:]
+        let live = Tree.allCases.map { views.table($0, state.generation) }
+        // Those that are not live are made anew before they are read again.
+        let found = (live + [views.indexTable(state.generation)]).lazy.compactMap {
+            damaged[$0.name]
+        }.first
         if state.isDamaged {
             try rebuild(insteadOf: state.problem, progress: progress)
+        } else if let found {
+            try rebuild(
+                insteadOf: StoreError(.damagedTable, during: "open", detail: found),
+                progress: progress)
         } else if !state.isCurrent {
             try rebuild(progress: progress)
         }

@@ -204,6 +204,29 @@ import TidemarkStore
         }
     }
 
+    @Test func `with a page that is no leaf any more is damaged, and the read goes on`() throws {
+        try environment.write { transaction in
+            for number in 100..<400 {
+                try transaction.put(environment.rows, Array("\(number)".utf8), pattern(100))
+            }
+        }
+        let page = try #require(try places(of: Array("250".utf8)).first) & ~4095
+        try scratch.overwriteData(at: page + 10, [0])
+
+        try environment.read { transaction in
+            let error = #expect(throws: StoreError.self) {
+                try transaction.get(environment.rows, Array("250".utf8))
+            }
+            #expect(error?.code == .damagedTable)
+            let other = try transaction.get(environment.rows, Array("100".utf8))
+            #expect(other == pattern(100))
+        }
+        let error = #expect(throws: StoreError.self) {
+            try environment.store(environment.rows, Array("250".utf8), [1])
+        }
+        #expect(error?.code == .damagedTable)
+    }
+
     @Test func `ends the transaction that reads damage, whatever is made of the error`() throws {
         try environment.store(environment.rows, Array("key".utf8), Array("some value".utf8))
         try flip(try #require(try places(of: Array("some value".utf8)).first), bit: 3)

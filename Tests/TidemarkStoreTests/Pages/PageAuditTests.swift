@@ -134,10 +134,7 @@ import TidemarkStore
     /// Where the lists of free pages lie in the file, and how long they are.
     private func freeLists() throws -> [(offset: Int, count: Int)] {
         let data = try scratch.dataBytes()
-        let metas = [0, 4096].map { base in
-            (number(data, base + 144), Int(truncatingIfNeeded: number(data, base + 80)))
-        }
-        let root = metas.max { $0.0 < $1.0 }?.1 ?? 0
+        let root = try freeRoot()
         let image = try image(root)
         return (image.nodes(of: .leaf) ?? []).compactMap { node in
             node.data.map {
@@ -145,6 +142,58 @@ import TidemarkStore
                 return (offset, Int(number(data, offset)))
             }
         }
+    }
+
+    private func freeRoot() throws -> Int {
+        let data = try scratch.dataBytes()
+        let metas = [0, 4096].map { base in
+            (number(data, base + 144), Int(truncatingIfNeeded: number(data, base + 80)))
+        }
+        return metas.max { $0.0 < $1.0 }?.1 ?? 0
+    }
+
+    @Test func `are not read where a long list of free ones is said to lie elsewhere`() throws {
+        let environment = try scratch.open(Self.options)
+        let numbers = 1001...1600
+        try environment.write { transaction in
+            for number in numbers {
+                try transaction.put(environment.table("parts"), bigEndian(number), pattern(3000))
+            }
+        }
+        try environment.write { transaction in
+            for number in numbers {
+                try transaction.delete(environment.table("parts"), bigEndian(number))
+            }
+        }
+        try environment.close()
+        let root = try freeRoot()
+        let nodes = try image(root).nodes(of: .leaf) ?? []
+        let node = try #require(nodes.first { $0.page != nil })
+        let start = root * 4096 + node.bytes.lowerBound
+        let place = root * 4096 + node.key.upperBound
+
+        // Bits of the page's number, and the highest of the size.
+        for bit in [0, 11, 40, 51, 60, 63] + [8 * (start + 3 - place) + 7] {
+            let offset = place + (bit >> 3)
+            let result = try flipped(offset, bit & 7) { try audit(.tables([])) }
+            #expect(!result.isFine, "bit \(bit)")
+        }
+        #expect(try audit().isFine)
+    }
+
+    @Test func `that are leaves are looked at without their records where that is asked`() throws {
+        let pages = try usedPages().filter { try image($0).kind == .leaf }
+        for page in pages {
+            try flipped(page * 4096 + 10, 1) {
+                let shallow = try audit(.tables([])).findings.compactMap(\.table)
+                #expect(shallow.isEmpty)
+                let found = try audit(.tables([], leaves: Set(Self.tables))).findings
+                #expect(found.isEmpty || found.allSatisfy { $0.page == UInt64(page) })
+                let all = try audit().findings.compactMap(\.table)
+                #expect(Set(all) == Set(found.compactMap(\.table)), "page \(page)")
+            }
+        }
+        #expect(pages.count > 6)
     }
 
     private func number(_ data: [UInt8], _ offset: Int) -> UInt64 {

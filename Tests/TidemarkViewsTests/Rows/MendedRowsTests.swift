@@ -4,6 +4,7 @@
 import Foundation
 import Testing
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkLog
 import TidemarkStore
 import TidemarkViews
@@ -154,6 +155,94 @@ import TidemarkViews
             try store.journal.read { try $0.forEachEntity { _, _ in throw Stop() } }
         }
         #expect(store.journal.foundDamage == nil)
+    }
+
+    /// Turns the bit that says that the page with a text in the rows is a leaf.
+    private func turnLeaf(with title: String) throws {
+        let table = store.journal.views.table(.rows, try store.generation)
+        let place = try places(of: title).first { place in
+            try flip(place)
+            defer { try? flip(place) }
+            do {
+                try store.journal.environment.read {
+                    try $0.scan(table, from: nil, prefix: [], reversed: false) { _, _ in true }
+                }
+                return false
+            } catch { return (error as? StoreError)?.code == .damagedTable }
+        }
+        try flip(try #require(place) & ~4095 | 10, 2)
+    }
+
+    @Test func `on a page that is no leaf any more is read from the log, and mended`() throws {
+        let row = try store.entity(EntityKey("tasks", "t102"))
+        try turnLeaf(with: "marker-1014")
+
+        #expect(try store.entity(EntityKey("tasks", "t102")) == row)
+        #expect(store.journal.foundDamage != nil)
+        try store.write(.about(.localUpdated, "tasks/t102", #"{"set":{"n":2},"unset":[]}"#))
+
+        #expect(try store.journal.read { $0.mendings } == 1)
+        #expect(try store.differences().isEmpty)
+        try store.journal.rebuild()
+        #expect(try store.differences().isEmpty)
+        #expect(try PageAudit.run(at: store.path).findings == [])
+    }
+
+    @Test func `on a page that is no leaf any more is made anew after a start of the device`()
+        throws
+    {
+        let before = try Reading(store)
+        try turnLeaf(with: "marker-1014")
+        try store.journal.close()
+
+        try store.reopen(isClosed: true, bootID: "another start")
+
+        #expect(try Reading(store) == before)
+        #expect(try store.journal.read { $0.mendings } == 1)
+        #expect(try store.differences().isEmpty)
+        try store.reopen(bootID: "yet another start")
+        #expect(try store.journal.read { $0.mendings } == 1)
+    }
+
+    @Test func `that is long is no reason to free what it says are its pages`() throws {
+        let text = String(repeating: "long ", count: 700)
+        for number in 1...20 {
+            try store.write(
+                .about(
+                    .localCreated, "tasks/long\(100 + number)",
+                    #"{"title":"\#(text)\#(number)"}"#))
+            // What an event says alone is not in the row.
+            try store.write(
+                .about(
+                    .localUpdated, "tasks/long\(100 + number)", #"{"set":{"n":1},"unset":[]}"#))
+        }
+        let before = try Reading(store)
+        let table = store.journal.views.table(.rows, try store.generation)
+        let file = try Data(contentsOf: URL(filePath: store.path + "/data.mdb"))
+        var turned = 0
+        for start in stride(from: 8192, to: file.count - 4095, by: 4096) {
+            let page = PageImage(Array(file[start..<start + 4096]))
+            guard page.kind == .leaf, let nodes = page.nodes(of: .leaf) else { continue }
+            for node in nodes where node.page != nil {
+                guard page.bytes[node.key].suffix(7).elementsEqual("long110".utf8) else { continue }
+                try flip(start + node.key.upperBound)
+                turned += 1
+            }
+        }
+        #expect(turned > 0)
+        #expect(throws: StoreError.self) {
+            try store.journal.environment.read {
+                try $0.scan(table, from: nil, prefix: [], reversed: false) { _, _ in true }
+            }
+        }
+
+        #expect(try Reading(store) == before)
+        try store.write(.about(.localUpdated, "tasks/long110", #"{"set":{"n":2},"unset":[]}"#))
+        for _ in 0..<3 { try store.journal.rebuild() }
+
+        #expect(try store.differences().isEmpty)
+        #expect(try store.journal.verify(.deep).findings == [])
+        #expect(try PageAudit.run(at: store.path).findings == [])
     }
 
     /// Those of the places that lie in rows or in records of indexes.
