@@ -199,6 +199,7 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         let last = try lastPosition(transaction)
+        try checkBeginning(transaction)
         let edge = try edge(transaction)
         guard edge.size == last.rawValue else {
             throw LogError(

@@ -220,6 +220,23 @@ import TidemarkStore
         #expect(bare.first?.position == Position(1))
     }
 
+    @Test func `is not taken for a log from the first event where its base is gone`() throws {
+        let (scratch, ends, _) = try makeLog(events: 600, sealed: 500)
+        let log = scratch.log
+        try scratch.environment.read { try log.checkTail($0) }
+        try truncate(scratch, at: ends[60])
+        try scratch.environment.read { try log.checkTail($0) }
+
+        try scratch.environment.write { transaction in
+            _ = try transaction.delete(log.catalog.table, CatalogKey.base.bytes)
+        }
+
+        let error = #expect(throws: LogError.self) {
+            try scratch.environment.read { try log.checkTail($0) }
+        }
+        #expect(error?.code == .corruptBase)
+    }
+
     @Test(arguments: [3, 5_000], [false, true])
     func `is not salvaged, however long the base is, and without a meta page`(
         _ viewBytes: Int, hasLostMeta: Bool

@@ -71,6 +71,22 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> LogBase? { try LogBase.find(in: catalog, transaction) }
 
+    /// Refuses a log that begins later than with its first event where nothing says what was
+    /// before: its base is gone, and is not taken for one that never was.
+    ///
+    /// - Throws: ``LogError`` `corruptBase`.
+    package func checkBeginning(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard try base(transaction) == nil, let first = try firstPosition(transaction),
+            first > Position(1), try !isPart(transaction)
+        else { return }
+        throw LogError(
+            .corruptBase, at: .start,
+            "the log begins at \(first), and the value \"base\", which says what was before, is "
+                + "not there")
+    }
+
     /// Refuses to go on behind an event where those that follow it were dropped.
     ///
     /// - Throws: ``LogError`` `dropped`.

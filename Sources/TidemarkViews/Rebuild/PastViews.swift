@@ -151,7 +151,14 @@ extension Journal {
         _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (SnapshotManifest) throws -> R
     ) throws -> R? {
-        let manifests = try snapshots.manifests(transaction).filter(\.isCurrent)
+        var manifests: [SnapshotManifest] = []
+        var damage: StoreError?
+        do { manifests = try snapshots.manifests(transaction).filter(\.isCurrent) } catch let error
+            as StoreError where error.code == .damaged
+        {
+            // Without them it takes longer.
+            damage = error
+        }
         for manifest in manifests where known < manifest.position && manifest.position <= position {
             do { return try body(manifest) } catch let error as LogError
                 where error.code == .corruptSnapshot
@@ -171,9 +178,10 @@ extension Journal {
             return known < base.position ? try body(base) : nil
         }
         // A part of a log stands on the views before it.
-        guard known == .start, let first = manifests.last,
-            let begun = try log.firstPosition(transaction), begun > Position(1)
+        guard known == .start, let begun = try log.firstPosition(transaction), begun > Position(1)
         else { return nil }
+        if let damage { throw damage }
+        guard let first = manifests.last else { return nil }
         throw LogError(
             .missingEvent, at: position,
             "the log begins at \(begun), on the views at \(first.position): what was before is "

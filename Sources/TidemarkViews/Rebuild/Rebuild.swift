@@ -84,8 +84,7 @@ extension Journal {
             }
             try transaction.clear(self.views.indexTable(live.other))
             // Made of rows that are doubted, or of those of other rules.
-            try self.snapshots.remove(except: [], transaction)
-            guard let base = try self.snapshots.base(transaction) else {
+            guard let base = try self.snapshots.removeAll(transaction) else {
                 return RebuildStep(
                     done: .start, last: .start, hasBindings: false, indexed: .noRows,
                     into: live.other)

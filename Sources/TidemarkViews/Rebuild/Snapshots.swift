@@ -20,11 +20,11 @@ package struct Snapshots: Sendable {
     private static let manifestNumber = UInt32.max
 
     package let table: Table
-    private let catalog: Catalog
+    private let log: EventLog
 
     package init(_ environment: Environment) {
         table = environment.table("snapshots")
-        catalog = Catalog(environment)
+        log = EventLog(environment)
     }
 
     private static func key(_ position: Position, _ number: UInt32) -> [UInt8] {
@@ -78,7 +78,8 @@ package struct Snapshots: Sendable {
         except kept: Set<Position>, _ transaction: borrowing WriteTransaction
     ) throws {
         var kept = kept
-        if let base = try LogBase.find(in: catalog, transaction) { kept.insert(base.position) }
+        try log.checkBeginning(transaction)
+        if let base = try log.base(transaction) { kept.insert(base.position) }
         var dropped: [[UInt8]] = []
         try transaction.scan(table, from: nil, prefix: [], reversed: false) { key, _ in
             let key = key.copied()
@@ -87,6 +88,19 @@ package struct Snapshots: Sendable {
             return true
         }
         for key in dropped { try transaction.delete(table, key) }
+    }
+
+    /// Removes all snapshots but the one that the log begins with, which it returns.
+    ///
+    /// Where their table is damaged all are gone for good, unless the log begins with one: then all
+    /// stay, and none but that one is to be read.
+    func removeAll(_ transaction: borrowing WriteTransaction) throws -> SnapshotManifest? {
+        guard let base = try base(transaction) else {
+            try transaction.clear(table)
+            return nil
+        }
+        if try transaction.hasOwnPages(table) { try remove(except: [], transaction) }
+        return base
     }
 
     // MARK: Reading
@@ -117,11 +131,15 @@ package struct Snapshots: Sendable {
 
     /// The one that the log begins with; nil where nothing was dropped.
     ///
-    /// - Throws: ``LogError``: `corruptBase`; `newerFormat` where rules of a later version made it.
+    /// - Throws: ``LogError``: `corruptBase`, also where something was dropped and nothing says so;
+    ///   `newerFormat` where rules of a later version made it.
     package func base(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> SnapshotManifest? {
-        guard let base = try LogBase.find(in: catalog, transaction) else { return nil }
+        guard let base = try log.base(transaction) else {
+            try log.checkBeginning(transaction)
+            return nil
+        }
         var manifest: SnapshotManifest
         do throws(LogError) {
             manifest = try SnapshotManifest(parsing: base.views, position: base.position)

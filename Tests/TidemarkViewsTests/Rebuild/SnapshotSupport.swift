@@ -43,6 +43,22 @@ extension ScratchStore {
         }
     }
 
+    /// Exchanges the places of the first two records on each page that has a record of a snapshot.
+    func exchangeSnapshotKeys() throws {
+        let first = try snapshotKeys()[0]
+        let file = try FileHandle(forUpdating: URL(filePath: path + "/data.mdb"))
+        defer { try? file.close() }
+        let data = Array(try file.readToEnd() ?? Data())
+        for start in stride(from: 8192, to: data.count - 4095, by: 4096) {
+            let page = PageImage(Array(data[start..<start + 4096]))
+            guard page.kind == .leaf, let nodes = page.nodes(of: .leaf), nodes.count > 1,
+                page.bytes[nodes[0].key].elementsEqual(first)
+            else { continue }
+            try file.seek(toOffset: UInt64(start + 16))
+            try file.write(contentsOf: page.bytes[18..<20] + page.bytes[16..<18])
+        }
+    }
+
     func withScratch<R>(_ body: (String) throws -> R) throws -> R {
         let scratch = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-rebuilt-\(UUID().uuidString)")

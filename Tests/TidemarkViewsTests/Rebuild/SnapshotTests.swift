@@ -171,6 +171,26 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
     }
 
+    @Test func `on a page that is not whole keeps nothing from being read or made anew`() throws {
+        let store = try ScratchStore()
+        try store.make(120, snapshots: 2)
+        let rows = try store.rows()
+        let last = try store.journal.read { $0.last }
+        let past = try store.foldedRows()[Position(last.rawValue - 5)]
+        try store.exchangeSnapshotKeys()
+        #expect(throws: StoreError.self) { try store.snapshots() }
+
+        #expect(try store.pastRows(Position(last.rawValue - 5)) == past)
+        try store.damage(.entity(EntityKey("tasks", "none")), [1])
+        try store.journal.rebuild()
+        #expect(try store.rows() == rows)
+        try store.write(.about(.localCreated, "tasks/new", "{}"))
+        #expect(try store.snapshots() == [])
+        try store.journal.takeSnapshot()
+        #expect(try store.snapshots().count == 1)
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
     @Test func `with other rows under right checksums is found by folding`() throws {
         let store = try ScratchStore()
         try store.make(100, snapshots: 0)

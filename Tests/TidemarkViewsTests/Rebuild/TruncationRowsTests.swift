@@ -92,6 +92,35 @@ import TidemarkViews
         #expect(told.views == Hexadecimal.encode(try #require(base).digest))
     }
 
+    @Test func `are not made anew of what is left where the base is gone`() throws {
+        let store = try makeStore()
+        try store.truncate(through: Position(200))
+        let rows = try store.rows()
+        let chunks = try store.snapshotKeys()
+        try #require(!chunks.isEmpty)
+        try store.journal.environment.write { transaction in
+            let catalog = store.journal.log.catalog
+            _ = try transaction.delete(catalog.table, CatalogKey.base.bytes)
+        }
+        let last = try store.journal.read { $0.last }
+
+        let refused: [() throws -> Void] = [
+            { try store.journal.takeSnapshot() },
+            { try store.journal.rebuild() },
+            { _ = try store.pastRows(Position(last.rawValue - 1)) },
+        ]
+        for refused in refused {
+            let error = #expect(throws: LogError.self) { try refused() }
+            #expect(error?.code == .corruptBase)
+        }
+        store.journal.keepSnapshots()
+        #expect(try store.snapshotKeys() == chunks)
+        #expect(try store.rows() == rows)
+        try store.journal.close()
+        let error = #expect(throws: LogError.self) { try store.reopen(isClosed: true) }
+        #expect(error?.code == .corruptBase)
+    }
+
     @Test func `read what they name of it, until they name something else`() throws {
         let store = try makeStore(150)
         let rows = try store.rows()
