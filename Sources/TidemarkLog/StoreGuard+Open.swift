@@ -81,7 +81,7 @@ extension StoreGuard {
                 var identity = guardian.identity
                 identity.opening = nil
                 try opening.check(identity)
-                let environment = try Environment.open(at: guardian.directory, options)
+                let environment = try Environment.open(at: directory, options)
                 guardian.join(opening)
                 return (environment, guardian)
             }

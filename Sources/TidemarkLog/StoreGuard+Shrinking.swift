@@ -59,6 +59,7 @@ extension StoreGuard {
         _ progress: (ShrinkingProgress) -> Void
     ) throws -> Shrinking {
         defer { endLeaving() }
+        try checkPlace(during: "shrink")
         let before = try environment.info()
         let folder = try StoreFiles.beginShrinking(directory)
         var options = options
@@ -75,6 +76,7 @@ extension StoreGuard {
                 records: records.reduce(0) { $0 + $1.records })
             guard made.isSmaller else { return made }
             try Self.prove(copy, records, in: folder, progress)
+            try checkPlace(during: "shrink")
             try StoreFiles.endShrinking(directory)
             environment.endReplaced("data.mdb was replaced by a smaller one")
             return made

@@ -6,7 +6,7 @@ package import TidemarkStore
 
 /// The lock and the identity of one open store, shared by all who have it open in this process.
 package final class StoreGuard: Sendable {
-    /// Where the store is, by the path of the first opening.
+    /// Where the store is, by the path of the first opening, made absolute.
     package let directory: String
     private let lock: DirectoryLock
     private let state: Lock<State>
@@ -26,7 +26,7 @@ package final class StoreGuard: Sendable {
         _ directory: String, _ lock: DirectoryLock, _ identity: StoreIdentity,
         damaged: [String: String] = [:]
     ) {
-        self.directory = directory
+        self.directory = StorePath.absolute(directory)
         self.lock = lock
         state = Lock(State(identity: identity, damaged: damaged))
     }
@@ -35,7 +35,21 @@ package final class StoreGuard: Sendable {
     package var identity: StoreIdentity { state.withLock { $0.identity } }
 
     /// Which directory it is.
-    var place: FileIdentity { lock.identity }
+    package var place: FileIdentity { lock.identity }
+
+    /// Refuses to touch what lies in the place of the directory that was opened.
+    ///
+    /// - Throws: ``StoreError``: `lost`, or why it can't be told.
+    func checkPlace(during action: String) throws(StoreError) {
+        guard try FileIdentity(ofDirectory: directory) != place else { return }
+        throw StoreError(
+            .lost, during: action, detail: "\(directory) is another folder than was opened")
+    }
+
+    private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {
+        try checkPlace(during: "write")
+        try identity.write(to: directory, isDurable: isDurable)
+    }
 
     /// The checked tables of which the opening found pages damaged, and what of them; each is told
     /// once, to who makes it again.
@@ -76,7 +90,7 @@ package final class StoreGuard: Sendable {
                 return
             }
             do {
-                try state.identity.write(to: directory, isDurable: false)
+                try write(state.identity, isDurable: false)
                 state.writtenAt = now
             } catch {
                 state.writtenAt = nil
@@ -90,7 +104,7 @@ package final class StoreGuard: Sendable {
     package func writeDown() throws(StoreError) {
         let written = state.withLock { state in
             Result { () throws(StoreError) in
-                try state.identity.write(to: directory, isDurable: true)
+                try write(state.identity, isDurable: true)
             }
         }
         try written.get()
@@ -110,7 +124,7 @@ package final class StoreGuard: Sendable {
                 guard state.openings == 0 else { return }
                 state.identity.opening = nil
                 state.identity.closed = environment.mark
-                try? state.identity.write(to: directory, isDurable: true)
+                try? write(state.identity, isDurable: true)
                 lock.release()
             }
         }
@@ -123,6 +137,7 @@ package final class StoreGuard: Sendable {
     /// - Throws: ``StoreError``: `busy` when this process has it open more than once, be it to
     ///   read; `invalidPath` when its path is a link.
     package func beginLeaving(_ environment: Environment) throws(StoreError) {
+        try checkPlace(during: "remove")
         try StoreFiles.checkRemovable(directory)
         try stayAlone(with: environment, during: "remove")
     }
@@ -171,7 +186,10 @@ package final class StoreGuard: Sendable {
     /// - Throws: ``StoreError``: why it could not be removed; it is closed then, and stays.
     package func closeRemoving(_ environment: Environment) throws(StoreError) {
         try environment.close()
-        let removal = Result { () throws(StoreError) in try StoreFiles.remove(directory) }
+        let removal = Result { () throws(StoreError) in
+            try checkPlace(during: "remove")
+            try StoreFiles.remove(directory)
+        }
         // Who opened it since to read must not go on with what is removed.
         if case .success = removal { environment.endReplaced("the store was removed") }
         Self.whileNobodyOpens {
@@ -180,7 +198,7 @@ package final class StoreGuard: Sendable {
                 state.isLeaving = false
                 if case .failure = removal {
                     state.identity.opening = nil
-                    try? state.identity.write(to: directory, isDurable: true)
+                    try? write(state.identity, isDurable: true)
                 }
                 lock.release()
             }

@@ -82,6 +82,39 @@ import TidemarkStore
         #expect(written?.position == Position(2))
     }
 
+    @Test func `writes nothing into another store that lies in its place`() throws {
+        commit(1, at: start)
+        try FileManager.default.removeItem(atPath: folder.store)
+        let other = try StoreGuard.open(
+            folder.store, Environment.Options(tables: EventLog.tableNames),
+            StoreOpening(account: "ben", device: "d", bootID: "boot") { "id-2" })
+        let known = written
+
+        commit(2, at: start + 2_000_000)
+        #expect(throws: StoreError.self) { try opened.guardian.writeDown() }
+        #expect(throws: StoreError.self) { try opened.guardian.beginLeaving(opened.environment) }
+        try opened.guardian.close(opened.environment)
+
+        #expect(known?.storeID == "id-2" && written == known)
+        try other.guardian.close(other.environment)
+        #expect(written?.storeID == "id-2" && written?.account == "ben")
+    }
+
+    @Test func `puts no file into another folder in its place, and takes none away`() throws {
+        let files = ContentFiles(of: folder.store, at: opened.guardian.place)
+        let source = folder.path + "/source"
+        try Data("content".utf8).write(to: URL(filePath: source))
+        let content = try files.copy(source, toPart: "one")
+        try FileManager.default.moveItem(atPath: folder.store, toPath: folder.path + "/aside")
+        try FileManager.default.copyItem(atPath: folder.path + "/aside", toPath: folder.store)
+
+        let error = #expect(throws: StoreError.self) { try files.admit(part: "one", as: content) }
+        #expect(error?.code == .lost)
+        #expect(throws: StoreError.self) { try files.copy(source, toPart: "two") }
+        #expect(throws: StoreError.self) { try files.remove(part: "one") }
+        #expect(try files.partNames() == ["one"])
+    }
+
     @Test func `names the same device by the same hash, and not by its number`() {
         let name = StoreIdentity.device(machine: "0123456789abcdef")
         #expect(name?.count == 32)

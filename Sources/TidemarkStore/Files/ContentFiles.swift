@@ -30,11 +30,25 @@ package struct ContentFiles: Sendable {
     private static let chunkBytes = 256 << 10
 
     private let store: String
+    /// Which directory the store is; nil where that does not matter.
+    private let place: FileIdentity?
     private var folder: String { store + "/" + Self.name }
     var parts: String { folder + "/" + Self.partsName }
 
     /// The contents of the store in a directory; nothing is made yet.
-    package init(of store: String) { self.store = StoreFiles.trimmed(store) }
+    ///
+    /// - Parameter place: which directory it must be for anything to be written or removed there.
+    package init(of store: String, at place: FileIdentity? = nil) {
+        self.store = StoreFiles.trimmed(store)
+        self.place = place
+    }
+
+    /// Refuses to touch what lies in the place of the store that was opened.
+    private func checkPlace() throws(StoreError) {
+        guard let place, try FileIdentity(ofDirectory: store) != place else { return }
+        throw StoreError(
+            .lost, during: "contents", detail: "\(store) is another folder than was opened")
+    }
 
     // MARK: Names
 
@@ -88,6 +102,7 @@ package struct ContentFiles: Sendable {
 
     /// Makes the folders; durable when this returns.
     package func prepare() throws(StoreError) {
+        try checkPlace()
         do throws(SystemNumber) {
             try makeFolder(folder, in: store)
             try makeFolder(parts, in: folder)
@@ -245,6 +260,7 @@ package struct ContentFiles: Sendable {
     ///   The part stays as it was, unless only its rights or the folder could not be made durable.
     package func admit(part: String, as content: Content) throws(StoreError) {
         let (from, target) = (try path(ofPart: part), try path(of: content.digest))
+        try checkPlace()
         do throws(SystemNumber) {
             let descriptor = try Platform.openForReading(from)
             defer { Platform.closeFile(descriptor) }
@@ -355,6 +371,7 @@ extension ContentFiles {
     }
 
     private func remove(at path: String) throws(StoreError) {
+        try checkPlace()
         do throws(SystemNumber) { try Platform.remove(path) } catch {
             throw .system(error.number, during: "contents", path)
         }

@@ -36,6 +36,13 @@ extension Platform {
 
     // MARK: Directories
 
+    /// The folder that relative paths begin in; nil where it can't be told.
+    static var currentFolder: String? {
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     static func openDirectory(_ path: String) throws(SystemNumber) -> Int32 {
         try open(path, O_RDONLY | O_DIRECTORY)
     }

@@ -1,6 +1,6 @@
 // StorePath.swift — what may lie at a store's path.
 
-enum StorePath {
+package enum StorePath {
     /// Makes sure that the directory exists; makes its last component when it may.
     static func prepareDirectory(_ path: String, mayCreate: Bool) throws(StoreError) {
         if let status = try status(path, followingLinks: true) {
@@ -51,6 +51,12 @@ enum StorePath {
         } catch {
             throw .system(error.number, during: "open", path)
         }
+    }
+
+    /// The path without the folder that the process is in now, which may change.
+    package static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = Platform.currentFolder else { return path }
+        return folder + "/" + path
     }
 
     static func parent(of path: String) -> String {

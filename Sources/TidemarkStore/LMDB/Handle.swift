@@ -12,6 +12,8 @@ import CLMDB
     /// Which file it is; the registry knows it by this.
     let identity: FileIdentity
     private let descriptor: Int32
+    /// Where the data file lay when it was opened.
+    private let dataPath: String
     private let mapBytesMax: Int
     /// How many bytes the pages in use may take.
     let quotaBytes: Int
@@ -59,6 +61,7 @@ import CLMDB
         isWhole = true
         unsafe self.raw = raw
         self.descriptor = descriptor
+        dataPath = StorePath.absolute(directory) + "/data.mdb"
         isReadOnly = options.readOnly
         mapBytesMax = max(options.mapBytesMax, options.mapBytes)
         quotaBytes = options.quotaBytes
@@ -130,17 +133,26 @@ import CLMDB
     // MARK: State
 
     /// Refuses to go on when the data file has no name left in any directory.
-    func checkStillThere() throws(StoreError) {
+    ///
+    /// - Parameter isNamed: whether another file in its place is looked for, too, as there is where
+    ///   the store's folder was moved away and a copy put there.
+    func checkStillThere(isNamed: Bool = false) throws(StoreError) {
         let status: FileStatus
         do throws(SystemNumber) { status = try Platform.status(of: descriptor) } catch {
             throw .system(error.number, during: "begin", "data.mdb")
         }
         lastMark.withLock { mark in if mark != status.mark { mark = nil } }
-        guard status.links == 0 else { return }
+        guard status.links == 0 || isNamed && isReplaced else { return }
         let error = StoreError(
             .lost, during: "begin", detail: "data.mdb was deleted or replaced while it was open")
         gate.refuseWrites(error)
         throw error
+    }
+
+    /// Whether another file lies where this one was opened; where there is none it may have moved.
+    private var isReplaced: Bool {
+        let found = try? Platform.status(of: dataPath, followingLinks: false).identity
+        return found.map { $0 != identity } ?? false
     }
 
     /// Takes note of the file as a commit left it.

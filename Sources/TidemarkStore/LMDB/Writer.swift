@@ -58,7 +58,7 @@ import CLMDB
     ) throws -> Attempt<T> {
         try handle.gate.enterWriter()
         defer { handle.gate.leaveWriter() }
-        try handle.checkStillThere()
+        try handle.checkStillThere(isNamed: true)
         if !freeing { try handle.checkQuota() }
         handle.forgetDeadReaders()
         var begun: OpaquePointer?

@@ -54,7 +54,7 @@ package final class Journal: Sendable {
         views = ViewTables(environment, beside: log)
         snapshots = Snapshots(environment)
         shared = SharedStore.of(environment)
-        contentFiles = guardian.map { ContentFiles(of: $0.directory) }
+        contentFiles = guardian.map { ContentFiles(of: $0.directory, at: $0.place) }
     }
 
     /// How far an opening of a store is.

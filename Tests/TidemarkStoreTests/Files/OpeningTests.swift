@@ -157,6 +157,23 @@ import TidemarkStore
         #expect(try environment.value(environment.rows, [1]) == [1])
     }
 
+    @Test func `a data file in whose place there is another one takes no more writes`() throws {
+        let environment = try scratch.open()
+        try environment.store(environment.rows, [1], [1])
+        let aside = scratch.path + "/aside"
+        try FileManager.default.moveItem(atPath: scratch.store, toPath: aside)
+        try environment.store(environment.rows, [1], [2])
+        try FileManager.default.copyItem(atPath: aside, toPath: scratch.store)
+        let copied = try scratch.dataBytes()
+
+        for _ in 0..<2 {
+            let error = Result { try environment.store(environment.rows, [2], [2]) }.failure
+            #expect(error?.code == .lost)
+        }
+        #expect(try environment.value(environment.rows, [1]) == [2])
+        #expect(try scratch.dataBytes() == copied)
+    }
+
     @Test func `an error says what is wrong and what to do`() {
         let error = StoreError(.mapFull, number: -30792, during: "put", detail: "no space")
         #expect(
