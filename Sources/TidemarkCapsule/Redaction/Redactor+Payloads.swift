@@ -62,8 +62,10 @@ extension Redactor {
             case let shape? where shape.content == .headerField:
                 if let content = server.meaning(ofMember: name)?.content {
                     new[name] = member(content, value, collection)
-                } else if let content = FetchAnswer.content(of: name, value.stringValue ?? "") {
-                    new[name] = member(content, value, collection)
+                } else if FetchAnswer.decides(name, value.stringValue ?? "") {
+                    new[name] = value
+                } else if FetchAnswer.isAddress(name) {
+                    new[name] = member(.address, value, collection)
                 } else {
                     new[self.name(name)] = body(value, of: collection)
                 }

@@ -15,16 +15,17 @@ package enum FetchAnswer: Sendable {
         .contentEncoding, .contentLength, .contentRange,
     ]
 
-    /// What a header field of a file's answer is for a redaction, as without it the answer would
-    /// mean something else; nil where it is none of those, or says more than it has to.
-    package static func content(of name: String, _ value: String) -> PayloadContent? {
-        switch HTTPField.Name(name) {
-        case .contentEncoding, .contentLength, .contentRange, .contentType:
-            let isPlain = value.utf8.count <= 64 && value.utf8.allSatisfy(isOfToken)
-            return isPlain ? .plain : nil
-        case .location: return .address
-        default: return nil
-        }
+    /// Whether a header field decides what a file's answer means, and says no more than that; a
+    /// redaction keeps it.
+    package static func decides(_ name: String, _ value: String) -> Bool {
+        let known: [HTTPField.Name] = fields + [.contentType]
+        return known.contains { $0.rawName == name } && value.utf8.count <= 64
+            && value.utf8.allSatisfy(isOfToken)
+    }
+
+    /// Whether a header field tells where a file that was sent is.
+    package static func isAddress(_ name: String) -> Bool {
+        name == HTTPField.Name.location.rawName
     }
 
     /// Whether a byte may stand in a range, a length or a type without parameters.
