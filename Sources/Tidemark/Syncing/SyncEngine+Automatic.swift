@@ -82,8 +82,10 @@ extension SyncEngine {
                 try views.forEachSyncRun { begun, run in
                     let last = SyncGates.LastRun(at: run.finishedAt ?? run.startedAt, begun: begun)
                     if run.scope == .all { schedule.lastRuns.append(last) }
-                    return schedule.lastRuns.count < SyncGates.runsMax
-                        && schedule.gates.counts(runsBefore: last)
+                    // The timer counts from the last one, whatever runs came since.
+                    return schedule.lastRuns.isEmpty
+                        || schedule.lastRuns.count < SyncGates.runsMax
+                            && schedule.gates.counts(runsBefore: last)
                 }
                 if isEdited, schedule.automatic?.localChanges == true,
                     try OutboxCounts(views).pending > 0

@@ -180,6 +180,20 @@ import TidemarkTesting
         }
     }
 
+    @Test func `syncs as regularly where only a part is synced in between`() async throws {
+        try await SyncWatch.with(SyncWorld(), SyncTriggers(every: .seconds(600))) {
+            device, watch async throws in
+            try await watch.until { $0.waitsFor == .timer }
+            device.world.clock.advance(by: .seconds(300))
+            try await device.sync(.pull(["tasks"]))
+            try await watch.until { $0.waitsFor == .timer }
+            #expect(await watch.wake() == .seconds(300))
+            try await watch.run()
+
+            #expect(try device.triggers() == ["timer", "userRequested", "timer"])
+        }
+    }
+
     @Test func `keeps the time of the next regular run over a restart`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world, SyncTriggers(every: .seconds(600))) { device, watch in
