@@ -52,6 +52,9 @@ extension Fold {
                 ? event.collection.map({ EntityKey.list(of: $0) }) : event.key.map(resolve)
         else { return }
         guard let failure = end.failure else {
+            // It says nothing of the pages that follow, nor of the collection's other lists: the
+            // end of the run does.
+            if isList { return }
             // A failed precondition says nothing of the next call, and a refusal nothing of how the
             // entity stands, where that is still to be read.
             if isWrite, end.status == 412 { return }
@@ -64,8 +67,13 @@ extension Fold {
         guard let concern = end.concern else { return }
         let known = try failing(key)
         var row = known ?? FailingRow(first: position)
-        let failures = min(row.gate.failures, Int(Int32.max)) + 1
-        row.gate = try backoff(event, failures, failure, uptime: end.uptime, position)
+        // Of a collection one failure counts in a run, however many of its lists fail.
+        if isList, let known, let run = event.sync, known.gate.position > run {
+            (row.gate.reason, row.gate.position) = (failure, position)
+        } else {
+            let failures = min(row.gate.failures, Int(Int32.max)) + 1
+            row.gate = try backoff(event, failures, failure, uptime: end.uptime, position)
+        }
         row.status = UInt32(clamping: end.status)
         if isWrite {
             // What is still to be read stays so.
@@ -91,6 +99,26 @@ extension Fold {
                 failures: failures, seed: seed, secondsMin: settings.backoff.min.seconds,
                 secondsMax: settings.backoff.max.seconds),
             failures: failures, reason: failure, position: position)
+    }
+
+    /// Forgets that lists failed of the collections that a run listed to its end, all of their
+    /// lists.
+    func settleFailingLists(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
+        let lists = try failing().filter(\.id.isEmpty)
+        guard !lists.isEmpty, let scope = try started(event)?.run.scope else { return }
+        let model = try model()
+        let listed = Set(scope.listed(model).map(\.name))
+        let parts = Set(scope.targets(in: model).map(\.collection))
+        let left = Set(end.paused.filter { !$0.value.isRules }.map { CollectionName($0.name) })
+        for key in lists.sorted() {
+            let name = key.collection
+            // One that the model has no list of is only listed in the parts that somebody selects.
+            let isListed = (model[name]?.lists?.isEmpty == true ? parts : listed).contains(name)
+            guard isListed, !left.contains(name), let row = try failing(key),
+                row.gate.position < event.sync ?? position
+            else { continue }
+            try set(nil, key)
+        }
     }
 
     private func noteAnswer(to key: EntityKey, isWrite: Bool) throws {
@@ -179,4 +207,9 @@ extension Fold {
         }
         return try row.baseState == .live || !namesEntities(key.collection)
     }
+}
+
+extension FailureName {
+    /// Whether a rule of the app did not answer: then the list did.
+    fileprivate var isRules: Bool { kind == .ruleMissing || kind == .ruleFailed }
 }

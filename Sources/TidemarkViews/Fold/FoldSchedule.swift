@@ -101,6 +101,7 @@ extension Fold {
         // Who asked for nothing learnt nothing of the server.
         case .clears where try end.requests <= 0 && started(event)?.run.scope != .all: break
         case .clears:
+            try settleFailingLists(event, end, position)
             try clear(.backoff)
             try clear(.frozen)
         case .freezes:

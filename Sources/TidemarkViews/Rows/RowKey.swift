@@ -73,8 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities, .outbox: 13
         case .watermarks: 12
-        case .contents, .decisions: 10
-        case .schedule: 9
+        case .contents, .decisions, .schedule: 10
         case .issues: 8
         case .places: 6
         case .bindings, .syncRuns: 4

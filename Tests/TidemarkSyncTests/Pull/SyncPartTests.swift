@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkRules
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -77,6 +78,69 @@ import TidemarkViews
             #expect(try await device.sync().isSynced)
             #expect(server.takeRequests() == [Self.p1, Self.p2 + "&after=c1"])
         }
+    }
+
+    @Test(arguments: [403, 500])
+    func `waits longer each time for one that fails, whatever comes of the others`(_ status: Int)
+        async throws
+    {
+        let server = TreeServer()
+        server.list(Self.p1, [visit("a", "P1")])
+        server.answer(Self.p2, status)
+        try await TreeDevice.with(Self.both, server) { device async throws in
+            for failures in 1...3 {
+                #expect(try await device.sync(.all, .retry).failure == nil)
+                #expect(try failing(device) == [failures])
+                server.clock.advance(by: .seconds(3600))
+            }
+
+            _ = try await device.sync(.select([.init("visits", ["program": "P1"])]))
+            #expect(try failing(device) == [3], "of the other part it says nothing")
+
+            server.list(Self.p2, [visit("b", "P2")])
+            #expect(try await device.sync(.all, .retry).isSynced)
+            #expect(try failing(device) == [])
+        }
+    }
+
+    @Test func `is made again where the first one failed, and counts once where all do`()
+        async throws
+    {
+        let server = TreeServer()
+        server.answer(Self.p1, 403)
+        server.list(Self.p2, [visit("b", "P2")])
+        try await TreeDevice.with(Self.both, server) { device async throws in
+            _ = try await device.sync(.all, .timer)
+            #expect(try failing(device) == [1])
+
+            server.answer(Self.p2 + "&after=c1", 403)
+            server.clock.advance(by: .seconds(3600))
+            _ = try await device.sync(.all, .retry)
+            #expect(try failing(device) == [2])
+        }
+    }
+
+    @Test func `waits longer for a page that fails behind one that does not`() async throws {
+        let model = SyncModel(
+            name: "pages", collections: [CollectionModel("visits")],
+            settings: SyncSettings(fullPullEvery: .zero))
+        let server = TreeServer()
+        server.list("visits", [visit("a", nil)])
+        try await TreeDevice.with(model, server) { device async throws in
+            #expect(try await device.sync().isSynced)
+            server.list("visits?after=c1", [visit("b", nil)], cursor: "c2", next: "2")
+            server.answer("visits?after=c1&page=2", 500)
+            for failures in 1...3 {
+                _ = try await device.sync(.all, .retry)
+                #expect(try failing(device) == [failures])
+                server.clock.advance(by: .seconds(3600))
+            }
+        }
+    }
+
+    /// How often calls failed that are to be made again.
+    private func failing(_ device: TreeDevice) throws -> [Int] {
+        try device.replica.journal.read { try $0.gates().failing.map(\.failures) }
     }
 
     @Test func `loses only what is of a part that does not name it, and has no edit`() async throws
