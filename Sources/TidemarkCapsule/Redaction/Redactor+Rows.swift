@@ -56,7 +56,7 @@ private enum RowParts {
         6: .time,
     ]
     static let gate: [UInt32: RowPart] = [
-        1: .time, 2: .plain, 3: .plain, 4: .text, 5: .plain, 6: .plain, 7: .word,
+        1: .time, 2: .plain, 3: .plain, 4: .text, 5: .plain, 6: .plain, 7: .word, 8: .plain,
     ]
     static let failing: [UInt32: RowPart] = [
         1: .message(gate), 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain,

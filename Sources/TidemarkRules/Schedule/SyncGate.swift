@@ -2,7 +2,8 @@
 // clock: a moment comes in, a duration comes out.
 //
 //   server    the server said when it may be called again (Retry-After): holds every run
-//   backoff   runs that failed one after another: holds automatic runs, longer each time
+//   backoff   runs that failed one after another: holds automatic runs, longer each time; without
+//             a failure it holds none, and a run of everything is owed
 //   busy      the server asked for no call that is not needed: holds automatic runs
 //   frozen    credentials or API are refused: holds automatic runs until somebody does something
 
@@ -45,12 +46,16 @@ package struct SyncGate: Sendable, Hashable {
     package var since: Moment
     /// For how long, in microseconds; a frozen one has no end.
     package var microseconds: Int64
-    /// How many runs failed in a row; 0 but for backoff.
+    /// How many runs failed in a row; 0 but for backoff, where it is 0 once the server could be
+    /// had again for something else.
     package var failures: Int
     /// The name of the failure that set it; empty where none did.
     package var reason: String
     /// The event that set it.
     package var position: Position
+    /// Of backoff, the last run that failed of those that were to make all lists, however old the
+    /// last ones are; the start where none was.
+    package var asked = Position.start
 
     package init(
         since: Moment, microseconds: Int64, failures: Int = 0, reason: String = "",
@@ -102,8 +107,8 @@ package struct SyncGates: Sendable, Hashable {
         failing.map { (Self.wait(for: $0, at: now, runs), $0.failures) }.min { $0.0 < $1.0 }
     }
 
-    /// In how many microseconds runs go on that failed one after another; nil where the last one
-    /// did not.
+    /// In how many microseconds runs of everything go on that failed one after another; nil where
+    /// the last one did not.
     ///
     /// - Parameter runs: the last runs, the newest first.
     package func resumption(at now: Moment, _ runs: [LastRun]) -> Int64? {

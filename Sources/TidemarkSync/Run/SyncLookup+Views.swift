@@ -66,18 +66,22 @@ extension ViewReader {
     private func earlierRuns(
         _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> EarlierRuns {
+        let backoff = try gates().backoff
         var left = EarlierRuns(
-            failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
+            failing: try failingCalls(), hasBackoff: backoff.map { $0.failures > 0 } ?? false,
             unanswered: try unknownAttempts())
         left.tickets = try openTickets(model, adapter)
         left.released = try releasedTrees()
         left.preconditions = try preconditions()
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
-            guard let moment = try listedAt(collection.name), try !isOwed(target),
-                try listing(target) == nil, try !hasUnanswered(in: collection.name)
+            // What a run was asked to list that failed before it did is made up for.
+            guard let last = try listedAt(collection.name),
+                last.position > backoff?.asked ?? .start,
+                try !isOwed(target), try listing(target) == nil,
+                try !hasUnanswered(in: collection.name)
             else { continue }
-            left.listed[collection.name] = moment
+            left.listed[collection.name] = last.since
         }
         return left
     }

@@ -28,11 +28,15 @@ extension Fold {
             row.serverTime = try start.run.moment.flatMap { try serverClock()?.time(at: $0) }
             put(.syncRun(position), row.encoded)
             try owe(start.run, position)
+            try noteBeginning(event, start.run, position)
             try remember(start.run.scope)
         case .syncFinished(let end):
             try finish(event, end, position)
             try endLettingGo(event, end)
-            if event.sync == nil { try remember(end.run.scope) }
+            if event.sync == nil {
+                try remember(end.run.scope)
+                try noteBeginning(event, end.run, position)
+            }
             try noteEnd(event, end, position)
         case .requestSent(let request) where request.file.isAny:
             try fetching(event, request.file, position)

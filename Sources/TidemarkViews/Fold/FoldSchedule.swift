@@ -77,7 +77,18 @@ extension Fold {
         }
     }
 
-    /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
+    /// New credentials end the pause for good, also where the run that has them does not learn
+    /// whether they are accepted: until one does, a run of everything is owed.
+    func noteBeginning(_ event: Event, _ run: RunStart, _ position: Position) throws {
+        guard run.triggers.contains(.credentialsChanged), try get(.gate(.frozen)) != nil else {
+            return
+        }
+        try clear(.frozen)
+        if try backoff() == nil { oweRun(since: try beginning(event), position) }
+    }
+
+    /// A run that failed makes the next one wait; one of everything that went to its end makes
+    /// nobody wait.
     func noteEnd(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         if !end.requestTimes.isEmpty {
             let limits = try model().settings.limits
@@ -96,14 +107,23 @@ extension Fold {
         if let seconds = end.backoffSeconds {
             set(.gate(.busy), try moment(event, uptime: end.uptime), seconds, position)
         }
+        let scope = try started(event)?.run.scope
         switch RunEffect(end) {
         case .none: break
         // Who asked for nothing learnt nothing of the server.
-        case .clears where try end.requests <= 0 && started(event)?.run.scope != .all: break
+        case .clears where end.requests <= 0 && scope != .all: break
         case .clears:
             try settleFailingLists(event, end, position)
-            try clear(.backoff)
+            let before = try backoff()
+            let isFrozen = try get(.gate(.frozen)) != nil
             try clear(.frozen)
+            if scope ?? .all == .all {
+                try clear(.backoff)
+            } else if isFrozen || before.map({ $0.failures > 0 }) == true {
+                // The server can be had, and all else that failed is still to be done.
+                let since = try moment(event, uptime: end.uptime)
+                oweRun(since: since, asked: before?.asked ?? .start, position)
+            }
         case .freezes:
             try clear(.backoff)
             let gate = SyncGate(
@@ -113,38 +133,60 @@ extension Fold {
             put(.gate(.frozen), gate.encoded)
         // Who gets no answer does not know whether the credentials are accepted by now.
         case .backsOff: try backOff(event, end, position, isFailure: true)
-        case .waits: try backOff(event, end, position, isFailure: false)
+        case .waits:
+            if try !isWaiting(event, end) { try backOff(event, end, position, isFailure: false) }
         case .waitsAgain:
-            if try get(.gate(.backoff)) != nil {
+            if try backoff() != nil, try !isWaiting(event, end) {
                 try backOff(event, end, position, isFailure: false)
             }
         }
     }
 
+    private func backoff() throws -> SyncGate? {
+        try get(.gate(.backoff)).map { try SyncGate(parsing: $0) }
+    }
+
+    /// Whether a run ended while an earlier one made it wait.
+    private func isWaiting(_ event: Event, _ end: SyncFinished) throws -> Bool {
+        let since = try moment(event, uptime: end.uptime)
+        return try backoff().map { $0.left(at: since) > 0 } ?? false
+    }
+
+    /// Has a run of everything be made as soon as nothing else prevents it.
+    private func oweRun(since: Moment, asked: Position = .start, _ position: Position) {
+        var gate = SyncGate(since: since, microseconds: 0, position: position)
+        gate.asked = asked
+        put(.gate(.backoff), gate.encoded)
+    }
+
+    /// The run that an event ends, where it was to make also the lists that are not old enough.
+    private func asked(_ event: Event, _ position: Position) throws -> Position? {
+        guard let run = try started(event)?.run, run.scope == .all,
+            !run.triggers.allSatisfy(\.isRoutine)
+        else { return nil }
+        return event.sync ?? position
+    }
+
     /// Makes automatic runs wait for a while after the end of one.
     ///
-    /// - Parameter isFailure: whether it counts as one that failed more; else what still waits is
-    ///   left alone, and what has waited waits as long again.
+    /// - Parameter isFailure: whether it counts as one that failed more; else what has waited waits
+    ///   as long again.
     private func backOff(
         _ event: Event, _ end: SyncFinished, _ position: Position, isFailure: Bool
     ) throws {
         let since = try moment(event, uptime: end.uptime)
-        let before = try get(.gate(.backoff)).map { try SyncGate(parsing: $0) }
-        if !isFailure, let before, let passed = since.microseconds(since: before.since),
-            passed < before.microseconds
-        {
-            return
-        }
+        let before = try backoff()
         let known = min(before?.failures ?? 0, Int(Int32.max))
         let failures = isFailure ? known + 1 : max(1, known)
         let settings = try model().settings
-        let gate = SyncGate(
+        var gate = SyncGate(
             since: since,
             microseconds: BackoffRule.microseconds(
                 failures: failures, seed: try started(event)?.seed ?? 0,
                 secondsMin: settings.backoff.min.seconds,
                 secondsMax: settings.backoff.max.seconds),
             failures: failures, reason: end.outcome?.word ?? "", position: position)
+        gate.asked = try asked(event, position) ?? before?.asked ?? .start
         put(.gate(.backoff), gate.encoded)
     }
 

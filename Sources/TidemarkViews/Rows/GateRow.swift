@@ -14,6 +14,7 @@ extension SyncGate {
         writer.signed(5, since.uptime)
         writer.varint(6, UInt64(failures))
         writer.string(7, reason)
+        writer.position(8, asked)
         return writer.bytes
     }
 
@@ -31,6 +32,7 @@ extension SyncGate {
             case 5: since.uptime = try field.signed()
             case 6: failures = Int(clamping: try field.unsigned())
             case 7: reason = try field.string()
+            case 8: asked = try field.position()
             default: continue
             }
         }
@@ -157,10 +159,10 @@ extension RowReading {
         try TriggerAdmission(triggers, gates, at: now.now) { try attempts($0, at: now) }
     }
 
-    /// When a collection was listed last, of those that are not listed in every run: when the run
-    /// began.
-    package func listedAt(_ collection: CollectionName) throws -> Moment? {
-        try get(.listedAt(collection)).map { try SyncGate(parsing: $0).since }
+    /// When a collection was listed last, of those that are not listed in every run: since when
+    /// the run began, set by its end.
+    package func listedAt(_ collection: CollectionName) throws -> SyncGate? {
+        try get(.listedAt(collection)).map { try SyncGate(parsing: $0) }
     }
 
     /// The rows of a gate's groups.

@@ -109,6 +109,29 @@ import TidemarkTesting
         }
     }
 
+    @Test func `that are new end the pause also where they can't be had at once`() async throws {
+        let offline = SyncFailure.offline("no token")
+        let given: [Result<String, any Error>] = [
+            .success("old"), .success("old"), .failure(offline), .success("new"),
+        ]
+        try await scene(given) { world, device, engine, asked async throws in
+            await engine.start()
+            for await status in engine.status where status.activity == .paused(.unauthorized) {
+                break
+            }
+            await engine.trigger(.credentialsChanged)
+            for await status in engine.status {
+                guard let outcome = status.lastOutcome else { continue }
+                if outcome.isSynced { break }
+                if outcome.failure == offline, case .paused = status.activity { break }
+            }
+            await engine.stop()
+
+            #expect(asked.value == 4)
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
+
     @Test
     func `that can't be had for want of a network are asked for again after a wait`() async throws {
         let offline = SyncFailure.offline("no token")

@@ -1,0 +1,98 @@
+// EngineRetryTests.swift — what an engine makes up for by itself after a run that failed: all that
+// the run was for, as soon as something lets it, and no more.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkRules
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `an engine after a run that failed` {
+    /// A world whose `lists` are listed once an hour.
+    private func hourly() -> SyncWorld {
+        var model = SyncWorld.usualModel
+        model.collections[0].listEvery = .hours(1)
+        return SyncWorld(model: model)
+    }
+
+    @Test func `ends the pause with new credentials that came without a network`() async throws {
+        let world = SyncWorld([FaultRule(.answer(status: 401))])
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            try device.put("tasks/t1", "{}")
+            try await watch.until { $0.waitsFor == .quiet }
+            await watch.wake()
+            try await watch.until { $0.activity == .paused(.unauthorized) }
+            world.server.faults = FaultPlan()
+            device.wire.tap { _, _, _ in .failure(TransportError(.offline)) }
+            await device.engine.trigger(.userRequested)
+            #expect(try await watch.run().activity == .paused(.unauthorized))
+
+            await device.engine.trigger(.credentialsChanged)
+            try #require(try await watch.run().waitsFor != nil)
+            device.wire.tap(nil)
+            await watch.wake()
+
+            try await watch.until { $0.activity == .idle }
+            #expect(watch.last?.pending == 0)
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+        }
+    }
+
+    @Test func `sends what is pending, also where a part was synced meanwhile`() async throws {
+        let world = hourly()
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            try await device.sync()
+            let lists = world.requests.count { $0.hasPrefix("GET lists") }
+            device.wire.tap { _, _, _ in .failure(TransportError(.offline)) }
+            try device.put("tasks/t1", "{}")
+            try await watch.until { $0.waitsFor == .quiet }
+            await watch.wake()
+            try await watch.until { $0.waitsFor == .failures(1) }
+            device.wire.tap(nil)
+            world.clock.advance(by: .seconds(1))
+
+            try await device.sync(.pull(["tasks"]))
+
+            try await watch.until { $0.activity == .idle }
+            #expect(watch.last?.pending == 0)
+            #expect(try device.triggers().last == "retry")
+            #expect(world.requests.count { $0.hasPrefix("GET lists") } == lists, "not due")
+            #expect(try device.gates() == SyncGates())
+        }
+    }
+
+    @Test func `lists what that run was asked to list, if it did not`() async throws {
+        let world = hourly()
+        try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
+            try await device.sync()
+            func lists() -> Int { world.requests.count { $0.hasPrefix("GET lists") } }
+            #expect(lists() == 1)
+            world.clock.advance(by: .seconds(600))
+            device.wire.tap { _, _, _ in .failure(TransportError(.offline)) }
+            await device.engine.trigger(.remoteChange)
+            try await watch.until { $0.waitsFor == .failures(1) }
+            await watch.wake()
+            try await watch.until { $0.waitsFor == .failures(2) }
+            device.wire.tap(nil)
+            await watch.wake()
+            try await watch.until { $0.activity == .idle }
+            #expect(lists() == 2)
+
+            // A list that was made is not made again for a write that fails.
+            try device.put("tasks/t1", "{}")
+            let busy = FaultAction.answer(status: 429)
+            world.server.faults = FaultPlan([FaultRule(busy, method: .put, nth: 1)])
+            await device.engine.trigger(.remoteChange)
+            try await watch.until { $0.waitsFor == .failures(1) }
+            #expect(lists() == 3)
+            await watch.wake()
+            try await watch.until { $0.activity == .idle && $0.pending == 0 }
+            #expect(lists() == 3)
+        }
+    }
+}
