@@ -116,6 +116,22 @@ extension SyncEngine {
         askAgain(triggers.map { $0.isUrgent ? .retry : $0 }, scope)
     }
 
+    /// Notes for how long limits let a run send nothing more, or not all that waits.
+    ///
+    /// The next process learns it from its first run, which then sends nothing.
+    func noteLimits(_ outcome: SyncOutcome, _ scope: SyncScope) throws {
+        let now = replica.dependencies.moment
+        switch outcome.failure {
+        case .tooManyRequests(let seconds?): schedule.noteRest(of: seconds, at: now)
+        case nil where outcome.counts.requests > 0: schedule.noteRest(of: 0, at: now)
+        default: break
+        }
+        // What failed as a whole is made again anyway, and a part says nothing of the others.
+        guard outcome.heldBackFor != nil || outcome.failure == nil && scope == .all else { return }
+        let backoff = try replica.journal.read { try $0.model().settings.backoff }
+        schedule.noteHeldBack(for: outcome.heldBackFor, at: now, backoff)
+    }
+
     private func askAgain(_ triggers: [SyncTrigger], _ scope: SyncScope) {
         let now = replica.dependencies.moment
         for trigger in triggers {

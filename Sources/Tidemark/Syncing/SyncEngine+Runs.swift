@@ -114,6 +114,7 @@ extension SyncEngine {
                 ended(nil)
                 return outcome
             }
+            try noteLimits(outcome, begun.scope)
             ended(outcome)
             // The server can be had.
             if outcome.failure == nil, outcome.counts.requests > 0 {

@@ -7,6 +7,7 @@
 //   others             at once
 //   (after a failure)  when the backoff is over, of the run or of a single call; also where the log
 //                      says nothing of it, as nothing was sent or it could not be stored
+//   (after limits)     when there is room again for what they held back
 //   (every so often)   so long after the last run
 //   (at midnight)      a clean-up, when nothing else is due
 //
@@ -78,6 +79,17 @@ package struct SyncSchedule: Sendable, Hashable {
         var failures: Int
     }
 
+    /// For how long limits let nothing be sent, or not all that waits.
+    private struct Rest: Sendable, Hashable {
+        var since: Moment
+        /// In microseconds.
+        var wait: Int64
+
+        func left(at now: Moment) -> Int64 {
+            now.microseconds(since: since).map { max(0, wait - $0) } ?? 0
+        }
+    }
+
     /// What may start a run, how many microseconds it waits by itself, and for what.
     private struct Candidate {
         var asked: Asked
@@ -92,6 +104,12 @@ package struct SyncSchedule: Sendable, Hashable {
     package var isPaused = false
     /// The last run that failed without the log telling for how long the next one waits.
     private var unlogged: Unlogged?
+    /// Set by the last run that limits ended: nothing begins by itself until then.
+    private var rest: Rest?
+    /// Set by the last run in which limits held something back: one of everything is made then.
+    private var heldBack: Rest?
+    /// How many such runs in a row did not know for how long.
+    private var heldRuns = 0
     /// When the next clean-up begins, where midnights bring one.
     package private(set) var cleanUpAt: Timestamp?
     /// What the store says, folded from its log.
@@ -126,6 +144,34 @@ package struct SyncSchedule: Sendable, Hashable {
     /// A run ended otherwise: what the log says of it counts.
     package mutating func forgetUnlogged() { unlogged = nil }
 
+    /// A run ended because limits let nothing more be sent for so many seconds; 0 where they did
+    /// not.
+    package mutating func noteRest(of seconds: Int64, at now: Moment) {
+        rest = seconds > 0 ? Rest(since: now, wait: Self.microseconds(seconds)) : nil
+    }
+
+    /// Limits held something back in a run for so many seconds; nil where nothing is held back any
+    /// more.
+    ///
+    /// Less than the shortest wait after failures is as if it were not known: then it is that, and
+    /// twice as long after each further such run.
+    package mutating func noteHeldBack(
+        for seconds: Int64?, at now: Moment, _ backoff: BackoffSpan
+    ) {
+        let wait = seconds.map { Self.microseconds($0) }
+        let isShort = wait.map { $0 < BackoffRule.longest(failures: 1, backoff) } ?? false
+        heldRuns = isShort ? heldRuns + 1 : 0
+        heldBack = wait.map { wait in
+            let again = BackoffRule.longest(failures: heldRuns, backoff)
+            return Rest(since: now, wait: isShort ? again : wait)
+        }
+    }
+
+    /// Seconds in microseconds; no more than a day.
+    private static func microseconds(_ seconds: Int64) -> Int64 {
+        min(max(0, seconds), day / 1_000_000) * 1_000_000
+    }
+
     /// How long a trigger waits after a run of which the log tells no wait.
     private func unloggedWait(_ trigger: SyncTrigger, at now: Moment) -> Int64 {
         guard let unlogged, !trigger.isUrgent, let passed = now.microseconds(since: unlogged.at)
@@ -137,6 +183,7 @@ package struct SyncSchedule: Sendable, Hashable {
     package mutating func begin(_ scope: SyncScope = .all) {
         guard case .folders(let folders) = scope else {
             asked = []
+            heldBack = nil
             return
         }
         asked.removeAll { $0.folder.map(folders.contains) ?? false }
@@ -181,6 +228,8 @@ package struct SyncSchedule: Sendable, Hashable {
             }
             let held = unloggedWait(trigger, at: now)
             if held > wait { (wait, reason) = (held, .failures(unlogged?.failures ?? 1)) }
+            let rest = trigger.isUrgent ? 0 : rest?.left(at: now) ?? 0
+            if rest > wait { (wait, reason) = (rest, .serverAsked) }
             if wait == 0, candidate.asked.folder != nil {
                 listing.append(candidate.asked)
             } else if wait == 0 {
@@ -227,6 +276,7 @@ package struct SyncSchedule: Sendable, Hashable {
         if let (wait, failures) = gates.retry(at: now, lastRuns) {
             add(.retry, wait, .failures(failures))
         }
+        if let heldBack { add(.retry, heldBack.left(at: now), .serverAsked) }
         if let every = automatic.every {
             let passed = lastRuns.first.map {
                 now.now.rawValue.subtractingReportingOverflow($0.at.rawValue)

@@ -25,6 +25,9 @@ package struct RequestPace: Sendable {
     /// The longest time that a run waits between two requests, in microseconds.
     package static let waitMax: Int64 = 60_000_000
 
+    /// What is longer than a thousand years has no known end.
+    private static let unknownWait: Int64 = 31_536_000_000_000_000
+
     private var windows: RequestWindows
     /// Until when the server takes no requests of a group, as ``now(at:)`` tells the time.
     private var holds: [RequestGroup: Timestamp] = [:]
@@ -122,7 +125,8 @@ package struct RequestPace: Sendable {
     private func verdict(_ all: Int64, _ own: Int64, _ moment: Moment, _ slept: Int64) -> Verdict {
         if let failure = excess(all, moment, slept) { return .end(failure) }
         if excess(own, moment, slept) != nil {
-            return .hold(.tooManyRequests(retryAfterSeconds: own.inWholeSeconds))
+            let isKnown = own < Self.unknownWait
+            return .hold(.tooManyRequests(retryAfterSeconds: isKnown ? own.inWholeSeconds : nil))
         }
         let wait = max(all, own)
         return wait > 0 ? .wait(wait) : .go

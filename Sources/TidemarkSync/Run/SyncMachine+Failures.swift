@@ -271,7 +271,14 @@ extension SyncMachine {
             outcome.paused[name] = failure
             heldBack.insert(name)
         }
+        noteHeldBack(failure)
         return decide()
+    }
+
+    /// Notes when there is room again for what is left to a later run.
+    private mutating func noteHeldBack(_ failure: SyncFailure) {
+        let told: Int64? = if case .tooManyRequests(let seconds) = failure { seconds } else { nil }
+        outcome.heldBackFor = min(outcome.heldBackFor ?? .max, told ?? 0)
     }
 
     /// Leaves a step to a later run, as its group of requests has no room.
@@ -288,11 +295,12 @@ extension SyncMachine {
         case .readBack, .readBackAll: if list != nil { pauseList(failure) }
         case .compare: passOver(step, failure)
         // What was not due may wait.
-        case .combine: break
+        case .combine: return
         case .describe, .refetch, .push, .receive, .poll, .complete, .cleanUp, .renew, .finish,
             .refill, .remedy:
             passOver(step, failure)
         }
+        noteHeldBack(failure)
     }
 
     /// Ends a run without any answer by the failure of its last call.

@@ -21,6 +21,9 @@ public struct SyncOutcome: Sendable, Hashable {
     public var notDue: Set<CollectionName> = []
     /// Collections that were listed to their end, of those that are not listed in every run.
     package var listed: Set<CollectionName> = []
+    /// In how many seconds the first of the groups of requests has room again for which something
+    /// was left to a later run; 0 where nobody knows, nil where nothing was.
+    package var heldBackFor: Int64?
     /// A notice of the server to the operator of the app, verbatim.
     ///
     /// Credentials in it are masked. The end of an API may be announced this way in advance. The

@@ -134,7 +134,7 @@ extension Fold {
         // Who gets no answer does not know whether the credentials are accepted by now.
         case .backsOff: try backOff(event, end, position, isFailure: true)
         case .waits:
-            if try !isWaiting(event, end) { try backOff(event, end, position, isFailure: false) }
+            if try !isWaiting(event, end) { try backOff(event, end, position, isFailure: true) }
         case .waitsAgain:
             if try backoff() != nil, try !isWaiting(event, end) {
                 try backOff(event, end, position, isFailure: false)

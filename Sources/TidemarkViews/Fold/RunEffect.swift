@@ -14,7 +14,7 @@ enum RunEffect {
     case backsOff
     /// The next one waits where one before it made it wait, and as long again.
     case waitsAgain
-    /// The next one waits as if one had failed, and as long again where some did.
+    /// The next one waits as if one had failed, unless it still waits for one that did.
     case waits
 
     init(_ end: SyncFinished) {

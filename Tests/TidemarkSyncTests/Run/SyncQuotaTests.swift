@@ -102,6 +102,50 @@ import TidemarkTesting
             #expect(try await device.engine.sync(scope: .push).pending == 1)
         }
     }
+
+    @Test func `hold back edits that a started engine sends once there is room`() async throws {
+        var model = SyncModel.toggl
+        model.settings.limits = [
+            RequestLimit(requests: 2, within: .hours(1), group: "workspace")
+        ]
+        try await QuotaDevice.with(model) { device, server, clock async throws in
+            for number in 1...5 { try device.putEntry("e\(number)") }
+            let begun = clock.now
+            await device.engine.start(SyncTriggers(every: .zero))
+
+            var last: EngineStatus?
+            for await status in device.engine.status
+            where status.activity == .idle && status.lastOutcome != nil {
+                last = status
+                break
+            }
+
+            #expect(last?.pending == 0)
+            #expect(server.requests.count { $0.group == "7" } == 5)
+            #expect(clock.now >= begun.adding(seconds: 7200))
+            #expect(try device.count("sync.finished") == 3)
+        }
+    }
+
+    @Test func `that the server told hold back edits as long`() async throws {
+        var model = SyncModel.toggl
+        model.settings.limits = []
+        try await QuotaDevice.with(model) { device, server, clock async throws in
+            server.limit("7", to: 2)
+            for number in 1...5 { try device.putEntry("e\(number)") }
+            await device.engine.start(SyncTriggers(every: .zero))
+
+            var last: EngineStatus?
+            for await status in device.engine.status
+            where status.activity == .idle && status.lastOutcome != nil {
+                last = status
+                break
+            }
+
+            #expect(last?.pending == 0)
+            #expect(try device.count("sync.finished") == 3)
+        }
+    }
 }
 
 @Suite(.serialized) struct `lists that are not due` {

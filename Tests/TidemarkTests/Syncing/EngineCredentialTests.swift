@@ -132,6 +132,25 @@ import TidemarkTesting
         }
     }
 
+    @Test func `that ask for a pause are asked for again after it`() async throws {
+        let world = SyncWorld()
+        let asked = SyncCounter()
+        let opens = world.clock.now.adding(seconds: 3600)
+        try await SyncDevice.asking(world) { _, _ in
+            guard asked.count() < 100, world.clock.now < opens else {
+                return .basic(user: "me", password: "")
+            }
+            throw SyncFailure.tooManyRequests(retryAfterSeconds: 3600)
+        } _: { device, engine async throws in
+            await engine.start(SyncTriggers(every: .zero))
+            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            await engine.stop()
+
+            #expect(asked.value <= 3, "\(asked.value)")
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
+
     @Test
     func `that can't be had for want of a network are asked for again after a wait`() async throws {
         let offline = SyncFailure.offline("no token")

@@ -95,4 +95,27 @@ import TidemarkTesting
             #expect(lists() == 3)
         }
     }
+
+    @Test func `waits until the model's limits allow a request`() async throws {
+        var model = SyncWorld.usualModel
+        model.settings.limits = [RequestLimit(requests: 5, within: .hours(1))]
+        let world = SyncWorld(model: model)
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            try await device.sync()
+            try device.put("tasks/t1", "{}")
+
+            var wakes = 0
+            while wakes < 20 {
+                try await watch.until {
+                    $0.pending == 0 && $0.activity == .idle || $0.pending == 1 && $0.waitsFor != nil
+                }
+                if watch.last?.pending == 0 { break }
+                wakes += 1
+                await watch.wake()
+            }
+
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+            #expect(wakes <= 3 && device.wire.total <= 10)
+        }
+    }
 }
