@@ -100,22 +100,15 @@ import TidemarkTesting
         var model = SyncWorld.usualModel
         model.settings.limits = [RequestLimit(requests: 5, within: .hours(1))]
         let world = SyncWorld(model: model)
-        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+        try await SyncDevice.make(world).lendAndVerify { device in
             try await device.sync()
             try device.put("tasks/t1", "{}")
-
-            var wakes = 0
-            while wakes < 20 {
-                try await watch.until {
-                    $0.pending == 0 && $0.activity == .idle || $0.pending == 1 && $0.waitsFor != nil
-                }
-                if watch.last?.pending == 0 { break }
-                wakes += 1
-                await watch.wake()
-            }
+            await device.engine.start(SyncTriggers(every: .zero))
+            for await status in device.engine.status
+            where status.pending == 0 && status.lastOutcome?.isSynced == true { break }
 
             #expect(world.writes == ["PUT tasks/t1 * 201"])
-            #expect(wakes <= 3 && device.wire.total <= 10)
+            #expect(try device.outcomes() == ["synced", "tooManyRequests", "synced"])
         }
     }
 }
