@@ -5,8 +5,8 @@
 //   'k' 2 key        the event that carried it
 //
 // A key that has expired is forgotten when a later one comes, the oldest first, two at a time; so
-// the queue shrinks as fast as it grows and no write pays for many. One whose time is still to come,
-// as the device's clock was ahead, goes to the end of the queue, so that others don't wait for it.
+// the queue shrinks as fast as it grows and no write pays for many. One whose time is to come, as
+// the device's clock was ahead, goes to the end of the queue, so that others don't wait for it.
 //
 // By a right clock what was forgotten is older than any key that counts, and the times up to which
 // keys were forgotten matter only once the clock goes back. Of a clock that was ahead they say

@@ -1,4 +1,4 @@
-// MissingInTreeTests.swift — references that lead nowhere, of entities that lie in deleted folders.
+// MissingInTreeTests.swift — references that lead nowhere, of what lies in deleted folders.
 
 import Testing
 import TidemarkEvents
