@@ -105,7 +105,8 @@ import TidemarkViews
             }
             let before = try replica.position
             try replica.write { tx in
-                #expect(try tx.document(EntityKey("patients", "p9")) != nil)
+                let placeholder = try tx.document(EntityKey("patients", "p9"))
+                #expect(placeholder != nil)
                 expect(.notFound) { try tx.delete(EntityKey("patients", "p9")) }
             }
 
