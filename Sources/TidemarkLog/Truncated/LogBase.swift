@@ -79,7 +79,9 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         guard try base(transaction) == nil, let first = try firstPosition(transaction),
-            first > Position(1), try !isPart(transaction)
+            first > Position(1), try !isPart(transaction),
+            // A first block that can't be read does not tell where the log begins.
+            try sealed.first(transaction) != nil || sealed.last(transaction) == .start
         else { return }
         throw LogError(
             .corruptBase, at: .start,
