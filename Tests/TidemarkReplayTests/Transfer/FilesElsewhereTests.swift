@@ -94,23 +94,4 @@ extension TransferWorld {
             try await world.expectSound(acts: 0)
         }
     }
-
-    @Test("is here again once it was taken in and named anew, as before")
-    func back() async throws {
-        let world = try TransferWorld(ContentRule("photo"))
-        let digest = try world.attach("tea")
-        let stored = try world.files(of: "1").first?.stored
-        try FileManager.default.removeItem(atPath: #require(stored?.path))
-        try world.reopen()
-        #expect(try world.text() == nil)
-
-        try world.set("n", "1")
-        try world.attach("tea")
-
-        #expect(try world.text() == "tea")
-        #expect(try world.count(.assetStored) == 2)
-        try world.reopen()
-        #expect(try world.files(of: "1").first?.stored?.sha256 == digest)
-        try await world.expectSound(acts: 0)
-    }
 }
