@@ -138,9 +138,12 @@ package final class TransportExchange: @unchecked Sendable {
 
     private func begin(_ head: HTTPResponse) throws(TransportError) {
         self.head = head
-        try receiver?.begin(head)
         let lengths = TransportRequest.bodyLengths(of: head, to: method)
-        guard lengths.allSatisfy({ ($0 ?? 0) <= bytesMax }) else { throw tooLarge }
+        let length = lengths.compactMap(\.self).max() ?? 0
+        // The file is as it was where the answer can't be taken at all.
+        guard length <= limits.responseBytesMax else { throw tooLarge }
+        try receiver?.begin(head)
+        guard length <= bytesMax else { throw tooLarge }
     }
 
     /// How many bytes the body may have: an answer without the file may be longer than that.

@@ -91,7 +91,6 @@ extension TransferWorld {
                 try world.set("attachments", Self.list("sugar", other))
             }
             #expect(error?.code == .unfitFile)
-            try await world.expectSound(acts: 0)
         }
     }
 }
