@@ -130,7 +130,7 @@ private func result(
             let results = (0..<3).map { _ in
                 let result = result(answer, before)
                 before = TransferRule.after(
-                    result, before, from: 4, bytes: 0, total: nil, tag: nil)
+                    result, before, from: 4, bytes: 0, total: nil, tag: nil, isDoubtful: true)
                 return result
             }
             #expect(results == [.failed, .failed, .partless])
@@ -144,7 +144,8 @@ private func result(
         var before = FetchProgress()
         let results = (0..<3).map { _ in
             let result = result(answer, before)
-            before = TransferRule.after(result, before, from: 0, bytes: 7, total: 7, tag: nil)
+            before = TransferRule.after(
+                result, before, from: 0, bytes: 7, total: 7, tag: nil, isDoubtful: true)
             return result
         }
         #expect(results == [.failed, .failed, .whole])
