@@ -90,33 +90,4 @@ import TidemarkViews
             #expect(sent.allSatisfy { $0.hasPrefix("PUT") } && sent.count == 3, "\(sent)")
         }
     }
-
-    @Test func `takes nothing along where the entity itself is only a placeholder`() throws {
-        var model = Self.model
-        model.collections[0].placeholder = PlaceholderRule()
-        model.collections[1].references[0].placeholder = .always
-        try withReplica(model) { replica in
-            let visit = EntityKey("visits", "v1")
-            try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
-                _ = try draft.append(
-                    Event(
-                        .serverUpserted, recordedAt: draft.now, key: visit,
-                        revision: Revision("1"), json: Array(#"{"id":"v1","patient":"p9"}"#.utf8)))
-            }
-            let before = try replica.position
-            try replica.write { tx in
-                let placeholder = try tx.document(EntityKey("patients", "p9"))
-                #expect(placeholder != nil)
-                expect(.notFound) { try tx.delete(EntityKey("patients", "p9")) }
-            }
-
-            let events = try replica.journal.read { views in
-                try (before.rawValue..<replica.journal.read { $0.last.rawValue }).compactMap {
-                    try views.event(at: Position($0 + 1))?.kind
-                }
-            }
-            #expect(!events.contains(.localDeleted))
-            #expect(try replica.text(visit) != nil)
-        }
-    }
 }
