@@ -37,13 +37,8 @@ package final class StoreGuard: Sendable {
     /// Which directory it is.
     package var place: FileIdentity { lock.identity }
 
-    /// Refuses to touch what lies in the place of the directory that was opened.
-    ///
-    /// - Throws: ``StoreError``: `lost`, or why it can't be told.
     func checkPlace(during action: String) throws(StoreError) {
-        guard try FileIdentity(ofDirectory: directory) != place else { return }
-        throw StoreError(
-            .lost, during: action, detail: "\(directory) is another folder than was opened")
+        try place.checkPlace(directory, during: action)
     }
 
     private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {

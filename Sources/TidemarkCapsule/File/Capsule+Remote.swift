@@ -136,7 +136,7 @@ private struct RemoteNames {
             changed.body = Array(nameless(text).utf8)
         }
         changed.fields = answer.fields.map { Named($0.name, nameless($0.value)) }
-        changed.detail = nameless(detail: answer.detail)
+        changed.detail = nameless(detail: answer.detail, hosts)
         return changed
     }
 
@@ -312,19 +312,17 @@ private struct RemoteNames {
         // A host of one word may be any word of a sentence.
         let names = hosts.filter { !Self.isWord($0) }
         guard text.hasSuffix(")"), let start = text.firstRange(of: " (")?.upperBound else {
-            return systemless(text, names: names)
+            return nameless(detail: text, names)
         }
-        return systemless(String(text[..<start]), names: names)
-            + nameless(detail: String(text[start...]))
+        return nameless(detail: String(text[..<start]), names)
+            + nameless(detail: String(text[start...]), hosts)
     }
 
-    /// What the system says, without the server's names.
-    private func nameless(detail text: String) -> String { systemless(text, names: hosts) }
-
-    private func systemless(_ text: String, names: [String]) -> String {
-        var whole = self
-        whole.isSparing = false
-        return names.reduce(whole.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
+    /// What the system says, without the server's addresses, nor hosts wherever they stand.
+    private func nameless(detail text: String, _ hosts: [String]) -> String {
+        var names = self
+        names.isSparing = false
+        return hosts.reduce(names.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
     }
 
     private static func isWord(_ name: String) -> Bool {

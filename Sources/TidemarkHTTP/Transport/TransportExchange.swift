@@ -64,7 +64,7 @@ package final class TransportExchange: @unchecked Sendable {
     /// Takes the next bytes of the body; one byte over the limit ends the exchange.
     package func receive(body bytes: [UInt8]) {
         settle { () throws(TransportError) in
-            guard bytes.count <= bytesMax - count else { throw tooLarge }
+            guard bytes.count <= limits.responseBytesMax - count else { throw tooLarge }
             try receiver?.take(bytes)
             return nil
         }
@@ -143,14 +143,11 @@ package final class TransportExchange: @unchecked Sendable {
         // The file is as it was where the answer can't be taken at all.
         guard length <= limits.responseBytesMax else { throw tooLarge }
         try receiver?.begin(head)
-        guard length <= bytesMax else { throw tooLarge }
+        try receiver?.check(length: length)
     }
 
-    /// How many bytes the body may have: an answer without the file may be longer than that.
-    private var bytesMax: Int { min(limits.responseBytesMax, receiver?.bytesMax ?? .max) }
-
     private var tooLarge: TransportError {
-        TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
+        TransportError(.tooLarge, detail: "more than \(limits.responseBytesMax) body bytes")
     }
 
     /// Runs `step` unless the exchange has ended, and ends it when it throws or has an answer.

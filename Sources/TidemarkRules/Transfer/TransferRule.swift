@@ -162,7 +162,7 @@ package enum TransferRule {
     }
 
     /// Whether a status says that a file is not there in the version that was asked for.
-    fileprivate static func isOtherVersion(_ status: Int) -> Bool {
+    package static func isOtherVersion(_ status: Int) -> Bool {
         switch status {
         case 404, 410, 412: true
         default: false

@@ -43,11 +43,8 @@ package struct ContentFiles: Sendable {
         self.place = place
     }
 
-    /// Refuses to touch what lies in the place of the store that was opened.
     private func checkPlace() throws(StoreError) {
-        guard let place, try FileIdentity(ofDirectory: store) != place else { return }
-        throw StoreError(
-            .lost, during: "contents", detail: "\(store) is another folder than was opened")
+        try place?.checkPlace(store, during: "contents")
     }
 
     // MARK: Names

@@ -57,6 +57,15 @@ extension FileIdentity {
             throw .system(error.number, during: "open", path)
         }
     }
+
+    /// Refuses to touch what lies in the place of this directory, which was opened at a path.
+    ///
+    /// - Throws: ``StoreError``: `lost`, or why it can't be told.
+    package func checkPlace(_ directory: String, during action: String) throws(StoreError) {
+        guard try FileIdentity(ofDirectory: directory) != self else { return }
+        throw StoreError(
+            .lost, during: action, detail: "\(directory) is another folder than was opened")
+    }
 }
 
 /// What a store needs to know about processes and time.

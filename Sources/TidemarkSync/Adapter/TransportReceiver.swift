@@ -10,10 +10,6 @@ package struct TransportReceiver: Sendable {
     /// Whether nothing is taken of the answer that has begun but its head.
     package private(set) var isOver = false
 
-    /// How many bytes the answer that has begun may have at most; nil where only the limits of the
-    /// exchange say so.
-    package var bytesMax: Int? { place == nil ? nil : file?.bytesMax }
-
     /// How much is kept of an answer that was to go to a file and is none, in bytes.
     private static let keptMax = 64 << 10
 
@@ -51,9 +47,7 @@ package struct TransportReceiver: Sendable {
     ///
     /// - Throws: ``TransportError``: `file`, `tooLarge`.
     package mutating func take(_ bytes: [UInt8]) throws(TransportError) {
-        if let bytesMax, bytes.count > bytesMax - count {
-            throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
-        }
+        try check(length: count + bytes.count)
         if let target, let place {
             do throws(StoreError) { try target.write(bytes, at: place + count) } catch {
                 throw TransportError(error)
@@ -62,6 +56,14 @@ package struct TransportReceiver: Sendable {
             body += bytes
         }
         count += bytes.count
+    }
+
+    /// Refuses an answer whose body is longer than its file may be.
+    ///
+    /// - Throws: ``TransportError``: `tooLarge`.
+    package func check(length: Int) throws(TransportError) {
+        guard place != nil, let bytesMax = file?.bytesMax, length > bytesMax else { return }
+        throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
     }
 
     /// Forgets what came; a file keeps what was written to it.

@@ -126,7 +126,7 @@ package enum FetchAnswer: Sendable {
         case .answered(let answered):
             let (status, seconds) = (answered.status, answered.retryAfter)
             // That a file has another version, or is not there, is about no other one.
-            guard status >= 400, ![404, 410, 412].contains(status),
+            guard status >= 400, !TransferRule.isOtherVersion(status),
                 seconds != nil || [429, 502, 503, 504].contains(status)
             else { return nil }
             return status >= 500
@@ -153,8 +153,7 @@ package enum FetchAnswer: Sendable {
             let isOfOther =
                 status == 200
                 || TransferRule.isDoubtfulRefusal(status: status, isPage: answered.isPage)
-            // That a file has another version, or is not there, is about no other one.
-            guard isOfOther, ![404, 410, 412].contains(status) else { return nil }
+            guard isOfOther, !TransferRule.isOtherVersion(status) else { return nil }
             return .foreign("\(status) in the place of a file")
         case .failed(let failed):
             guard failed.error == RequestFailed.foreign else { return nil }

@@ -114,6 +114,9 @@ package struct TransferDriver: Sendable {
         _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> TransferOutcome {
         let signal = signal
+        let budgets = try journal.read { try $0.model().settings.budgets }
+        // What has ended is looked at before more begins than may be on its way.
+        let openMax = budgets.downloads + budgets.uploads
         // Nothing is the step of who listens for a call to look.
         return try await withThrowingTaskGroup(of: Step?.self) { group in
             func listen() {
@@ -132,7 +135,7 @@ package struct TransferDriver: Sendable {
             listen()
             while true {
                 // Alone until something came: without a network the first one is the only one.
-                while mayBeDue, isReached || open == 0, !Task.isCancelled {
+                while mayBeDue, open < openMax, isReached || open == 0, !Task.isCancelled {
                     if await proof.failure != nil { away.insert(.remote) }
                     guard !outcome.isOffline,
                         let work = try await nextWork(files, away, mayFetch, busy)

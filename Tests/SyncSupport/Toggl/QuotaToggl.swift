@@ -122,6 +122,14 @@ extension QuotaToggl: DeviceServer {
 typealias QuotaDevice = Device<QuotaToggl>
 
 extension QuotaDevice {
+    /// Starts the engine without a timer, and waits until a run was made and none is to come.
+    func becomesIdle() async -> EngineStatus? {
+        await engine.start(SyncTriggers(every: .zero))
+        for await status in engine.status
+        where status.activity == .idle && status.lastOutcome != nil { return status }
+        return nil
+    }
+
     /// A device of such a server for the time of a test; what it made is proved at the end.
     static func with(
         _ model: SyncModel = .toggl,

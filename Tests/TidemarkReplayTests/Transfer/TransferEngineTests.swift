@@ -70,7 +70,7 @@ private final class Silence: Transport, Sendable {
 }
 
 /// Gives another token each time.
-private final class Tokens: Sendable {
+final class Tokens: Sendable {
     private let given = Lock(0)
     var count: Int { given.withLock { $0 } }
 

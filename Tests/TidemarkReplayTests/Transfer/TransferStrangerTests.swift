@@ -98,7 +98,7 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
-    @Test("is never refused for redirects, and is sent once there are none")
+    @Test("is never refused for redirects, and few of many are sent meanwhile")
     func redirectedForHours() async throws {
         let world = try TransferWorld(TransferWorld.rule)
         world.takeFiles()
@@ -107,7 +107,8 @@ extension TransferWorld {
         world.answer([Result](repeating: TransferWorld.redirect, count: 1_000))
 
         let outcome = try await world.engine.transfer()
-        #expect(outcome.failed >= 3 && outcome.refused == 0)
+        // Those that had begun by then come to their end.
+        #expect((3...8).contains(outcome.failed) && outcome.refused == 0)
         #expect(outcome.failure?.kind == .foreign)
         for _ in 0..<8 {
             _ = try await world.engine.sync()
@@ -232,17 +233,17 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
-    @Test("is not refused where an answer for want of credentials is long")
+    @Test("is asked for with other credentials after a long 401")
     func longRefusal() async throws {
         let world = try TransferWorld(ContentRule("photo", when: .all, bytesMax: 9))
         world.serve("/files/1", "tea")
         try world.name("/files/1")
         world.answer([TransferWorld.answer(401, "text/plain", "twenty bytes of text")])
-        let engine = try world.engine(over: Exchanging(files: world.files))
+        let tokens = Tokens()
+        let engine = try world.engine(over: Exchanging(files: world.files)) { tokens.next() }
 
-        #expect(try await engine.transfer().refused == 0)
-        world.world.clock.advance(by: .seconds(3600))
         #expect(try await engine.transfer().stored == 1)
+        #expect(tokens.count == 2)
     }
 
     @Test("is refused where it is longer itself, whether the server says so or not")

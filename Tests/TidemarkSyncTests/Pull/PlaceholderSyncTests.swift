@@ -283,6 +283,30 @@ private struct HidingAdapter: ServerAdapter {
         }
     }
 
+    @Test func `can't be deleted here, and take nothing along`() async throws {
+        var model = Self.model
+        model.collections[2].references[0].onDelete = .cascade
+        let world = SyncWorld(model: model)
+        adapter.state.hidden.withLock { _ = $0.insert("5") }
+        world.rivalPuts("entries/e1", #"{"project":"5","workspace":"9"}"#)
+        try await SyncDevice.with(world, adapter: adapter) { device in
+            #expect(try await device.sync().isSynced)
+            #expect(try device.status("projects/5") == .placeholder)
+            let before = try device.replica.position
+
+            try await device.replica.write { tx in
+                // The app goes on after the error.
+                let error = #expect(throws: TidemarkError.self) {
+                    try tx.delete(EntityKey("projects", "5"))
+                }
+                #expect(error?.code == .notFound)
+            }
+
+            #expect(try device.replica.position == before)
+            #expect(try device.status("entries/e1") == .synced)
+        }
+    }
+
     @Test func `are not taken for deleted by a list of everything`() async throws {
         entry("e1", of: "1", in: "1")
         try await SyncDevice.with(world, adapter: adapter) { device in

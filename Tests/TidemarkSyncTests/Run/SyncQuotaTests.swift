@@ -111,16 +111,7 @@ import TidemarkTesting
         try await QuotaDevice.with(model) { device, server, clock async throws in
             for number in 1...5 { try device.putEntry("e\(number)") }
             let begun = clock.now
-            await device.engine.start(SyncTriggers(every: .zero))
-
-            var last: EngineStatus?
-            for await status in device.engine.status
-            where status.activity == .idle && status.lastOutcome != nil {
-                last = status
-                break
-            }
-
-            #expect(last?.pending == 0)
+            #expect(await device.becomesIdle()?.pending == 0)
             #expect(server.requests.count { $0.group == "7" } == 5)
             #expect(clock.now >= begun.adding(seconds: 7200))
             #expect(try device.count("sync.finished") == 3)
@@ -133,16 +124,7 @@ import TidemarkTesting
         try await QuotaDevice.with(model) { device, server, clock async throws in
             server.limit("7", to: 2)
             for number in 1...5 { try device.putEntry("e\(number)") }
-            await device.engine.start(SyncTriggers(every: .zero))
-
-            var last: EngineStatus?
-            for await status in device.engine.status
-            where status.activity == .idle && status.lastOutcome != nil {
-                last = status
-                break
-            }
-
-            #expect(last?.pending == 0)
+            #expect(await device.becomesIdle()?.pending == 0)
             #expect(try device.count("sync.finished") == 3)
         }
     }

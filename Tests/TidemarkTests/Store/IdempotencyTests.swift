@@ -23,6 +23,16 @@ import TidemarkViews
         try replica.deleteTemporary()
     }
 
+    /// Writes something else under each of as many new keys.
+    private func write(_ count: Int, to replica: Replica) throws -> [IdempotencyKey] {
+        try (0..<count).map { _ in
+            let name = replica.makeIdempotencyKey()
+            let text = #"{"n":\#(try replica.position.rawValue)}"#
+            try replica.write(once: name) { tx in _ = try tx.put(key, Array(text.utf8)) }
+            return name
+        }
+    }
+
     @Test func `is made once, however often it is asked for`() throws {
         let replica = try replica()
         let name = replica.makeIdempotencyKey()
@@ -158,59 +168,39 @@ import TidemarkViews
     @Test func `is taken again once the clock is right that was years ahead`() throws {
         let clock = ManualClock()
         let replica = try replica(clock)
-        var written = 0
-        func write(_ count: Int) throws -> [IdempotencyKey] {
-            try (0..<count).map { _ in
-                let name = replica.makeIdempotencyKey()
-                try replica.write(once: name) { tx in
-                    written += 1
-                    _ = try tx.put(key, Array(#"{"n":\#(written)}"#.utf8))
-                }
-                return name
-            }
-        }
         let day = 86_400
         clock.advance(by: .seconds(365 * day))
-        _ = try write(1)
+        _ = try write(1, to: replica)
         clock.advance(by: .seconds(31 * day))
-        _ = try write(2)
+        _ = try write(2, to: replica)
         clock.advance(by: .seconds(-396 * day))
 
-        let old = try write(2)
+        let old = try write(2, to: replica)
         clock.advance(by: .seconds(31 * day))
-        _ = try write(4)
+        _ = try write(4, to: replica)
 
         // Of keys that were forgotten by a right clock it is still known.
         clock.advance(by: .seconds(-5 * day))
         for old in old {
             expect(.keyExpired) { try replica.write(once: old) { tx in try tx.delete(key) } }
         }
-        _ = try write(1)
+        _ = try write(1, to: replica)
         try end(replica)
     }
 
     @Test func `keeps no other from being forgotten where its time is years ahead`() throws {
         let clock = ManualClock()
         let replica = try replica(clock)
-        var written = 0
-        func write() throws -> IdempotencyKey {
-            let name = replica.makeIdempotencyKey()
-            try replica.write(once: name) { tx in
-                written += 1
-                _ = try tx.put(key, Array(#"{"n":\#(written)}"#.utf8))
-            }
-            return name
-        }
         let day = 86_400
         clock.advance(by: .seconds(5000 * day))
-        let ahead = try write()
+        let ahead = try write(1, to: replica)
         clock.advance(by: .seconds(-5000 * day))
-        for _ in 0..<3 { _ = try write() }
+        _ = try write(3, to: replica)
         clock.advance(by: .seconds(31 * day))
-        let new = [try write(), try write(), try write(), try write()]
+        let new = try write(4, to: replica)
 
         let keys = try replica.journal.read { views in try views.idempotencyKeys() }
-        #expect(Set(keys) == Set(new + [ahead]))
+        #expect(Set(keys) == Set(new + ahead))
         try end(replica)
     }
 }
