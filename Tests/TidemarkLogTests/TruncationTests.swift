@@ -235,6 +235,7 @@ import TidemarkStore
             try scratch.environment.read { try log.checkTail($0) }
         }
         #expect(error?.code == .corruptBase)
+        #expect(error?.position == Position(1))
     }
 
     @Test(arguments: [3, 5_000], [false, true])

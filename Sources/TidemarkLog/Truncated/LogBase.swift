@@ -84,7 +84,7 @@ extension EventLog {
             try sealed.first(transaction) != nil || sealed.last(transaction) == .start
         else { return }
         throw LogError(
-            .corruptBase, at: .start,
+            .corruptBase, at: Position(1),
             "the log begins at \(first), and the value \"base\", which says what was before, is "
                 + "not there")
     }
