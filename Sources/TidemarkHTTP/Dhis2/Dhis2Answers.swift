@@ -14,6 +14,7 @@ extension Dhis2Adapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
+            try Self.checkIsOwn(call, status, body)
             if case .perform(_, let id, _, _, _) = call, let answer = asked(of: id, status, body) {
                 return answer
             }
@@ -82,6 +83,26 @@ extension Dhis2Adapter {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Refuses what a server in DHIS2's place says, or the one before it while it is not up, where
+    /// the status would prove something.
+    ///
+    /// That there is no such object, or what became of an action, DHIS2 tells by a message in JSON.
+    private static func checkIsOwn(
+        _ call: ServerCall, _ status: Int, _ body: [UInt8]
+    ) throws(SyncFailure) {
+        let proving: Set<Int> =
+            switch call {
+            case .perform: [200, 400, 403, 404, 409]
+            case .read, .refetch, .poll: [404]
+            case .listPart(_, let parameters, _, _) where parameters[one] != nil: [404]
+            case .list, .listPart, .listWindow, .feed, .combined, .fetch, .describe, .create,
+                .update, .delete, .batch, .reserve:
+                []
+            }
+        guard proving.contains(status), (try? JSONDocument(parsing: body)) == nil else { return }
+        throw .foreign("\(status) without a message of DHIS2")
     }
 
     private func imported(

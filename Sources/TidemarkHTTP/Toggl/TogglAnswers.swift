@@ -2,6 +2,7 @@
 //
 //   status          to a list or a read      to a write of one entity
 //   2xx             what was asked for       done
+//   2xx, and 400, 403, 404, 405, 409 and 422, with a page: of a server in between, a failure
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
 //   402, quota      a failure of the call: too many requests
 //   403, bad token  unauthorized
@@ -37,7 +38,10 @@ extension TogglAdapter {
     ) -> SyncFailure? {
         let status = response.status.code
         switch status {
-        case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
+        case 200..<300 where isMarkup(body),
+            400 where isMarkup(body), 403...405 where isMarkup(body), 409 where isMarkup(body),
+            422 where isMarkup(body):
+            return .foreign("\(status) with a page in it")
         case 402: return TogglQuota.failure(response.headerFields)
         case 403 where message(body).contains(badToken): return .unauthorized
         case 403 where call.isWriteOfOne || isReadOfWorkspace(call): return nil

@@ -139,6 +139,38 @@ import TidemarkSync
             try answer(.read(Self.entities, id: "T1"), version, 404, Self.none) == .absent)
     }
 
+    @Test(
+        arguments: ["2.37", "2.41", "2.42"],
+        ["<!doctype html><title>HTTP Status 404 – Not Found</title>", "404 page not found", ""])
+    func `that are missed by a server in between prove nothing`(
+        _ version: String, _ body: String
+    ) throws {
+        let action = ServerCall.perform(
+            Self.entities, id: "T1", action: "transfer",
+            parameters: ["program": "P", "orgUnit": "U"])
+        let calls: [(ServerCall, [Int])] = [
+            (.read(Self.events, id: "V1"), [404]),
+            (.read(Self.entities, id: "T1"), [404]),
+            (.refetch(Self.events, ids: ["V1"], together: nil), [404]),
+            (
+                .listPart(
+                    Self.entities, ["trackedEntity": "T1", "program": "P"], after: nil, page: nil),
+                [404]
+            ),
+            (action, [200, 400, 403, 404, 409]),
+        ]
+        for (call, statuses) in calls {
+            for status in statuses {
+                let found = try answer(call, version, status, body)
+                #expect(
+                    found == .failure(.foreign("\(status) without a message of DHIS2")),
+                    "\(call) \(status)")
+            }
+        }
+        let message = #"{"httpStatus":"OK","httpStatusCode":200,"message":"Ownership transferred"}"#
+        #expect(try answer(action, version, 200, message) == .stored(id: "T1", nil))
+    }
+
     @Test(arguments: [401, 403, 409], ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"])
     func `that are denied say nothing of the credentials`(
         _ status: Int, _ message: String

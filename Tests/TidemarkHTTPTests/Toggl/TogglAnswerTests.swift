@@ -252,6 +252,9 @@ import TidemarkSync
             #expect(toggl.failure(to: call, 302)?.name == "foreign")
             #expect(toggl.failure(to: call, 511)?.name == "foreign")
             #expect(toggl.failure(to: call, 200, " <html>welcome</html>")?.name == "foreign")
+            for status in [400, 403, 404, 405, 409, 422] {
+                #expect(toggl.failure(to: call, status, "<html>no</html>")?.name == "foreign")
+            }
         }
     }
 
