@@ -97,10 +97,10 @@ extension Interest {
     ) throws {
         var names: [EntityKey] = []
         let documents = try DocumentQuery(query.terms, of: T.collection, in: try views.model()) {
-            let ids = try views.ids(of: $0)
+            let keys = try views.keys(of: $0)
             names.append($0)
-            for id in ids { names.append(EntityKey($0.collection, id)) }
-            return ids
+            names += keys
+            return keys.map(\.id)
         }
         let condition = WatchCondition(
             documents.demand, asksForTrees: documents.asksForTrees

@@ -68,12 +68,12 @@ public struct EntityCondition<T: Entity>: Sendable {
 
     /// The string begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String>, _ prefix: String) -> Self {
-        Self(.hasPrefix(FieldNames.term(path), prefix))
+        Self(.hasPrefix(FieldNames.term(path), ExactString(prefix)))
     }
 
     /// The property has a string, and it begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
-        Self(.hasPrefix(FieldNames.term(path), prefix))
+        Self(.hasPrefix(FieldNames.term(path), ExactString(prefix)))
     }
 }
 

@@ -39,7 +39,7 @@ package enum QueryComparison: String, Sendable, Hashable, CaseIterable {
 package indirect enum QueryTerm: Sendable, Hashable {
     case compare(QueryField, QueryComparison, QueryLiteral)
     case isIn(QueryField, [QueryLiteral])
-    case hasPrefix(QueryField, String)
+    case hasPrefix(QueryField, ExactString)
     /// The entity or what counts in it has that status.
     case treeHas(EntityStatus)
     case and(QueryTerm, QueryTerm)

@@ -27,6 +27,31 @@ public enum QueryLiteral: Sendable, Hashable {
     case time(Timestamp)
     /// An entity, by any of its ids, which may be strings or whole numbers.
     case id(EntityKey)
+
+    /// Whether both are the same value; texts are where their bytes are.
+    public static func == (left: QueryLiteral, right: QueryLiteral) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.text(let left), .text(let right)): ExactString(left) == ExactString(right)
+        case (.time(let left), .time(let right)): left == right
+        case (.id(let left), .id(let right)): left == right
+        case (.null, _), (.bool, _), (.number, _), (.text, _), (.time, _), (.id, _): false
+        }
+    }
+
+    /// Adds the value.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .text(let value): hasher.combine(ExactString(value))
+        case .time(let value): hasher.combine(value)
+        case .id(let value): hasher.combine(value)
+        }
+    }
 }
 
 extension QueryValue {

@@ -27,7 +27,7 @@ struct TermReader {
         case .or(let left, let right): .or([try condition(left), try condition(right)])
         case .not(let inner): try not(condition(inner))
         case .isIn(let inner, let values): try isIn(try field(inner), values)
-        case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix)
+        case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix.text)
         case .treeHas(let status):
             .treeHas(RollUpClass(status), text: "tree has \(status.rawValue)")
         case .compare(let inner, let comparison, let value):

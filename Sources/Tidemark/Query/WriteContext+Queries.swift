@@ -37,8 +37,9 @@ extension WriteContext: EntityReading {
     private func forEachFound<T: Entity>(
         _ query: EntityQuery<T>, _ body: (FoundEntity) throws -> Bool
     ) throws {
-        let query = try DocumentQuery(
-            query.terms, of: T.collection, in: try draft.fold.model(), ids: draft.fold.ids(of:))
+        let query = try DocumentQuery(query.terms, of: T.collection, in: try draft.fold.model()) {
+            try draft.fold.keys(of: $0).map(\.id)
+        }
         guard query.limit != 0 else { return }
         let isInOrder = query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(body) { body in

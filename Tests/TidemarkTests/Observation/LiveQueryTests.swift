@@ -89,6 +89,21 @@ import TidemarkViews
         }
     }
 
+    @Test func `tells texts apart that differ in their Unicode form alone`() async throws {
+        try await withObserved { replica in
+            try await replica.write { tx in try tx.put(Errand("a", list: "e\u{301}")) }
+            let live = LiveQuery(replica, Errand.where(\.list == "\u{e9}"))
+            #expect(live.entities.isEmpty)
+            live.query = Errand.where(\.list == "e\u{301}")
+            #expect(live.entities.map(\.id.rawValue) == ["a"])
+
+            live.query = Errand.where(.hasPrefix(\.list, "\u{e9}"))
+            #expect(live.entities.isEmpty)
+            live.query = Errand.where(.hasPrefix(\.list, "e\u{301}"))
+            #expect(live.entities.map(\.id.rawValue) == ["a"])
+        }
+    }
+
     @Test func `says what it can't read, and keeps what it could`() async throws {
         try await withObserved { replica in
             try await replica.write { tx in try tx.put(Errand("a")) }

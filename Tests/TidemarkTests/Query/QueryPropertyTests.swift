@@ -254,7 +254,7 @@ private typealias Chore = QueryChore
         let field = field(&random)
         switch random.below(4) {
         case 0: return .isIn(field, (0..<random.below(5)).map { _ in literal(&random, field) })
-        case 1: return .hasPrefix(field, random.pick(texts))
+        case 1: return .hasPrefix(field, ExactString(random.pick(texts)))
         default:
             return .compare(
                 field, random.pick(QueryComparison.allCases), literal(&random, field))

@@ -148,5 +148,13 @@ private typealias ID = Tidemark.ID
         #expect(try replica.read { try $0.get(ID<QueryRoom>("server-7"))?.id.rawValue } == "r")
         let inWrite = try replica.write { tx in try tx.count(Chore.where(\.room == ID("r"))) }
         #expect(inWrite == 2)
+
+        // The room is gone until it is listed again; its chores name it all the same.
+        try replica.wipe(keeping: ["chores"], discardingPending: true)
+        #expect(try replica.read { try $0.get(ID<QueryRoom>("r")) } == nil)
+        #expect(try rooms("r") == "b d")
+        #expect(try rooms("server-7") == "b d")
+        let afterWipe = try replica.write { tx in try tx.count(Chore.where(\.room == ID("r"))) }
+        #expect(afterWipe == 2)
     }
 }
