@@ -21,8 +21,8 @@ extension Run {
         ]
         var times: [Pull: (without: [Double], with: [Double])] = [:]
         var bytes: [Pull: Int] = [:]
-        for _ in 0..<options.rounds {
-            for isKept in [false, true] {
+        for round in 0..<options.rounds {
+            for isKept in round.isMultiple(of: 2) ? [false, true] : [true, false] {
                 let path = "\(directory)/kept-\(UUID().uuidString)"
                 let remote = Remote.kinto(origin: "http://bench.test", bucket: "b")
                 var model = SyncModel(

@@ -55,14 +55,15 @@ extension Run {
             let peer = try TidemarkPeer(path)
             var (without, with): ([Double], [Double]) = ([], [])
             for round in 0..<options.rounds * 2 {
-                let start = round * count * 2
-                let first = try commits(start..<start + count, peer)
+                let numbers = round * count * 2..<(round + 1) * count * 2
+                let (early, late) = (numbers.prefix(count), numbers.suffix(count))
+                // What comes second writes to a larger store: that is each of them in turn.
+                if round.isMultiple(of: 2) { without += try commits(early, peer) }
                 let observing = try await begin(observed, peer.replica)
-                let second = try commits(start + count..<start + 2 * count, peer)
+                with += try commits(round.isMultiple(of: 2) ? late : early, peer)
                 observing.cancel()
                 await observing.value
-                without += first
-                with += second
+                if !round.isMultiple(of: 2) { without += try commits(late, peer) }
             }
             try peer.close()
             try FileManager.default.removeItem(atPath: path)
