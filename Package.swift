@@ -83,7 +83,9 @@ let package = Package(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(
             name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-        module("TidemarkStore", ["CLMDB", "CZstd", crypto]),
+        .target(
+            name: "CTidemarkSHA256", cSettings: optimized.isEmpty ? [] : [.unsafeFlags(["-O2"])]),
+        module("TidemarkStore", ["CLMDB", "CZstd", "CTidemarkSHA256", crypto]),
         module("TidemarkEvents"),
         module("TidemarkLog", ["TidemarkStore", "TidemarkEvents"]),
         module("TidemarkRules", ["TidemarkEvents"]),

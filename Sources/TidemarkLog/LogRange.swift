@@ -58,9 +58,7 @@ struct LogRange: Sendable {
     static let subtreeHeight = 6
     static let subtreeEvents = 1 << subtreeHeight
 
-    /// Thirty-two bytes an event; of a damaged one anything.
-    private var leaves: [UInt8] = []
-    private var input: [UInt8] = []
+    private var leaves = MerkleLeaves()
     private var last = (
         page: UInt(0), position: Position.start, isCommit: false, bytes: 0, isLookedUp: true
     )
@@ -71,39 +69,45 @@ struct LogRange: Sendable {
         bytesMax: UInt64 = .max, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         do {
-            guard
-                try takeSealed(log, depth, from: first, through: end, bytesMax, transaction)
-            else { return }
-            let start = try max(positions.last?.next ?? first, log.sealed.last(transaction).next)
-            try transaction.scan(
-                log.log, from: start.bigEndianBytes, prefix: [], reversed: false
-            ) { key, value in
-                let ended = CommitRecord.isKey(key) ? CommitRecord.position(key) : nil
-                let found = try ended ?? position(key, first)
-                // A commit's record goes with its last event.
-                guard found <= end, ended != nil || bytes < bytesMax else {
-                    next = found
-                    return false
-                }
-                let beginsPage = depth == .events && key.page != last.page
-                if beginsPage { try lookUpLast(log, transaction) }
-                if ended == nil {
-                    bytes += UInt64(value.count)
-                    if depth == .frames { checkFrame(found, value) } else { check(found, value) }
-                } else {
-                    take(commit: value, found)
-                }
-                guard depth == .events else { return true }
-                last = (key.page, found, ended != nil, value.count, false)
-                if beginsPage { try lookUpLast(log, transaction) }
-                return true
+            if try takeSealed(log, depth, from: first, through: end, bytesMax, transaction) {
+                try takeTable(log, depth, from: first, through: end, bytesMax, transaction)
             }
         } catch let error as LogError { failure = error }
-        if depth == .events {
-            try lookUpLast(log, transaction)
-            foldSubtrees()
+        leaves.finish()
+        guard depth == .events else { return }
+        try lookUpLast(log, transaction)
+        foldSubtrees()
+    }
+
+    /// Looks at the events of the table "log" that are not sealed.
+    private mutating func takeTable(
+        _ log: EventLog, _ depth: LogCheck.Depth, from first: Position, through end: Position,
+        _ bytesMax: UInt64, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        let start = try max(positions.last?.next ?? first, log.sealed.last(transaction).next)
+        try transaction.scan(
+            log.log, from: start.bigEndianBytes, prefix: [], reversed: false
+        ) { key, value in
+            let ended = CommitRecord.isKey(key) ? CommitRecord.position(key) : nil
+            let found = try ended ?? position(key, first)
+            // A commit's record goes with its last event.
+            guard found <= end, ended != nil || bytes < bytesMax else {
+                next = found
+                return false
+            }
+            let beginsPage = depth == .events && key.page != last.page
+            if beginsPage { try lookUpLast(log, transaction) }
+            if ended == nil {
+                bytes += UInt64(value.count)
+                if depth == .frames { checkFrame(found, value) } else { check(found, value) }
+            } else {
+                take(commit: value, found)
+            }
+            guard depth == .events else { return true }
+            last = (key.page, found, ended != nil, value.count, false)
+            if beginsPage { try lookUpLast(log, transaction) }
+            return true
         }
-        input = []
     }
 
     private mutating func foldSubtrees() {
@@ -121,22 +125,22 @@ struct LogRange: Sendable {
                 && (start.rawValue - 1) % UInt64(count) == 0
                 && (remarks.first?.index ?? .max) >= index + count
                 && (commits.first?.index ?? .max) >= index + count - 1
-            if isPlain {
-                var edge = MerkleEdge()
-                let bytes = SHA256Digest.byteCount
-                edge.append(
-                    nodes: leaves.span.extracting(bytes * index..<bytes * (index + count)),
-                    ofHeight: 0)
-                subtrees.append((index, edge.root))
-            }
+            if isPlain { subtrees.append((index, subtreeRoot(index))) }
             index += count
         }
+    }
+
+    /// The root of the subtree that begins with the event at an index.
+    private func subtreeRoot(_ index: Int) -> Hash {
+        let bytes = SHA256Digest.byteCount
+        let range = bytes * index..<bytes * (index + Self.subtreeEvents)
+        return MerkleEdge.root(of: leaves.hashes.span.extracting(range))
     }
 
     /// Adds the leaf of the event at an index to a tree.
     func appendLeaf(_ index: Int, to edge: inout MerkleEdge) {
         let count = SHA256Digest.byteCount
-        edge.append(leaf: leaves.span.extracting(count * index..<count * (index + 1)))
+        edge.append(leaf: leaves.hashes.span.extracting(count * index..<count * (index + 1)))
     }
 
     private func position(_ key: Span<UInt8>, _ first: Position) throws(LogError) -> Position {
@@ -228,7 +232,7 @@ struct LogRange: Sendable {
         hasLostCommits = true
         for number in first.rawValue...last.rawValue {
             positions.append(Position(number))
-            leaves.append(contentsOf: repeatElement(0, count: SHA256Digest.byteCount))
+            leaves.appendUnknown()
         }
     }
 
@@ -245,18 +249,12 @@ struct LogRange: Sendable {
         positions.append(position)
         let layout: EventFrame.Layout
         do throws(EventFrame.Damage) { layout = try EventFrame.Layout(of: value) } catch {
-            leaves.append(contentsOf: repeatElement(0, count: SHA256Digest.byteCount))
+            leaves.appendUnknown()
             return remark(.damaged(LogError(damage: error, at: position)))
         }
         let header = value.extracting(layout.header)
         let payload = value.extracting(layout.payload)
-        MerkleEdge.beginLeaf(position, header, in: &input)
-        if layout.isReference {
-            input.append(payload.extracting(BodyReference.hashRange))
-        } else {
-            SHA256Digest.append(payload, to: &input)
-        }
-        Self.appendHash(of: input, to: &leaves)
+        leaves.append(position, header, payload, isReference: layout.isReference)
         var event: Event
         do throws(ProtoError) {
             event = try Event(header: header.copied(), payload: [])
@@ -272,11 +270,6 @@ struct LogRange: Sendable {
         if let body { remark(.names(body)) }
         if let (name, run) = event.keptName { remark(.keeps(name, of: run)) }
         if let problem { remark(.foreign(event.kind, problem)) }
-    }
-
-    /// Apart, so that both may be parts of one range.
-    private static func appendHash(of input: borrowing [UInt8], to leaves: inout [UInt8]) {
-        SHA256Digest.append(input.span, to: &leaves)
     }
 
     /// Looks up the last record so far, unless that was done.

@@ -11,7 +11,10 @@ struct Module {
 /// Every folder with Swift files in Sources and Tools, from the bottom up; arrows point down only.
 let modules: [String: Module] = [
     "Sources/TidemarkStore": Module(
-        imports: ["CLMDB", "CZstd", "Crypto", "Glibc", "Musl", "Darwin", "Synchronization"],
+        imports: [
+            "CLMDB", "CZstd", "CTidemarkSHA256", "Crypto", "Glibc", "Musl", "Darwin",
+            "Synchronization",
+        ],
         onlyIn: ["Foundation": ["PartStream.swift"]]),
     "Sources/TidemarkEvents": Module(imports: ["Foundation", "FoundationEssentials"]),
     "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents"]),

@@ -69,7 +69,9 @@ import Testing
 
         let modules =
             ["\(bin)/Modules"]
-            + ["CLMDB", "CZstd"].map { Project.root.appending(path: "Sources/\($0)").path }
+            + ["CLMDB", "CZstd", "CTidemarkSHA256/include"].map {
+                Project.root.appending(path: "Sources/\($0)").path
+            }
         let compiled = try await Command.running(
             "swiftc",
             ["-swift-version", "6", "-parse-as-library", "-module-name", "Hello", source]

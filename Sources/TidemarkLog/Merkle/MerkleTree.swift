@@ -55,7 +55,7 @@ package struct MerkleEdge: Sendable, Hashable {
             var trailing = size >> UInt64(height)
             while trailing & 1 == 1 {
                 // The last two peaks become the node above them.
-                SHA256Digest.foldEnd(2 * Self.hashBytes, of: &joined, after: Self.nodePrefix)
+                SHA256Digest.joinLast(of: &joined, after: Self.nodePrefix)
                 trailing >>= 1
             }
             size += 1 << UInt64(height)
@@ -83,7 +83,7 @@ package struct MerkleEdge: Sendable, Hashable {
     }
 
     private static let leafPrefix: UInt8 = 0x00
-    private static let nodePrefix: [UInt8] = [0x01]
+    private static let nodePrefix: UInt8 = 0x01
 
     /// The leaf of one event.
     package static func leaf(position: Position, header: [UInt8], payloadHash: Hash) -> Hash {
@@ -103,7 +103,13 @@ package struct MerkleEdge: Sendable, Hashable {
     }
 
     package static func node(_ left: Hash, _ right: Hash) -> Hash {
-        SHA256Digest.of((nodePrefix + left + right).span)
+        SHA256Digest.of(([nodePrefix] + left + right).span)
+    }
+
+    /// The root of a perfect subtree over leaves, or other nodes of one height.
+    static func root(of nodes: Span<UInt8>) -> Hash {
+        guard nodes.count > hashBytes else { return nodes.copied() }
+        return root(of: SHA256Digest.joined(nodes, after: nodePrefix).span)
     }
 
     private static let hashBytes = SHA256Digest.byteCount

@@ -87,27 +87,15 @@ final class LeafHashing: Sendable {
 
     private func part(_ range: Range<Int>) -> Part {
         let frames = frames
-        var input: [UInt8] = []
-        let isSubtree = range.count == 1 << Self.height
-        // An edge of its own folds a subtree up to its root, and else only collects the leaves.
-        var edge = MerkleEdge()
-        var leaves: [UInt8] = []
-        leaves.reserveCapacity(range.count * SHA256Digest.byteCount)
+        var leaves = MerkleLeaves(capacity: range.count)
         for index in range {
             let item = items[index]
-            let payload = frames.span.extracting(item.payload)
-            MerkleEdge.beginLeaf(
+            leaves.append(
                 Position(before.size + UInt64(index) + 1), frames.span.extracting(item.header),
-                in: &input)
-            if item.isReference {
-                input.append(payload.extracting(BodyReference.hashRange))
-            } else {
-                SHA256Digest.append(payload, to: &input)
-            }
-            SHA256Digest.append(input.span, to: &leaves)
+                frames.span.extracting(item.payload), isReference: item.isReference)
         }
-        guard isSubtree else { return Part(height: 0, nodes: leaves) }
-        edge.append(nodes: leaves.span, ofHeight: 0)
-        return Part(height: Self.height, nodes: edge.root)
+        leaves.finish()
+        guard range.count == 1 << Self.height else { return Part(height: 0, nodes: leaves.hashes) }
+        return Part(height: Self.height, nodes: MerkleEdge.root(of: leaves.hashes.span))
     }
 }
