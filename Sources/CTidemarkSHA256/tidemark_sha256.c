@@ -1,4 +1,5 @@
-// tidemark_sha256.c — the rounds of FIPS 180-4, section 6.2.2, four at a step, of one message or of two.
+// tidemark_sha256.c — the rounds of FIPS 180-4, section 6.2.2, four at a step, of one message or of
+// two.
 
 #include "tidemark_sha256.h"
 

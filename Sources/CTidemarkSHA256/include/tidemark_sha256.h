@@ -1,6 +1,6 @@
-// tidemark_sha256.h — SHA-256 (FIPS 180-4) of short messages by the processor's instructions for it, two
-// messages side by side: an instruction takes four cycles, and one can begin with each or each
-// second.
+// tidemark_sha256.h — SHA-256 (FIPS 180-4) of short messages by the processor's instructions for it,
+// two messages side by side: an instruction takes some cycles, in which one of the other message
+// can begin.
 //
 // It is for hashes of many short messages, where a library's state that is made and freed takes as
 // long as the hash. Where tidemark_has_sha256() is 0 the other functions must not be called.
