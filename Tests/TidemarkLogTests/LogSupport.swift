@@ -60,6 +60,15 @@ final class ScratchLog {
     func value(_ table: Table, _ key: [UInt8]) throws -> [UInt8] {
         try environment.read { transaction in try transaction.get(table, key) } ?? []
     }
+
+    /// Turns a bit of the block of sealed events that ends with one.
+    func damageBlock(endingAt last: UInt64) throws {
+        let table = environment.table("sealed")
+        let key = Position(last).bigEndianBytes + [0, 0, 0, 0]
+        var stored = try value(table, key)
+        stored[stored.count / 2] ^= 1
+        try environment.write { [stored] in try $0.put(table, key, stored) }
+    }
 }
 
 /// An event that differs from number to number.

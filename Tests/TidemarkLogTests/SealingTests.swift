@@ -142,14 +142,7 @@ import TidemarkStore
     func `both threads of a verification find what one finds`(_ isDamaged: Bool) throws {
         let scratch = try makeLog(events: 12_000)
         try seal(scratch, through: 9_000)
-        if isDamaged {
-            let table = scratch.environment.table("sealed")
-            var stored = try scratch.value(table, key(1_024))
-            stored[stored.count / 2] ^= 1
-            try scratch.environment.write { [stored] transaction in
-                try transaction.put(table, key(1_024), stored)
-            }
-        }
+        if isDamaged { try scratch.damageBlock(endingAt: 1_024) }
         let one = try scratch.verify()
         var check = try scratch.environment.read { transaction in
             try LogCheck(scratch.log, .events, transaction)
@@ -170,12 +163,7 @@ import TidemarkStore
     @Test func `of a damaged block each event is told, and the others are read`() throws {
         let scratch = try makeLog(events: 1_000)
         try seal(scratch)
-        let table = scratch.environment.table("sealed")
-        var stored = try scratch.value(table, key(512))
-        stored[stored.count / 2] ^= 1
-        try scratch.environment.write { [stored] transaction in
-            try transaction.put(table, key(512), stored)
-        }
+        try scratch.damageBlock(endingAt: 512)
 
         let verified = try scratch.verify()
         var (read, damaged): ([UInt64], [UInt64]) = ([], [])

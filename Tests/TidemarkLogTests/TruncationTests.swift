@@ -259,11 +259,7 @@ import TidemarkStore
 
     @Test func `a damaged event keeps what is before it from being dropped`() throws {
         let (scratch, ends, _) = try makeLog(events: 1_000, sealed: 900)
-        let table = scratch.environment.table("sealed")
-        let key = Position(256).bigEndianBytes + [0, 0, 0, 0]
-        var stored = try scratch.value(table, key)
-        stored[stored.count / 2] ^= 1
-        try scratch.environment.write { [stored] in try $0.put(table, key, stored) }
+        try scratch.damageBlock(endingAt: 256)
 
         let last = try #require(ends.first { $0 > 300 })
         #expect(throws: LogError.self) { try truncate(scratch, at: last) }

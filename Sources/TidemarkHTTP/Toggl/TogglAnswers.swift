@@ -37,11 +37,12 @@ extension TogglAdapter {
         _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
     ) -> SyncFailure? {
         let status = response.status.code
-        switch status {
-        case 200..<300 where isMarkup(body),
-            400 where isMarkup(body), 403...405 where isMarkup(body), 409 where isMarkup(body),
-            422 where isMarkup(body):
+        let isAboutWhatWasAsked =
+            (200..<300).contains(status) || [400, 403, 404, 405, 409, 422].contains(status)
+        if isAboutWhatWasAsked, isMarkup(body) {
             return .foreign("\(status) with a page in it")
+        }
+        switch status {
         case 402: return TogglQuota.failure(response.headerFields)
         case 403 where message(body).contains(badToken): return .unauthorized
         case 403 where call.isWriteOfOne || isReadOfWorkspace(call): return nil
