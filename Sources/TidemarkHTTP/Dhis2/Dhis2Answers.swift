@@ -222,7 +222,7 @@ extension Dhis2Adapter {
                 result.unreadable.append(misfit(kind, bytes, error))
             }
         }
-        if items.count >= pageSize(of: collection) {
+        if items.count >= pageSize(of: collection) || !items.isEmpty && Self.tellsOfMore(body) {
             result.next = String(try Self.number(page) + 1)
         }
         // Of no change there is no time; the list goes on where it did.
@@ -231,6 +231,16 @@ extension Dhis2Adapter {
             result.cursor = cursor(after, beforeAllAheadOf: date, kind)
         }
         return result
+    }
+
+    /// Whether the server says that more follows a page that is not full.
+    ///
+    /// Older ones take out of a page what the user may not see after it was cut. That it is the
+    /// last one counts for nothing, as 2.41 says so of full pages; and of an empty page older ones
+    /// say that it is not the last.
+    private static func tellsOfMore(_ body: [UInt8]) -> Bool {
+        guard let pager = JSON.value("pager", of: body) else { return false }
+        return pager["isLastPage"] == .bool(false) || pager["nextPage"]?.stringValue != nil
     }
 
     /// The objects that were asked for; what else a server gives is none of them.

@@ -175,6 +175,31 @@ import TidemarkSync
         if records == 1 { #expect(page.records[0].children[0].unreadable.count == 1) }
     }
 
+    @Test(arguments: [
+        // What the user may not see was taken out of a page that was cut before.
+        (#"{"[L]":[#],"pager":{"page":3,"pageSize":2,"isLastPage":false}}"#, "4"),
+        (#"{"[L]":[#],"pager":{"page":3,"pageSize":2,"nextPage":"http://x"}}"#, "4"),
+        (#"{"[L]":[#],"pager":{"page":3,"pageSize":2,"isLastPage":true}}"#, nil),
+        (#"{"[L]":[#],"pager":{"page":3,"pageSize":2}}"#, nil),
+        (#"{"[L]":[#],"pager":7}"#, nil),
+        // A full one may have others behind it whatever is said of it.
+        (#"{"[L]":[#,#],"pager":{"isLastPage":true}}"#, "4"),
+        (#"{"[L]":[],"pager":{"page":3,"isLastPage":false}}"#, nil),
+    ])
+    func `a page that is not full has others behind it where the server says so`(
+        _ answer: String, _ next: String?
+    ) throws {
+        let body = answer.replacing("[L]", with: "trackedEntityInstances")
+            .replacing("#", with: #"{"trackedEntityInstance":"t1"}"#)
+        let list = ServerCall.listPart(
+            entities("trackedEntityInstance", pageSize: 2), part, after: nil, page: "3")
+        guard
+            case .page(let page) = try adapter("2.37.0").answer(
+                to: list, HTTPResponse(status: .ok), body: Array(body.utf8))
+        else { return #expect(Bool(false)) }
+        #expect(page.next == next)
+    }
+
     @Test(arguments: ["[]", "{}", #"{"trackedEntities":7}"#, "<html>"])
     func `an answer that is no list is malformed`(_ body: String) throws {
         let answer = try adapter("2.41").answer(
