@@ -71,14 +71,16 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 13
+        case .entities: 14
+        case .outbox: 13
         case .watermarks: 12
-        case .contents, .decisions, .schedule: 10
-        case .issues: 8
+        case .contents, .decisions: 11
+        case .schedule: 10
+        case .issues: 9
         case .places: 6
         case .bindings, .syncRuns: 4
-        case .access: 3
-        case .placeholders, .rivals, .rollUps, .idempotencyKeys: 2
+        case .access, .rollUps: 3
+        case .placeholders, .rivals, .idempotencyKeys: 2
         case .store, .pools: 1
         }
     }

@@ -58,7 +58,6 @@ extension Fold {
         put(.stagedLast(set), sync.bigEndianBytes)
         guard waits else { return try drop(staged: set) }
         put(.staging(set), nil)
-        var count = 0
         for collection in try model().members(of: set) {
             for (place, value) in try ledgerRows(
                 Ledger.staged + EntityKey.prefix(of: collection.name))
@@ -70,9 +69,8 @@ extension Fold {
                 let row = try StagedRow(parsing: value)
                 let word = row.word(on: key).checked
                 try serverSays(word, row.position, isDeletion: row.isDeletion)
-                count += 1
-                // What an event wrote is searched from its end.
-                if count % Self.wordsAtOnce == 0 { try takeSoFar(event, position) }
+                // Each meets the rules as a word of its own does, before the next one changes rows.
+                try takeSoFar(event, position)
             }
             let end = RowKey.stagedEnd(collection.name)
             guard let bytes = try get(end) else { continue }
@@ -82,8 +80,6 @@ extension Fold {
             try pulled(list, PullCompleted(stored: row.payload), row.position)
         }
     }
-
-    private static let wordsAtOnce = 32
 
     /// Forgets what waits of a set.
     private func drop(staged set: String) throws {

@@ -179,4 +179,54 @@ import TidemarkViews
         try ends("stages", in: run, set: "metadata")
         #expect(try seen().count == 100)
     }
+
+    @Test func `shows with each of its entities what was hidden for want of it`() throws {
+        var model = Self.model
+        model.collections[2].references = [Reference("program", to: "programs", missing: .hides)]
+        try register(model)
+        let first = try run()
+        for id in ["a", "b"] {
+            try says("notes/\(id)", #"{"id":"\#(id)","program":"\#(id)"}"#, in: first)
+        }
+        #expect(try seen() == [])
+
+        let second = try run()
+        for id in ["a", "b"] { try says("programs/\(id)", #"{"id":"\#(id)"}"#, in: second) }
+        try ends("stages", in: second, set: "metadata")
+        #expect(try seen() == ["notes/a", "notes/b", "programs/a", "programs/b"])
+        #expect(try store.journal.read { try $0.issues() }.isEmpty)
+    }
+
+    @Test func `hides what it brings whose reference leads nowhere`() throws {
+        var model = Self.model
+        model.collections[1].references = [Reference("program", to: "programs", missing: .hides)]
+        try register(model)
+        let run = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: run)
+        for (id, program) in [("a", "p"), ("b", "q"), ("c", "p")] {
+            try says("stages/\(id)", #"{"id":"\#(id)","program":"\#(program)"}"#, in: run)
+        }
+        try ends("stages", in: run, set: "metadata")
+        #expect(try seen() == ["programs/p", "stages/a", "stages/c"])
+    }
+
+    @Test func `takes the word on what referred to an entity that goes with it`() throws {
+        var model = Self.model
+        model.collections[1].references = [
+            Reference("program", to: "programs", removal: RemovalRule())
+        ]
+        try register(model)
+        let first = try run()
+        try says("programs/p", #"{"id":"p"}"#, in: first)
+        try says("stages/s", #"{"id":"s","program":"p"}"#, in: first)
+        try ends("stages", in: first, set: "metadata")
+        let second = try run()
+        try says("programs/p", nil, in: second)
+        try says("stages/s", #"{"id":"s","program":null,"name":"new"}"#, in: second)
+        try ends("stages", in: second, set: "metadata")
+
+        #expect(try seen() == ["stages/s"])
+        let row = try store.entity(EntityKey("stages", "s"))
+        #expect(text(row?.base) == #"{"id":"s","program":null,"name":"new"}"#)
+    }
 }
