@@ -71,9 +71,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 14
-        case .outbox: 13
-        case .watermarks: 12
+        case .entities, .outbox: 14
+        case .watermarks: 13
         case .contents, .decisions: 11
         case .schedule: 10
         case .issues: 9

@@ -14,6 +14,8 @@ package struct StagedRow: Sendable, Hashable {
     package var position: Position
     package var recordedAt: Timestamp
     package var sync: Position
+    /// What a rule of the app answered to it.
+    package var cause: Position?
     package var isDeletion = false
     package var asOf: Position?
     package var serverTime: Timestamp?
@@ -24,7 +26,7 @@ package struct StagedRow: Sendable, Hashable {
         self.init(position: position, recordedAt: event.recordedAt, sync: sync)
         isDeletion = event.kind == .serverDeleted
         (asOf, serverTime, revision) = (event.asOf, event.serverTime, event.revision)
-        payload = event.payload
+        (cause, payload) = (event.cause, event.payload)
     }
 
     private init(position: Position, recordedAt: Timestamp, sync: Position) {
@@ -37,7 +39,7 @@ package struct StagedRow: Sendable, Hashable {
     func word(on key: EntityKey) -> Event {
         Event(
             isDeletion ? .serverDeleted : .serverUpserted, recordedAt: recordedAt, key: key,
-            sync: sync, asOf: asOf, serverTime: serverTime, revision: revision,
+            cause: cause, sync: sync, asOf: asOf, serverTime: serverTime, revision: revision,
             json: payload.isEmpty ? nil : payload)
     }
 
@@ -58,6 +60,7 @@ package struct StagedRow: Sendable, Hashable {
         writer.signed(6, serverTime?.rawValue ?? 0)
         writer.bytes(7, revision?.rawValue ?? [])
         writer.bytes(8, payload)
+        writer.position(9, cause)
         return writer.bytes
     }
 
@@ -74,6 +77,7 @@ package struct StagedRow: Sendable, Hashable {
             case 6: serverTime = Timestamp(rawValue: try field.signed())
             case 7: revision = Revision(rawValue: try field.bytes())
             case 8: payload = try field.bytes()
+            case 9: cause = try field.position()
             default: continue
             }
         }

@@ -229,4 +229,30 @@ import TidemarkViews
         let row = try store.entity(EntityKey("stages", "s"))
         #expect(text(row?.base) == #"{"id":"s","program":null,"name":"new"}"#)
     }
+
+    @Test func `follows what a rule of the app answered to its word`() throws {
+        var model = Self.model
+        model.collections[0].conflict = .custom("mine")
+        try register(model)
+        let first = try run()
+        try says("programs/p", #"{"id":"p","a":1}"#, in: first)
+        try ends("stages", in: first, set: "metadata")
+        // Pending since a model whose programs could be edited.
+        try store.write(.about(.localUpdated, "programs/p", #"{"set":{"a":2},"unset":[]}"#))
+
+        let second = try run()
+        try store.write(
+            .about(
+                .ruleAnswered, "programs/p", #"{"rule":"mine","version":3,"answer":"local"}"#))
+        var word = Event.about(
+            .serverUpserted, "programs/p", #"{"id":"p","a":9}"#, asOf: second.rawValue)
+        word.sync = second
+        word.cause = try store.journal.read { $0.last }
+        try store.write(word)
+        try ends("stages", in: second, set: "metadata")
+
+        #expect(try seen() == ["programs/p"])
+        let row = try store.entity(EntityKey("programs", "p"))
+        #expect(text(row?.document) == #"{"id":"p","a":2}"#)
+    }
 }
