@@ -26,8 +26,7 @@ extension Fold {
             try forgetSides(cause)
         case .absent:
             guard let collection = event.collection else { return }
-            let target = PullTarget(collection)
-            if try held(target)?.position == cause { put(.held(target), nil) }
+            if let place = try heldPlace(of: collection, since: cause) { put(place, nil) }
         case .unreadable:
             guard let collection = event.collection else { return }
             try readAnswered(collection, payload, position)
@@ -143,7 +142,7 @@ extension RowReading {
         case .warned:
             try issue.key.flatMap { try entity(at: .entity($0)).issuesAt } == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
-        case .absent: try held(PullTarget(issue.collection))?.position == issue.position
+        case .absent: try heldPlace(of: issue.collection, since: issue.position) != nil
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
         case .dangling: try issue.key.flatMap { try dangling($0)?.position } == issue.position
         case .unfetched: try get(.unfetched(issue.position)) != nil
@@ -223,6 +222,17 @@ extension RowReading {
     /// Both sides of the open conflicts that an event of the server won.
     package func sides(_ position: Position) throws -> ConflictRow? {
         try get(.sides(position)).map { try ConflictRow(parsing: $0) }
+    }
+
+    /// Where the entities are held that a list of a collection, or of a part of it, did not name.
+    ///
+    /// - Parameter position: the event that held them.
+    fileprivate func heldPlace(
+        of collection: CollectionName, since position: Position
+    ) throws -> RowKey? {
+        try ledgerRows(Ledger.held + EntityKey.prefix(of: collection)).first { row in
+            try HeldRow(parsing: row.value)?.position == position
+        }?.key
     }
 
     private func heldBack() throws -> [IssueRow] {

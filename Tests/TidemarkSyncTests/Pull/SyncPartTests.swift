@@ -164,6 +164,26 @@ import TidemarkViews
         }
     }
 
+    @Test func `asks about many that a part does not name, and follows the answer`() async throws {
+        let server = TreeServer()
+        let all = (1...12).map { visit("v\($0)", "P1") }
+        server.list(Self.p1, all)
+        server.list(Self.p2, [visit("other", "P2")])
+        try await TreeDevice.with(Self.both, server) { device async throws in
+            #expect(try await device.sync().isSynced)
+            server.list(Self.p1, Array(all.prefix(5)))
+            #expect(try await device.engine.sync(full: true).held == ["visits": 7])
+            let issues = try device.replica.issues()
+            let issue = try #require(issues.first)
+
+            try device.replica.answer(issue.id, .keepTheirs)
+
+            #expect(try device.replica.issues().isEmpty)
+            #expect(try ids(device) == ["other", "v1", "v2", "v3", "v4", "v5"])
+            #expect(try await device.sync().isSynced)
+        }
+    }
+
     @Test func `has few missing ones read back, one by one`() async throws {
         let server = TreeServer()
         server.list(Self.p1, [visit("a", "P1"), visit("b", "P1"), visit("c", "P1")])
