@@ -69,8 +69,30 @@ extension Fold {
         }
         // A record that is to be read again has to be listed again: only a new list does that.
         put(place, nil)
-        try endList(PullTarget(collection))
-        try owe(PullTarget(collection), position)
+        for target in try targets(bringing: collection) {
+            try endList(target)
+            try owe(target, position)
+        }
+    }
+
+    /// What is listed for the records of a collection: its parts, and those of the collections in
+    /// whose records they stand.
+    private func targets(bringing name: CollectionName) throws -> [PullTarget] {
+        let model = try model()
+        var names = [name]
+        var count = 0
+        while count < names.count {
+            let inner = names[count]
+            for owner in model.collections where !names.contains(owner.name) {
+                if owner.embeds.contains(where: { $0.collection == inner }) {
+                    names.append(owner.name)
+                }
+            }
+            count += 1
+        }
+        return try names.flatMap { name in
+            try model[name].map(concludedTargets) ?? [PullTarget(name)]
+        }
     }
 }
 

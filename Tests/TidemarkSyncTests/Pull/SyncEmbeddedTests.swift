@@ -208,6 +208,29 @@ import TidemarkViews
         }
     }
 
+    @Test func `are listed with those that hold them where one is to be read again`() async throws {
+        let server = TreeServer()
+        func list(_ inner: String) {
+            let outer = visit("v1", of: "p1", #","tests":[\#(inner)]"#)
+            server.list("patients", [patient("p1", [outer])])
+        }
+        list(#"{"visit":"v1"}"#)
+        try await with(server) { device, server async throws in
+            _ = try await device.sync()
+            let issues = try device.replica.issues()
+            let issue = try #require(issues.first)
+            #expect(issue.kind == .unreadable && issue.collection == "tests")
+            list(test("t1", of: "v1"))
+            _ = server.takeRequests()
+
+            try device.replica.answer(issue.id, .retry)
+            #expect(try await device.sync().isSynced)
+
+            #expect(server.takeRequests() == ["patients"])
+            #expect(try live(device) == ["patients/p1", "visits/v1", "tests/t1"])
+        }
+    }
+
     @Test(arguments: ["a tombstone", "a whole list", "a read"])
     func `go with the one that holds them`(_ way: String) async throws {
         let server = TreeServer()

@@ -200,6 +200,27 @@ import TidemarkViews
         }
     }
 
+    @Test func `is listed whole where a record of it is to be read again`() async throws {
+        let server = TreeServer()
+        server.list(Self.p1, [visit("a", "P1"), #"{"program":"P1"}"#])
+        server.list(Self.p2, [visit("other", "P2")])
+        try await TreeDevice.with(Self.both, server) { device async throws in
+            _ = try await device.sync()
+            let issues = try device.replica.issues()
+            let issue = try #require(issues.first)
+            #expect(issue.kind == .unreadable)
+            server.list(Self.p1, [visit("a", "P1"), visit("b", "P1")])
+            _ = server.takeRequests()
+
+            try device.replica.answer(issue.id, .retry)
+            #expect(try await device.sync().isSynced)
+
+            #expect(server.takeRequests() == [Self.p1, Self.p2])
+            #expect(try ids(device) == ["a", "b", "other"])
+            #expect(try device.replica.issues().isEmpty)
+        }
+    }
+
     @Test func `ends a list at its limit, of which nothing follows`() async throws {
         let model = Self.model([ListRule(["program": "P1"], limit: 3)])
         let server = TreeServer()
