@@ -61,19 +61,19 @@ extension CollectionModel {
     /// An edit after all steps.
     func migrated(_ patch: Patch) -> Patch {
         var patch = patch
-        for migration in migrations {
+        for (step, migration) in migrations.enumerated() {
             switch migration {
             case .rename(let old, let new):
                 let isKnown = patch.fieldNames.contains(new)
                 patch.set = patch.set.compactMap { field in
-                    if let name = element(field.name, of: old, in: new) {
+                    if let name = element(field.name, of: old, in: new, step) {
                         return Patch.Field(name, field.value)
                     }
                     guard field.name == old else { return field }
                     return isKnown ? nil : Patch.Field(new, field.value)
                 }
                 patch.unset = patch.unset.compactMap { name in
-                    if let name = element(name, of: old, in: new) { return name }
+                    if let name = element(name, of: old, in: new, step) { return name }
                     guard name == old else { return name }
                     return isKnown ? nil : new
                 }
@@ -93,17 +93,28 @@ extension CollectionModel {
         return patch
     }
 
-    /// The name of an element of a list that was renamed; nil for any other name.
-    private func element(_ name: String, of old: String, in new: String) -> String? {
-        guard name.utf8.first == UInt8(ascii: "/"), let list = keyed.list(in: new) else {
-            return nil
-        }
-        return KeyedList(old, by: list.key).key(in: name).map(list.name)
+    /// The name of an element of a list that a step renames; nil for any other name.
+    ///
+    /// - Parameter step: the place of the step: later ones may rename the list again, and the rule
+    ///   names it as it is after all of them.
+    private func element(
+        _ name: String, of old: String, in new: String, _ step: Int
+    ) -> String? {
+        guard name.utf8.first == UInt8(ascii: "/"),
+            let list = keyed.list(in: renamed(new, from: step + 1)),
+            let key = KeyedList(old, by: list.key).key(in: name)
+        else { return nil }
+        return KeyedList(new, by: list.key).name(of: key)
     }
 
     /// The name that a field has after steps that another model did not have.
     package func renamed(_ field: String, since older: CollectionModel) -> String {
-        migrations.dropFirst(older.migrations.count).reduce(field) { name, step in
+        renamed(field, from: older.migrations.count)
+    }
+
+    /// The name that a field has after all steps from one on.
+    private func renamed(_ field: String, from step: Int) -> String {
+        migrations.dropFirst(step).reduce(field) { name, step in
             if case .rename(name, let new) = step { new } else { name }
         }
     }

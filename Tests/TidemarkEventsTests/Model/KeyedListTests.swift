@@ -54,4 +54,16 @@ private func model(_ members: String) throws -> CollectionModel {
         #expect(collection.renamed("old", since: CollectionModel("events")) == "values")
         #expect(collection.renamed("old", since: collection) == "old")
     }
+
+    @Test func `goes on with a list that was renamed twice`() throws {
+        let collection = try model(
+            #""keyed":{"c":"k"},"migrations":[{"rename":"a","to":"b"},{"rename":"b","to":"c"}]"#)
+        let patch = Patch(
+            set: [Patch.Field("/a/p", Array(#"{"k":"p"}"#.utf8))],
+            unset: ["/a/q", "/b/r", "/c/s", "/d/t"])
+
+        let read = collection.read(patch)
+
+        #expect(read.fieldNames == ["/c/p", "/c/q", "/c/r", "/c/s", "/d/t"])
+    }
 }
