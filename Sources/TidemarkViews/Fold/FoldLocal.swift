@@ -102,6 +102,8 @@ extension Fold {
             try settle(item, of: key, .annihilated, proof: proof, revision: nil)
         }
         row.pending = []
+        // What a person was asked about is in question no more.
+        row.refusal = nil
         forgetIssues(of: &row, key)
     }
 

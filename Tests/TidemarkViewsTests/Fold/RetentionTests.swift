@@ -146,6 +146,27 @@ import TidemarkViews
         try reach.check()
     }
 
+    @Test func `prunes what was deleted here while a person was asked about it, and came again`()
+        throws
+    {
+        var model = ReachStore.model
+        model.collections[2].conflict = .ask
+        let reach = try ReachStore(model)
+        try reach.workspace(1)
+        try reach.entry(1, in: 1)
+        try reach.edit("entries/1")
+        try reach.says("entries/1", nil)
+        #expect(try reach.row("entries/1").refusal?.isAsked == true)
+
+        try reach.store.write(.about(.localDeleted, "entries/1"))
+        try reach.entry(1, in: 1, daysAgo: 57)
+        #expect(try reach.row("entries/1").isInSync)
+        try reach.cleansUp()
+
+        #expect(try reach.kept("entries") == [])
+        try reach.check()
+    }
+
     @Test func `goes from what refers to what is referred to, also within one collection`() throws {
         var model = ReachStore.model
         model.collections[1].references.append(Reference("parent", to: "projects"))
