@@ -78,8 +78,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .issues: 9
         case .places: 6
         case .bindings, .syncRuns: 4
-        case .access, .rollUps: 3
-        case .placeholders, .rivals, .idempotencyKeys: 2
+        case .access, .rivals, .rollUps: 3
+        case .placeholders, .idempotencyKeys: 2
         case .store, .pools: 1
         }
     }

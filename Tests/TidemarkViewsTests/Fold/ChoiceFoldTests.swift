@@ -86,6 +86,28 @@ private let user = EntityKey("user", "5")
         #expect(try fold.derived(4, user)?.outcome == .withdrawn)
     }
 
+    @Test func `is made for what was hidden when it was looked for, also in a rebuild`() throws {
+        var entries = CollectionModel("entries")
+        entries.choices = [ChoiceRule("place", of: "places", missing: "noPlace")]
+        entries.references = [Reference("project", to: "projects", missing: .hides)]
+        let others = ["places", "projects"].map { CollectionModel($0) }
+        let last = CollectionModel("last")
+        let store = try ScratchStore()
+        for event in [
+            .registered(SyncModel(name: "choice", collections: others + [entries, last])),
+            .about(.serverUpserted, "places/7", #"{"id":"7"}"#),
+            .about(.serverUpserted, "entries/1", #"{"id":"1","project":"5","place":null}"#),
+            Self.listed("last"), .about(.serverUpserted, "projects/5", #"{"id":"5"}"#),
+            Self.listed("last"),
+        ] as [Event] {
+            try store.write(event)
+        }
+
+        let row = try store.entity(EntityKey("entries", "1"))
+        #expect(text(row?.document) == #"{"id":"1","project":"5","place":"7"}"#)
+        #expect(try store.differences().isEmpty)
+    }
+
     @Test func `gives way to the user's`() throws {
         try fold.apply([
             Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),

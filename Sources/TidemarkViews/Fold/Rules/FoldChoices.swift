@@ -19,7 +19,7 @@ struct FoldChoices: FoldRule {
         let name = entity.collection.name
         guard open.keys[name] != nil else { return }
         let collection = entity.collection
-        if entity.own().map({ collection.hasOpenChoice(in: $0) }) ?? false {
+        if entity.ownOnceSeen().map({ collection.hasOpenChoice(in: $0) }) ?? false {
             open.keys[name]?.insert(entity.key)
         } else {
             open.keys[name]?.remove(entity.key)
@@ -56,7 +56,8 @@ struct FoldChoices: FoldRule {
     }
 }
 
-/// The entities with a choice that is open, of the collections that were asked for.
+/// The entities with a choice that is open, of the collections that were asked for; hidden ones,
+/// too.
 private final class OpenChoices: FoldMemory {
     var keys: [CollectionName: Set<EntityKey>] = [:]
 }
@@ -114,13 +115,14 @@ extension Fold {
         }
     }
 
-    /// The entities of a collection with a choice that is open.
+    /// The entities of a collection with a choice that is open, also those that are hidden for want
+    /// of what they refer to: they may be seen without being met again.
     private func undecided(_ collection: CollectionModel) throws -> Set<EntityKey> {
         let open = memory(OpenChoices.self)
         if let known = open.keys[collection.name] { return known }
         var keys: Set<EntityKey> = []
         try forEachEncoded(in: collection.name) { key, value in
-            let own = try? EntityRow(parsing: value).ownDocument(in: collection)
+            let own = try? EntityRow(parsing: value).ownDocumentOnceSeen(in: collection)
             if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
             return true
         }

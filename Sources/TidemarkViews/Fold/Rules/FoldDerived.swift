@@ -152,6 +152,15 @@ extension EntityRow {
         return try JSONDocument(parsing: bytes)
     }
 
+    /// The same, also where it is hidden for want of what it refers to: that may come without
+    /// another look at the entity.
+    func ownDocumentOnceSeen(in collection: CollectionModel) throws(JSONError) -> JSONDocument? {
+        guard isHidden, collection.hidesDangling else { return try ownDocument(in: collection) }
+        var row = self
+        row.isHidden = false
+        return try row.ownDocument(in: collection)
+    }
+
     /// The user's pending mutations, read by the collection's current model.
     ///
     /// A derived change that may have reached the server with one of them, about the same field, is

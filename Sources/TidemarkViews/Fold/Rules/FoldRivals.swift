@@ -15,7 +15,7 @@ struct FoldRivals: FoldRule {
 
     func isRule(of collection: CollectionModel) -> Bool { collection.rivals != nil }
 
-    /// Notes whether the entity holds the state.
+    /// Notes whether the entity holds the state, once it is seen.
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
@@ -26,7 +26,7 @@ struct FoldRivals: FoldRule {
             row.pending.isEmpty && collection.migrations.isEmpty
             && !rule.isHeld(in: row.base, of: collection)
         try fold.noteRunner(
-            row, entity.key, collection, isOver ? nil : entity.own(), event, position)
+            row, entity.key, collection, isOver ? nil : entity.ownOnceSeen(), event, position)
     }
 
     func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold) {
@@ -98,7 +98,7 @@ struct FoldRivals: FoldRule {
             }
             try fold.forEachEncoded(in: collection.name) { key, value in
                 let row = try EntityRow(parsing: value)
-                let own = try? row.ownDocument(in: collection)
+                let own = try? row.ownDocumentOnceSeen(in: collection)
                 try fold.noteRunner(row, key, collection, own, event, position, isAnew: true)
                 return true
             }

@@ -163,7 +163,7 @@ final class ModelRules: Sendable {
 struct MetEntity {
     let key: EntityKey
     let collection: CollectionModel
-    var row: EntityRow
+    var row: EntityRow { didSet { knownOwn = nil } }
     private var knownOwn: JSONDocument??
 
     init(_ key: EntityKey, _ collection: CollectionModel, _ row: EntityRow) {
@@ -178,6 +178,12 @@ struct MetEntity {
         let own = try? row.ownDocument(in: collection)
         knownOwn = .some(own)
         return own
+    }
+
+    /// The same, also where it is hidden for want of what it refers to.
+    mutating func ownOnceSeen() -> JSONDocument? {
+        guard row.isHidden, collection.hidesDangling else { return own() }
+        return try? row.ownDocumentOnceSeen(in: collection)
     }
 }
 

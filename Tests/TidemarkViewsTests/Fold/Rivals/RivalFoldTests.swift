@@ -280,4 +280,25 @@ private let three = EntityKey("entries", "3")
         #expect(row.pending.map(\.isDerived) == [true, false])
         #expect(row.pending.map(\.position) == [Position(3), Position(4)])
     }
+
+    @Test func `one that was hidden when the server spoke of it is one once it is seen`() throws {
+        var entries = CollectionModel("entries", lastChangeField: "at")
+        entries.rivals = RivalRule(whileNull: "duration", start: "start", stop: .nextStart)
+        entries.references = [Reference("project", to: "projects", missing: .hides)]
+        let project = #","project":"5""#
+        try fold.apply([
+            .registered(
+                SyncModel(name: "timers", collections: [CollectionModel("projects"), entries])),
+            Timers.says("1", "10:00", at: "10:00", more: project),
+            Timers.says("1", "10:00", at: "10:30", more: project),
+            Timers.says("2", "11:00", at: "11:00"),
+        ])
+        #expect(try fold.entity(one)?.document == nil)
+
+        try fold.apply([
+            .about(.serverUpserted, "projects/5", #"{"id":"5"}"#, revision: "1"), Timers.page(),
+        ])
+        #expect(try duration(one) == "3600")
+        #expect(try duration(two) == "null")
+    }
 }
