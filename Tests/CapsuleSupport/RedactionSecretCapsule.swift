@@ -9,11 +9,11 @@ import TidemarkViews
 enum SecretCapsule {
     static let places = [
         "account", "device", "boot", "origin", "bucket", "variable", "id", "field", "nested",
-        "fieldname", "escaped", "array", "unset", "path", "query", "etag", "requestbody", "sentid",
-        "message", "errorbody", "alert", "nextpage", "unreadable", "unreadname", "problem",
-        "calendar", "calendarname", "longbody", "bytes", "opaque", "cursor", "epoch", "serverid",
-        "heldid", "detail", "answer", "baseid", "basefield", "refusal", "alias", "baseaccount",
-        "pending", "newmember",
+        "fieldname", "escaped", "array", "unset", "path", "query", "destination", "etag",
+        "requestbody", "sentid", "message", "errorbody", "alert", "nextpage", "unreadable",
+        "unreadname", "problem", "calendar", "calendarname", "longbody", "bytes", "opaque",
+        "cursor", "epoch", "serverid", "heldid", "detail", "answer", "baseid", "basefield",
+        "refusal", "alias", "baseaccount", "pending", "newmember",
     ]
 
     static func secret(_ place: String) -> String {
@@ -78,7 +78,8 @@ enum SecretCapsule {
                 .requestSent,
                 """
                 {"method":"PUT","path":"/v1/\(percent("path"))/\(s("sentid"))?q=\
-                \(percent("query"))&\(s("query"))","If-Match":"\\"\(s("etag"))\\"",\
+                \(percent("query"))&\(s("query"))","Destination":"/v1/\(s("destination"))",\
+                "If-Match":"\\"\(s("etag"))\\"",\
                 "covers":[13],"rule":"push/1","body":{"data":{"title":"\(s("requestbody"))"}}}
                 """, id
             ),

@@ -5,6 +5,8 @@ package struct RequestSent: MemberPayload, EventPayload {
     package var method: String?
     /// From the server's root on, with the query.
     package var path: String?
+    /// Where a move or a copy leads, from the host's root on.
+    package var destination: String?
     /// The version that must stand for the request to be done, and the one that must not.
     package var ifMatch: String?
     package var ifNoneMatch: String?
@@ -32,6 +34,7 @@ package struct RequestSent: MemberPayload, EventPayload {
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("method", \.method, .text, .plain),
         PayloadMember("path", \.path, .text, .path),
+        PayloadMember("Destination", \.destination, .text, .path),
         PayloadMember("If-Match", \.ifMatch, .text, .token),
         PayloadMember("If-None-Match", \.ifNoneMatch, .text, .token),
         PayloadMember("sentAt", \.sentAt, .time, .time),
@@ -45,7 +48,9 @@ package struct RequestSent: MemberPayload, EventPayload {
         PayloadMember(of: \.file),
     ]
 
-    package var gist: String? { [method, path].compactMap(\.self).joined(separator: " ") }
+    package var gist: String? {
+        [method, path, destination.map { "to \($0)" }].compactMap(\.self).joined(separator: " ")
+    }
 
     /// `sent with PUT /v1/…`.
     package static func words(of event: Event) -> String? {

@@ -122,7 +122,7 @@ extension Event {
         if asOf != other.asOf { return "asOf" }
         if serverTime != other.serverTime { return "serverTime" }
         if revision != other.revision { return "revision" }
-        let replayed = other.withoutProgress(unlike: self).withRule(of: self)
+        let replayed = other.withoutProgress(unlike: self).logged(as: self)
         let (own, others) = (withoutKept, replayed.withoutKept)
         if own != others { return own.path(to: others, "payload") }
         if payloadType != other.payloadType { return "payloadType" }
@@ -160,17 +160,19 @@ extension Event {
         return event
     }
 
-    /// The write by the version of its rule that made the recorded one, where that is an older one:
-    /// only what they send counts.
-    private func withRule(of recorded: Event) -> Event {
-        func version(_ sent: RequestSent?) -> Int? {
-            sent?.rule?.split(separator: "/").last.flatMap { Int($0) }
+    /// The write as an older engine logged the recorded one: by an older version of its rule, and
+    /// without where it leads.
+    private func logged(as recorded: Event) -> Event {
+        func version(_ sent: RequestSent) -> Int? {
+            sent.rule?.split(separator: "/").last.flatMap { Int($0) }
         }
-        let old = recorded.read(RequestSent.self)
-        guard var sent = read(RequestSent.self), let before = version(old),
-            let now = version(sent), before < now
-        else { return self }
-        sent.rule = old?.rule
+        guard let old = recorded.read(RequestSent.self), let new = read(RequestSent.self) else {
+            return self
+        }
+        var sent = new
+        if let before = version(old), let now = version(sent), before < now { sent.rule = old.rule }
+        if old.destination == nil { sent.destination = nil }
+        guard sent != new else { return self }
         var event = self
         event.payload = sent.encoded
         return event

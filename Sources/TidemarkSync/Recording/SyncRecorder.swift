@@ -293,9 +293,22 @@ extension RequestSent {
         self.init()
         method = request.method.rawValue
         path = request.path
+        destination = request.destination
         ifMatch = request.headers[.ifMatch]
         ifNoneMatch = request.headers[.ifNoneMatch]
         self.sentAt = sentAt
+    }
+}
+
+extension ServerRequest {
+    private static let destination = HTTPField.Name("Destination")
+
+    /// Where a move or a copy leads, without the server; nil for any other request.
+    fileprivate var destination: String? {
+        guard let address = Self.destination.flatMap({ headers[$0] }) else { return nil }
+        guard let scheme = address.firstRange(of: "://") else { return address }
+        let place = address[scheme.upperBound...]
+        return place.firstIndex(of: "/").map { String(place[$0...]) } ?? "/"
     }
 }
 
