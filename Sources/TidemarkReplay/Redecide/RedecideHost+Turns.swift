@@ -18,15 +18,55 @@ extension RedecideHost {
             try land(write)
             return try await group.next()
         }
+        let isStuck = state.withLock { state in
+            state.open.isEmpty && !state.parked.isEmpty && !state.isFree
+        }
+        if isStuck { throw stop(stuck()) }
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             let place = state.open.indices.last { run.reads[state.open[$0]].answer.overtook == $0 }
-            guard !state.open.isEmpty else { return nil }
-            let number = state.open.remove(at: place ?? 0)
+            let number: Int
+            if !state.open.isEmpty {
+                number = state.open.remove(at: place ?? 0)
+            } else if !state.parked.isEmpty {
+                number = state.parked.removeFirst()
+            } else {
+                return nil
+            }
             state.released.insert(number)
             return state.waiters.removeValue(forKey: number)
         }
         waiter?.resume()
         return try await group.next()
+    }
+
+    /// Sends a question ahead of which no answer is recorded: nothing comes of it before the
+    /// recording ends.
+    func park(_ question: SyncQuestion) -> SyncReply {
+        let number = state.withLock { state in
+            let number = (state.parked.last ?? 0) - 1
+            state.parked.append(number)
+            return number
+        }
+        return SyncReply(question) { [self] in
+            await release(of: number)
+            return nobody(question)
+        }
+    }
+
+    /// Why the run does not go on where it waits for answers of which none is recorded.
+    private func stuck() -> any Error {
+        let (isDone, isAsked) = state.withLock { state in
+            (commit(state) == nil, unasked(state).isEmpty)
+        }
+        if isDone { return RedecideStop.recordEnds }
+        guard isAsked else { return unansweredAhead }
+        return comparison.instead("waits for an answer that was not recorded", following)
+    }
+
+    /// The run can't be decided on, as the log does not tell of answers that came ahead.
+    var unansweredAhead: RedecideStop {
+        let why = "what was asked and not answered when the process ended is not in the log"
+        return .notDecided(following?.position ?? run.first.position, why)
     }
 
     /// Waits until an answer is released, or nobody waits for it any more.

@@ -46,6 +46,8 @@ final class RedecideHost: SyncHost {
         /// The reads among them whose answer may be handed over.
         var released: Set<Int> = []
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Reads that were sent ahead and of which no answer is recorded, by numbers below zero.
+        var parked: [Int] = []
         /// Writes that are on their way, and the answers that may be handed over.
         var flying: [Position: SyncQuestion] = [:]
         var landed: [Position: (ServerAnswer, AnswerRecord)] = [:]
@@ -245,8 +247,15 @@ final class RedecideHost: SyncHost {
             return found
         }
         guard let found else {
-            guard progress.isFree else { throw stop(missing(question)) }
-            return SyncReply(question) { [self] in nobody(question) }
+            if progress.isFree { return SyncReply(question) { [self] in nobody(question) } }
+            // The answers to lists before it may be in the log.
+            if question.isAhead, run.finished == nil { return park(question) }
+            throw stop(missing(question))
+        }
+        let before = progress
+        if found.read.asOf != question.asOf, !before.parked.isEmpty, !before.isFree {
+            // It was asked earlier, when an answer came that was not logged.
+            throw stop(unansweredAhead)
         }
         let isLost = !progress.isFree && loses(found.read)
         if isLost { state.withLock { $0.isFree = true } }
@@ -267,14 +276,11 @@ final class RedecideHost: SyncHost {
 
     /// Why a read has no answer that was not recorded.
     private func missing(_ question: SyncQuestion) -> any Error {
-        let (isOver, writes) = state.withLock { state in
-            (unasked(state).isEmpty, nextWrite(state) != nil)
+        let (isOver, isDone, isParked) = state.withLock { state in
+            (unasked(state).isEmpty, commit(state) == nil, !state.parked.isEmpty)
         }
-        if run.finished == nil, isOver, !writes { return RedecideStop.recordEnds }
-        if question.isAhead, run.finished == nil {
-            let why = "what was asked and not answered when the process ended is not in the log"
-            return RedecideStop.notDecided(following?.position ?? run.first.position, why)
-        }
+        if run.finished == nil, isDone { return RedecideStop.recordEnds }
+        if isParked { return unansweredAhead }
         return comparison.instead(of: following, asks: question, isOver: isOver)
     }
 
