@@ -53,9 +53,7 @@ struct CapsuleDigests {
                 }
                 continue
             }
-            if view.recorded == nil, isNameless,
-                commit.entries.contains(where: { Self.isTakenOut(view.view, with: $0.event) })
-            {
+            if view.recorded == nil, isNameless, Self.isTakenOut(view.view, of: commit) {
                 continue
             }
             if view.recorded != nil || view.made != nil { compared += 1 }
@@ -64,7 +62,12 @@ struct CapsuleDigests {
         return found.first.map { ($0, found.count - 1) }
     }
 
-    /// Whether the digest of a view was removed with the names in an event.
+    /// Whether a commit's digest of a view was removed with the names in an event, where names
+    /// were removed.
+    static func isTakenOut(_ view: View, of commit: Capsule.Commit) -> Bool {
+        commit.entries.contains { isTakenOut(view, with: $0.event) }
+    }
+
     private static func isTakenOut(_ view: View, with event: Event) -> Bool {
         switch (view, event.kind) {
         case (.syncRuns, .syncFinished): true

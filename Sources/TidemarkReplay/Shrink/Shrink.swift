@@ -84,6 +84,8 @@ struct Shrinker {
     var current: ShrinkHistory
     /// For each commit, the digests of today's fold of the whole log.
     var wholeDigests: [Int: [ViewDigest]] = [:]
+    /// For each commit, the views whose recorded digests were removed together with names.
+    private let takenOut: [Int: Set<View>]
     var signature: FailureSignature?
     var tries = 0
     var phases: [ShrinkProgress.Phase: ShrinkProgress] = [:]
@@ -102,6 +104,14 @@ struct Shrinker {
         self.progress = progress
         source = ShrinkSource(capsule, tellsDigests: failure.needsDigests)
         current = ShrinkHistory(source)
+        var takenOut: [Int: Set<View>] = [:]
+        if !capsule.provenance.namesRemote, failure.needsDigests {
+            for (index, commit) in capsule.commits.enumerated() {
+                let views = View.allCases.filter { CapsuleDigests.isTakenOut($0, of: commit) }
+                if !views.isEmpty { takenOut[index] = Set(views) }
+            }
+        }
+        self.takenOut = takenOut
     }
 
     mutating func run() throws -> ShrinkResult {
@@ -168,23 +178,24 @@ struct Shrinker {
             let isTrue = try history.fold.read { try predicate.holds(in: $0) }
             return isTrue ? FailureSignature("true", at: history.fold.position) : nil
         case .diverges(nil):
-            return difference(history, recorded: recorded(history))
+            return difference(history, recorded: recorded(history), takenOut: takenOut)
         case .diverges(let fold?):
             let anew = try made(history, isLast: false).refolded(apply: fold)
             let recorded = anew.commits.map(\.views)
-            return difference(history, recorded: recorded)
+            return difference(history, recorded: recorded, takenOut: [:])
         case .found(let check): return try check(try made(history, isLast: false))
         }
     }
 
     private func difference(
-        _ history: ShrinkHistory, recorded: [[ViewDigest]]
+        _ history: ShrinkHistory, recorded: [[ViewDigest]], takenOut: [Int: Set<View>]
     ) -> FailureSignature? {
         let commits = zip(source.byCommit(history.indexes), recorded).map { unit, recorded in
-            (
+            let commit = unit.first.map { source.commits[$0] }
+            return RecordedDifference.Digests(
                 last: unit.last.map { source.entries[$0].position } ?? .start, recorded: recorded,
-                made: unit.first.flatMap { history.digests[source.commits[$0]] } ?? []
-            )
+                made: commit.flatMap { history.digests[$0] } ?? [],
+                takenOut: commit.flatMap { takenOut[$0] } ?? [])
         }
         return RecordedDifference(commits, history.fold.rows, base: source.base)?.signature
     }

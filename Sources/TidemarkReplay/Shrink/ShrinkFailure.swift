@@ -62,11 +62,17 @@ package enum ShrinkFailure {
 struct RecordedDifference {
     var signature: FailureSignature
 
+    /// The digests of a commit.
+    struct Digests {
+        var last: Position
+        var recorded: [ViewDigest]
+        var made: [ViewDigest]
+        /// Views whose recorded digests were removed together with names.
+        var takenOut: Set<View>
+    }
+
     /// The first difference, by the rules of ``Journal/compareWithRebuilt(in:)``.
-    init?(
-        _ commits: [(last: Position, recorded: [ViewDigest], made: [ViewDigest])],
-        _ rows: MemoryRows, base: Capsule.Base
-    ) {
+    init?(_ commits: [Digests], _ rows: MemoryRows, base: Capsule.Base) {
         var fingerprints: [UInt32: [UInt8]] = [:]
         if base.fingerprints == View.allFingerprints, base.position > .start {
             for view in View.allCases { fingerprints[view.rawValue] = view.fingerprint }
@@ -76,6 +82,7 @@ struct RecordedDifference {
                 let recorded = commit.recorded.first { $0.view == view.rawValue }
                 let made = commit.made.first { $0.view == view.rawValue }
                 if let recorded { fingerprints[view.rawValue] = recorded.fingerprint }
+                if recorded == nil, commit.takenOut.contains(view) { continue }
                 guard recorded != made, fingerprints[view.rawValue] == view.fingerprint else {
                     continue
                 }

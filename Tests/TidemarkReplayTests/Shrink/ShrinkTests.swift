@@ -2,12 +2,16 @@
 
 import TestSupport
 import Testing
+import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkLog
 import TidemarkReplay
+import TidemarkTesting
 import TidemarkViews
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `shrinking a log` {
     /// A store with other things, and in between the four events by which a task is refused.
@@ -201,6 +205,35 @@ import TidemarkViews
         #expect(today.commits.dropLast() == result.capsule.commits.dropLast())
         #expect(today.commits.last != result.capsule.commits.last)
         #expect(try result.capsule.shrunk(to: .diverges()).capsule == result.capsule)
+    }
+
+    @Test func `what was removed with the server's name is no divergence, and hides none`()
+        async throws
+    {
+        let whole = try await SyncDevice.capsule(model: SyncWorld.paging(2).model) { recording in
+            for number in 0..<5 {
+                recording.world.server.put("lists/l\(number)", "{}")
+                recording.world.server.put("tasks/t\(number)", "{}")
+            }
+            try await recording.mustSync()
+        }
+        let capsule = whole.withoutRemote()
+        #expect(capsule.commits.flatMap(\.views).count < whole.commits.flatMap(\.views).count)
+        #expect(try FoldReplay(capsule).report.divergence == nil)
+
+        #expect(throws: ShrinkError.passes(last: capsule.last)) {
+            try capsule.shrunk(to: .diverges())
+        }
+
+        var planted = capsule
+        let entities = View.entities.rawValue
+        let commit = try #require(
+            planted.commits.lastIndex { $0.views.contains { $0.view == entities } })
+        let view = try #require(
+            planted.commits[commit].views.firstIndex { $0.view == entities })
+        planted.commits[commit].views[view].digest[0] ^= 1
+        let result = try planted.shrunk(to: .diverges())
+        #expect(result.signature.description.hasPrefix("digest entities "))
     }
 }
 
