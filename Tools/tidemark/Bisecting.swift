@@ -123,9 +123,15 @@ extension Capsule {
         var capsule = self
         capsule.commits.removeAll { $0.first > position }
         if let last = capsule.commits.indices.last, capsule.commits[last].last > position {
-            // The digests of a part of a commit were not recorded.
+            // Of a part of a commit no digests were recorded: today's take their place, as none at
+            // all would say that it made no rows.
+            let isDigested = commits.contains { !$0.views.isEmpty }
             capsule.commits[last].entries.removeAll { $0.position > position }
             capsule.commits[last].views = []
+            // A fold that throws does so in the check as well.
+            if isDigested, let folded = try? capsule.refolded() {
+                capsule.commits[last].views = folded.commits[last].views
+            }
         }
         return capsule
     }

@@ -4,8 +4,12 @@
 import Foundation
 import TestSupport
 import Testing
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkLog
 import TidemarkReplay
 import TidemarkTesting
+import TidemarkViews
 
 @testable import CapsuleSupport
 
@@ -100,6 +104,38 @@ struct `bisect and shrink on the command line` {
             #expect(stopped.code == 2)
             #expect(stopped.complaints == "tidemark: the check ended with 130 at @8: stopped\n")
         }
+    }
+
+    @Test func `bisect takes no part of a commit for one that differs`() throws {
+        let tool = try HistoryTool()
+        defer { tool.delete() }
+        let store = try HistoryStore()
+        var maker = HistoryMaker(seed: 5)
+        try maker.write(10, to: store)
+        let key = EntityKey.task("x")
+        let third = try store.commit(
+            .of(.localCreated, key, #"{"id":"x","n":1}"#),
+            .of(.localUpdated, key, #"{"set":{"n":2},"unset":[]}"#),
+            .of(.localUpdated, key, #"{"set":{"n":3},"unset":[]}"#))
+        try maker.write(10, to: store)
+        let good = try store.capsule()
+        try good.write(to: tool.folder.path + "/good.capsule")
+        var bad = good
+        let index = try #require(good.commits.firstIndex { $0.last == third })
+        let view = try #require(
+            good.commits[index].views.firstIndex { $0.view == View.entities.rawValue })
+        bad.commits[index].views[view].digest[0] ^= 1
+        try bad.write(to: tool.folder.path + "/bad.capsule")
+        let replay = #""$tidemark" replay "$TIDEMARK_CAPSULE" --mode fold"#
+
+        let found = try tool.run(["bisect", "bad.capsule", "--check", replay])
+        let second = Position(third.rawValue - 1)
+        let none = try tool.run(
+            ["bisect", "good.capsule", "--check", replay, "--to", "\(second)"])
+
+        #expect(found.text.hasPrefix("\(third) makes it true: the check fails\n"), "\(found)")
+        #expect(none.code == 1 && none.text == "")
+        #expect(none.complaints.contains("it is false at @0 as at \(second)"), "\(none)")
     }
 
     @Test func `numbers that nobody has use for are told`() throws {
