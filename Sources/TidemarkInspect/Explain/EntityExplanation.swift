@@ -52,6 +52,13 @@ package struct EntityExplanation: Sendable {
         package var mutation: MutationRow?
     }
 
+    /// A deleted entity of its tree.
+    package struct DeletedAbove: Sendable, Hashable {
+        package var key: EntityKey
+        /// The event that deleted it, here or on the server.
+        package var position: Position?
+    }
+
     /// The entity's permanent key, even if another of its ids was given.
     package var key: EntityKey
     /// The field that was asked for; nil for the whole entity.
@@ -69,6 +76,8 @@ package struct EntityExplanation: Sendable {
     /// The hidden owner that the entity is hidden with; nil where it is hidden by itself or
     /// visible.
     package var hiddenOwner: EntityKey?
+    /// The deleted entity that it lies in, with which it is not seen; nil where there is none.
+    package var deletedAbove: DeletedAbove?
     /// The page whose word on it was left out, with all that stands in it; nil for none.
     package var withheldAt: Position?
     /// The reserved values that it holds.
@@ -98,6 +107,7 @@ package struct EntityExplanation: Sendable {
         }
         withheldAt = try views.withheldPage(key)
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
+        deletedAbove = try row.isOrphan ? views.deletedAbove(key, row) : nil
         let made =
             try views.decisions(about: keys + [EntityKey(key.collection, "")]).map { ($0, false) }
             + views.decisions(becauseOf: keys).map { ($0, true) }
@@ -187,5 +197,23 @@ extension ViewReader {
     fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
         try owners(of: key, row).compactMap { try found($0) }
             .first { $0.row.isHidden && $0.key != key }?.key
+    }
+
+    /// The deleted entity that one of a tree lies in, itself or with others around it.
+    fileprivate func deletedAbove(
+        _ key: EntityKey, _ row: EntityRow
+    ) throws -> EntityExplanation.DeletedAbove? {
+        guard let collection = try model()[key.collection] else { return nil }
+        var passed: Set<EntityKey> = [key]
+        var next = try place(of: row, in: collection)
+        while let place = next, passed.insert(place).inserted, let above = try found(place) {
+            if above.row.content == nil {
+                let deletion = above.row.pending.last { $0.kind == .delete }?.position
+                return EntityExplanation.DeletedAbove(
+                    key: above.key, position: deletion ?? above.row.basePosition)
+            }
+            next = try self.place(of: above.row, in: collection)
+        }
+        return nil
     }
 }

@@ -1,9 +1,9 @@
 // EntityFold.swift — the timeline of one entity: its events are folded again, and its row is
 // compared after each of them.
 //
-// Events of other entities are left out, except those that it belongs or refers to. If a rule
-// compared it with others, or its row in the views differs from the folded one, other entities had
-// an effect on it, and all events are folded.
+// Events of other entities are left out, except those that it belongs or refers to, or lies in. If
+// a rule compared it with others, or its row in the views differs from the folded one, other
+// entities had an effect on it, and all events are folded.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -50,13 +50,17 @@ extension EntityTimeline {
         isWhole = decisions.contains { Self.comparing.contains($0.row.rule) }
         if !isWhole {
             try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
-            let targets = try Self.targets(fold.steps, keys[0], views).subtracting(wanted)
-            if !targets.isEmpty {
-                wanted.formUnion(targets)
+            var more = try Self.targets(fold.steps, keys[0], views).union(fold.allAbove(views))
+            var passes = 1
+            // Where what it lies in was moved, only the events of that tell what it lay in.
+            while !more.isSubset(of: wanted), passes < Self.passesMax {
+                passes += 1
+                wanted.formUnion(more)
                 fold = EntityFold(keys)
                 try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+                more = try fold.allAbove(views)
             }
-            isWhole = try !fold.agrees(with: views, decisions)
+            isWhole = try !more.isSubset(of: wanted) || !fold.agrees(with: views, decisions)
         }
         if isWhole {
             fold = EntityFold(keys)
@@ -65,6 +69,9 @@ extension EntityTimeline {
         steps = fold.steps
         base = fold.base
     }
+
+    /// How often the log is read for some of its events, before all are folded.
+    private static let passesMax = 4
 
     /// The owners that the entity ever had, with which it may be hidden, and the entities that it
     /// referred to and that have another id on the server: requests and their answers use that id.
@@ -114,6 +121,8 @@ private struct EntityFold {
     private let models = ModelCache()
     private(set) var steps: [EntityStep] = []
     private(set) var base: (position: Position, row: EntityRow)?
+    /// What the entity and others of its tree lay in after their events, where not all are folded.
+    private var above: Set<EntityKey> = []
 
     init(_ keys: [EntityKey]) {
         self.keys = keys
@@ -145,6 +154,7 @@ private struct EntityFold {
                             { try journal.log.event(frame, at: position, transaction) })
                     else { return true }
                     try take(event, position, fold)
+                    if wanted != nil { try noteAbove(event, fold) }
                     guard fold.rowCount < Self.rowsMax else {
                         next = position.next
                         return false
@@ -207,6 +217,34 @@ private struct EntityFold {
         }
     }
 
+    private mutating func noteAbove(_ event: Event, _ fold: Fold) throws {
+        guard let named = event.key, named.collection == keys[0].collection,
+            let collection = try fold.model()[named.collection], collection.tree != nil
+        else { return }
+        let row = try fold.entity(fold.resolve(named))
+        if let place = try fold.place(of: row, in: collection) { above.insert(place) }
+    }
+
+    /// What the entity and others of its tree lay in, and what these lie in now, by all keys.
+    func allAbove(_ views: ViewReader) throws -> Set<EntityKey> {
+        guard let collection = try views.model()[keys[0].collection], collection.tree != nil
+        else { return [] }
+        var waiting = Array(above)
+        if let base, let place = try views.place(of: base.row, in: collection) {
+            waiting.append(place)
+        }
+        var found: Set<EntityKey> = []
+        while let next = waiting.popLast() {
+            guard found.insert(next).inserted else { continue }
+            found.formUnion(try views.keys(of: next))
+            guard let row = try views.found(next)?.row,
+                let place = try views.place(of: row, in: collection)
+            else { continue }
+            waiting.append(place)
+        }
+        return found
+    }
+
     /// Whether the views have the same rows of the entity.
     func agrees(with views: ViewReader, _ decisions: [PlacedDecision]) throws -> Bool {
         for key in keys where try rows[.entity(key)] != views.get(.entity(key)) { return false }
@@ -219,6 +257,21 @@ private struct EntityFold {
             try $0.decisions(about: keys)
         }
         return folded == decisions
+    }
+}
+
+extension RowReading {
+    /// What an entity of a tree lies in, or lay in when it was deleted; nil at the root, and where
+    /// that is not known.
+    func place(of row: EntityRow, in collection: CollectionModel) throws -> EntityKey? {
+        guard let tree = collection.tree, collection.treeReference != nil,
+            let document = row.treeDocument(in: collection)
+                ?? (row.base.isEmpty
+                    ? nil : try? collection.read(JSONDocument(parsing: row.base)))
+        else { return nil }
+        return try treeSpot(document, in: collection.name, tree).parent.map {
+            EntityKey(collection.name, $0)
+        }
     }
 }
 

@@ -32,6 +32,7 @@ extension EntityExplanation {
 
     private var head: String {
         if row.isHidden { return "\(key): out of reach" }
+        if row.isOrphan, row.content != nil { return "\(key): not seen" }
         if row.document == nil, row.pending.isEmpty {
             return row.prunedDigest.isEmpty ? "\(key): deleted" : "\(key): pruned"
         }
@@ -60,6 +61,11 @@ extension EntityExplanation {
             } else if let decision = last(["hidden"]), decision.row.rule == "access" {
                 reasons.append("not in a list of everything: \(decision.position)")
             }
+        }
+        if row.isOrphan, row.content != nil {
+            let name = deletedAbove.map { "\($0.key)" } ?? "what is not there"
+            let by = deletedAbove?.position.map { ", deleted by \($0)" } ?? ""
+            reasons.append("lies in \(name)\(by)")
         }
         if row.baseState == .absent, !row.prunedDigest.isEmpty, let decision = last(["pruned"]) {
             reasons.append("pruned by \(decision.row.rule): \(decision.position)")

@@ -69,6 +69,10 @@ extension EntityStep {
         if after.isHidden != before.isHidden {
             return (after.isHidden ? "out of reach" : "in reach again") + ", as what it belongs to"
         }
+        if after.isOrphan != before.isOrphan {
+            let name = event.key.map { " (\($0))" } ?? ""
+            return (after.isOrphan ? "not seen" : "seen again") + ", as what it lies in" + name
+        }
         if after.triedAt != before.triedAt { return "asked for, and the server has none" }
         if after.pending.count < before.pending.count { return "what followed, follows no more" }
         return "changed with \(event.kind)"

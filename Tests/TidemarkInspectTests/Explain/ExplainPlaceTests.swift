@@ -16,7 +16,7 @@ import TidemarkViews
         "  never sent", "  next: with the next run, which may begin at once",
     ]
 
-    /// A device with a folder, and a file in it.
+    /// A device with two folders, and a file in one of them.
     private func with(
         _ faults: [FaultRule] = [], _ body: (SyncDevice) async throws -> Void
     ) async throws {
@@ -24,6 +24,7 @@ import TidemarkViews
         world.rivalPuts("files/P", #"{"kind":"folder","name":"P"}"#)
         world.rivalPuts("files/a", #"{"kind":"file","name":"a","parent":"P"}"#)
         world.rivalPuts("files/other", #"{"kind":"file","name":"other"}"#)
+        world.rivalPuts("files/Q", #"{"kind":"folder","name":"Q"}"#)
         try await SyncDevice.with(world) { device in
             try await device.sync()
             try await body(device)
@@ -48,6 +49,51 @@ import TidemarkViews
                 ])
             try await device.sync()
             #expect(try device.waits() == [])
+        }
+    }
+
+    @Test func `name the deleted folder in which one lies, and what hid it and showed it again`()
+        async throws
+    {
+        try await with { device in
+            try device.delete("files/P")
+            let deleted = try #require(try device.events(of: "files/P").last).position
+            #expect(try device.why("files/a").first == "files/a: not seen")
+            #expect(try device.why("files/a").contains("  lies in files/P, deleted by \(deleted)"))
+
+            try device.discard("files/P")
+            let discarded = try #require(try device.events(of: "files/P").last).position
+            #expect(try device.why("files/a").first == "files/a: synced")
+            let history = try device.history("files/a")
+            #expect(
+                history.contains {
+                    $0.hasPrefix("\(deleted) ")
+                        && $0.contains("not seen, as what it lies in (files/P)")
+                })
+            #expect(
+                history.contains {
+                    $0.hasPrefix("\(discarded) ")
+                        && $0.contains("seen again, as what it lies in (files/P)")
+                })
+        }
+    }
+
+    @Test func `tell of a folder in which it lay only through others, and lies no more`()
+        async throws
+    {
+        try await with { device in
+            try device.patch("files/P", #"{"parent":"Q"}"#)
+            try device.delete("files/Q")
+            let deleted = try #require(try device.events(of: "files/Q").last).position
+            #expect(try device.why("files/a").contains("  lies in files/Q, deleted by \(deleted)"))
+            try device.discard("files/Q")
+            try device.patch("files/P", #"{"parent":null}"#)
+
+            #expect(
+                try device.history("files/a").contains {
+                    $0.hasPrefix("\(deleted) ")
+                        && $0.contains("not seen, as what it lies in (files/Q)")
+                })
         }
     }
 
