@@ -63,6 +63,9 @@ struct `the tool says` {
                 #expect(result.code == 1 && result.out != "", "\(verb)")
                 #expect(result.err == "tidemark: \(store): \(words); see tidemark verify\n")
             }
+            let replay = try await SyncTool.run("replay", store, "--mode", "fold")
+            #expect(replay.code == 1 && replay.out.contains(": the same"))
+            #expect(replay.err == "tidemark: \(store): \(words); see tidemark verify\n")
             let status = try await SyncTool.run("status", store)
             #expect(status.lines.contains("older     \(words)"))
             let json = try await SyncTool.run("status", store, "-o", "json")

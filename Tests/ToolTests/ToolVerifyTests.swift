@@ -175,6 +175,7 @@ struct `the tool's verification` {
             let whole = try Data(contentsOf: file)
             let verbs = [
                 ["list", "-o", "json"], ["dump", "-o", "json"], ["status", "-o", "json"],
+                ["replay", "--mode", "fold"],
             ]
             var right: [String] = []
             for verb in verbs { right.append(try await SyncTool.run(verb + [store]).out) }

@@ -84,7 +84,7 @@ struct ReplayCommand: AsyncParsableCommand {
             }
             return try await replayCorpus()
         }
-        let capsule = try ReplaySource.file(file).capsule()
+        let capsule = try capsule()
         guard !capsule.commits.isEmpty else { throw UsageError("\(file) has no events") }
         if let change { return try compare(change, capsule, through) }
         if !inject.isEmpty, mode != .redecide { return try compare(inject, capsule, through) }
@@ -96,6 +96,16 @@ struct ReplayCommand: AsyncParsableCommand {
         Terminal.endProgress()
         for report in reports { write(report) }
         if reports.contains(where: { !$0.isSame }) { throw Exit.findings }
+    }
+
+    /// The capsule, or all of the store.
+    private func capsule() throws -> Capsule {
+        guard FileManager.default.isFolder(file) == true else {
+            return try ReplaySource.file(file).capsule()
+        }
+        return try StoreArgument(path: file).read {
+            try $0.capsule(last: .max, note: "", namesRemote: true)
+        }
     }
 
     private func write(_ report: ReplayReport) {
@@ -207,6 +217,11 @@ struct ReplayCommand: AsyncParsableCommand {
             } catch let mistake as ReplayMistake {
                 line["problem"] = .string("\(mistake)")
                 lines = ["\(mistake)"]
+            } catch {
+                // The others are replayed all the same.
+                let words = Self.words(of: error)
+                line["problem"] = .string(words)
+                lines = ["\(bug.name): \(words)"]
             }
             Terminal.endProgress()
             let isExpected = line["divergence"] == nil && line["problem"] == nil
@@ -219,6 +234,13 @@ struct ReplayCommand: AsyncParsableCommand {
             }
         }
         if !isFine { throw Exit.findings }
+    }
+
+    private static func words(of error: any Error) -> String {
+        let told = TidemarkError.wrapping(error)
+        if let told = told as? TidemarkError { return told.message }
+        if let told = told as? UsageError { return told.message }
+        return "\(told)"
     }
 }
 

@@ -215,6 +215,28 @@ struct `the tool's replay` {
         }
     }
 
+    @Test func `replays the other bugs of a folder where one can't be read, and names that`() throws
+    {
+        try inFolder { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/bugs/broken", withIntermediateDirectories: true)
+            try Data("no capsule".utf8)
+                .write(to: URL(filePath: folder + "/bugs/broken/a.capsule"))
+            try story("broken", "replays", folder)
+
+            let result = try run("bugs", in: folder)
+            let objects = try run("bugs", "-o", "json", in: folder).text.split(separator: "\n")
+
+            #expect(result.code == 1 && result.complaints == "")
+            #expect(result.text.hasPrefix("broken: capsule notACapsule: "), "\(result.text)")
+            #expect(
+                result.text.hasSuffix(
+                    "kept-edit: as its story says\nlost-edit: as its story says\n"))
+            #expect(objects.count == 3 && objects[0].contains(#""name":"broken""#))
+            #expect(objects[0].contains(#""expected":false"#))
+        }
+    }
+
     @Test(
         arguments: [
             ("none", "there is no none; name a capsule or the folder of a store"),
