@@ -143,7 +143,10 @@ extension Dhis2Adapter {
         if case .read(let collection, _) = call, status == 404 {
             return isDenial(of: collection, message) ? .failure(.forbidden) : .absent
         }
-        if case .refetch = call, status == 404 { return .records([]) }
+        // Of several it only says that there is not every one.
+        if case .refetch(_, let ids, _) = call, status == 404, ids.count == 1 {
+            return .records([])
+        }
         let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return .failure(
             SyncFailure(status: status, headerFields: headers, message: String(words.prefix(200))))

@@ -18,6 +18,9 @@ public struct ServerTraits: Sendable, Hashable {
     /// show them.
     public var readBacksPerFetchMax = 1
     /// How many placeholders are asked for in one request: ``ServerCall/refetch(_:ids:together:)``.
+    ///
+    /// Where several fail that were asked for by such a number, each is asked for by itself.
+    /// Without one the server lists all that it has, whichever are asked for.
     public var refetchesPerRequestMax = Int.max
     /// How many bytes the ids of one request are at most, percent-encoded; a single one may be
     /// longer.

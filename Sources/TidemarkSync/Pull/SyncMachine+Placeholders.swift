@@ -65,4 +65,19 @@ extension SyncMachine {
         }
         return result
     }
+
+    /// Has placeholders asked for one by one that were asked for together in vain; false where that
+    /// would tell no more.
+    ///
+    /// Perhaps only one of them is not there, or out of reach, and the server answers for none.
+    mutating func refetchAlone(_ step: SyncStep, after failure: SyncFailure) -> Bool {
+        guard case .refetch(let collection, let ids, let together) = step, ids.count > 1,
+            traits.refetchesPerRequestMax < .max, case .refetching(let questions) = state
+        else { return false }
+        let isMalformed = if case .malformed = failure { true } else { false }
+        guard isMalformed || !failure.isServers else { return false }
+        let alone = ids.map { Refetch(collection: collection, ids: [$0], together: together) }
+        state = .refetching((questions ?? []) + alone.reversed())
+        return true
+    }
 }

@@ -72,7 +72,7 @@ extension SyncMachine {
             outcome.failure = failure
         } else if case .readBackAll(_, let items) = step {
             readAlone(items)
-        } else {
+        } else if !refetchAlone(step, after: failure) {
             passOver(step, failure)
         }
         return goOn(after: step)

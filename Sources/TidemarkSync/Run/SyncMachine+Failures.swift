@@ -197,6 +197,7 @@ extension SyncMachine {
             streak.answered()
             return readAlone(items)
         }
+        if refetchAlone(step, after: failure) { return streak.answered() }
         let known = knownToFail(step)
         passOver(step, failure)
         // Of a server that makes no values nothing else is known.
@@ -209,6 +210,7 @@ extension SyncMachine {
         {
             return
         }
+        if case .refetch = step, case .malformed = failure, streak.hasAnswer { return }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
         let isFirst = if case .readBack = step { false } else { true }

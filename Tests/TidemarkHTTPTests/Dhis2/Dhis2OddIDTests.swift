@@ -171,6 +171,20 @@ import TidemarkSync
         #expect(try answer(action, version, 200, message) == .stored(id: "T1", nil))
     }
 
+    @Test func `that are missed together prove nothing of each`() throws {
+        let enrollments = CollectionModel("enrollments", idField: "enrollment")
+        let sentence = "Enrollment with id E2 could not be found."
+        let body = #"{"httpStatusCode":404,"message":"\#(sentence)"}"#
+
+        let alone = try answer(
+            .refetch(enrollments, ids: ["E2"], together: nil), "2.41", 404, body)
+        let together = try answer(
+            .refetch(enrollments, ids: ["E1", "E2"], together: nil), "2.41", 404, body)
+
+        #expect(alone == .records([]))
+        #expect(together == .failure(.client(status: 404, sentence)))
+    }
+
     @Test(arguments: [401, 403, 409], ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"])
     func `that are denied say nothing of the credentials`(
         _ status: Int, _ message: String

@@ -22,6 +22,8 @@ private struct HidingAdapter: ServerAdapter {
         let found = Mutex<[ServerRecord]?>(nil)
         /// Why no question after placeholders can be asked.
         let failure = Mutex<SyncFailure?>(nil)
+        /// What questions after placeholders with one of these among them are refused with.
+        let refused = Mutex<[String: Int]>([:])
 
         /// The questions since the last time: `w1: 1 2`.
         func takeAsked() -> [String] {
@@ -35,7 +37,11 @@ private struct HidingAdapter: ServerAdapter {
     let state = State()
     private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
 
-    var traits: ServerTraits { kinto.traits }
+    var traits: ServerTraits {
+        var traits = kinto.traits
+        traits.refetchesPerRequestMax = 100
+        return traits
+    }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         guard case .refetch(let collection, let ids, let together) = call else {
@@ -56,6 +62,13 @@ private struct HidingAdapter: ServerAdapter {
             let hidden = state.hidden.withLock { $0 }
             page.records.removeAll { hidden.contains($0.id) }
             return .page(page)
+        }
+        let statuses = state.refused.withLock { $0 }
+        if let status = ids.compactMap({ statuses[$0] }).first {
+            guard status == 404, ids.count == 1 else {
+                return .failure(SyncFailure(status: status))
+            }
+            return .records([])
         }
         if let found = state.found.withLock({ $0 }) { return .records(found) }
         let list = ServerCall.list(collection, after: nil, page: nil)
@@ -221,6 +234,27 @@ private struct HidingAdapter: ServerAdapter {
             adapter.state.failure.withLock { $0 = nil }
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1", "2: 2"])
+            try expectWhole(device)
+        }
+    }
+
+    @Test(arguments: [404, 403, 409, 200])
+    func `come though one that is asked for with them can't be had`(_ status: Int) async throws {
+        for id in ["1", "2", "3"] {
+            entry("e\(id)", of: id, in: "9")
+            world.rivalPuts("projects/\(id)", #"{"name":"here"}"#)
+        }
+        adapter.state.refused.withLock { $0 = ["2": status] }
+        try await SyncDevice.with(world, adapter: adapter) { device in
+            #expect(try await device.sync().isSynced)
+
+            #expect(adapter.state.takeAsked() == ["9: 1 2 3", "9: 1", "9: 2", "9: 3"])
+            #expect(try placeholders(device) == ["2"])
+            #expect(try device.status("projects/3") == .synced)
+
+            // What the server does not have is asked for a day later.
+            try await device.sync()
+            #expect(adapter.state.takeAsked() == (status == 404 ? [] : ["9: 2"]))
             try expectWhole(device)
         }
     }

@@ -159,6 +159,22 @@ import TidemarkSync
         #expect(run.run() == usual.flatMap { $0 == step ? [$0, "renew", $0] : [$0] })
     }
 
+    @Test(arguments: [100, Int.max])
+    func `asks for placeholders one by one that fail together, where that may tell more`(
+        _ max: Int
+    ) {
+        var lists = CollectionModel("lists")
+        lists.placeholder = PlaceholderRule(refetch: RefetchRule(every: .hours(1)))
+        var traits = ServerTraits()
+        traits.refetchesPerRequestMax = max
+        var run = MachineScript([lists], traits: traits)
+        run.placeholders = ["1", "2"].map { PlaceholderFacts(EntityKey("lists", $0)) }
+        run.replies["refetch lists/1,2"] = [.answer(.failure(.client(status: 404, "")))]
+        run.replies["refetch lists/1"] = [.answer(.failure(.forbidden))]
+        let alone = max == .max ? [] : ["refetch lists/1", "refetch lists/2"]
+        #expect(run.run() == ["list lists", "refetch lists/1,2"] + alone + ["end"])
+    }
+
     @Test func `asks last for what failed before, and not before its time`() {
         var run = MachineScript(["a", "b", "c"].map { CollectionModel($0) })
         run.earlier.failing = [
