@@ -13,20 +13,39 @@ struct ReachAdapter: ServerAdapter {
     private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
     /// The workspaces that are out of reach.
     let lost: SyncBox<Set<String>>
+    /// Whether the list of workspaces only names them, so that they are fetched.
+    var onlyNames = false
 
     var traits: ServerTraits { ServerTraits() }
 
     var words: ServerWords { kinto.words }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        try kinto.request(for: call)
+        guard case .fetch(let collection, let ids) = call else {
+            return try kinto.request(for: call)
+        }
+        return try kinto.request(for: .read(collection, id: ids.first ?? ""))
     }
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        if case .fetch(let collection, let ids) = call {
+            let read = ServerCall.read(collection, id: ids.first ?? "")
+            let answer = kinto.answer(to: read, response, body: body)
+            guard case .record(let record) = answer else { return answer }
+            return .records([record])
+        }
         let answer = kinto.answer(to: call, response, body: body)
         guard case .page(var page) = answer else { return answer }
         page.records.removeAll { isLost($0, call.collection) }
-        if call.collection?.name == "workspaces" { page.cursor = nil }
+        if call.collection?.name == "workspaces" {
+            page.cursor = nil
+            if onlyNames {
+                page.references = page.records.filter { !$0.isDeleted }.map {
+                    ServerReference(id: $0.id, revision: $0.revision)
+                }
+                page.records.removeAll { !$0.isDeleted }
+            }
+        }
         return .page(page)
     }
 

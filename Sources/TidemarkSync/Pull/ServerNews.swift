@@ -106,6 +106,7 @@ package struct ServerNews {
         if overwrites, !row.pending.isEmpty { return true }
         switch row.baseState {
         case .live:
+            if try isHiddenByItself(key, row) { return true }
             if isIDOnly { return row.isPlaceholder }
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.

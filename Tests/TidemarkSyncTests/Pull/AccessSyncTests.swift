@@ -15,7 +15,7 @@ import TidemarkViews
 @Suite(.serialized) struct `a run that` {
     /// A device with workspaces 1 and 2, each with a project and an entry.
     private func with(
-        _ world: SyncWorld = .reach(), lost: Set<String> = [],
+        _ world: SyncWorld = .reach(), lost: Set<String> = [], onlyNames: Bool = false,
         _ body: (SyncWorld, SyncDevice, SyncBox<Set<String>>) async throws -> Void
     ) async throws {
         for id in ["1", "2"] {
@@ -25,7 +25,8 @@ import TidemarkViews
         }
         let box = SyncBox<Set<String>>()
         box.value = lost
-        try await SyncDevice.with(world, adapter: ReachAdapter(lost: box)) { device in
+        let adapter = ReachAdapter(lost: box, onlyNames: onlyNames)
+        try await SyncDevice.with(world, adapter: adapter) { device in
             #expect(try await device.sync().isSynced)
             try await body(world, device, box)
             try device.verify()
@@ -122,6 +123,25 @@ import TidemarkViews
             #expect(try ids(device, "entries") == ["1", "2"])
             #expect(world.writes == ["PUT entries/2 = 200"])
             #expect(try device.decisions().contains("workspaces/2 gained"))
+        }
+    }
+
+    @Test func `finds a lost workspace in a list that only names it sees it again, and pushes it`()
+        async throws
+    {
+        try await with(onlyNames: true) { world, device, lost async throws in
+            try device.patch("workspaces/2", #"{"name":"mine"}"#)
+            lost.value = ["2"]
+            #expect(try await device.sync().pending == 1)
+            #expect(try ids(device, "workspaces") == ["1"])
+            #expect(world.writes == [])
+
+            lost.value = []
+            #expect(try await device.sync().isSynced)
+
+            #expect(try ids(device, "workspaces") == ["1", "2"])
+            #expect(try ids(device, "entries") == ["1", "2"])
+            #expect(world.writes == ["PUT workspaces/2 = 200"])
         }
     }
 
