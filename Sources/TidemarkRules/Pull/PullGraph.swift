@@ -18,13 +18,23 @@ package struct PullGraph: Sendable, Hashable {
     }
     private var nodes: [Node]
     private let parallel: Int
+    /// The collections of which a list is asked for only when those before it were persisted.
+    private let inTurn: Set<CollectionName>
+    /// The index of the list that is persisted now.
+    private var current = 0
     /// From here on nothing is asked for: what comes after a failed list is never persisted.
     private var end: Int
 
     /// The lists of targets, in the order in which they are persisted.
-    package init(_ targets: [PullTarget], _ model: SyncModel, parallel: Int) {
+    ///
+    /// - Parameter inTurn: collections whose lists are asked for one after the other.
+    package init(
+        _ targets: [PullTarget], _ model: SyncModel, parallel: Int,
+        inTurn: Set<CollectionName> = []
+    ) {
         nodes = targets.map { Node(target: $0, after: model[$0.collection]?.listedAfter ?? []) }
         self.parallel = parallel
+        self.inTurn = inTurn
         end = nodes.count
     }
 
@@ -51,13 +61,23 @@ package struct PullGraph: Sendable, Hashable {
         // A list can't wait for one that is asked for after itself.
         var before: Set<CollectionName> = []
         var ready: [PullTarget] = []
+        var unpersisted: Set<CollectionName> = []
         let free = max(0, parallel - inFlight)
-        for node in nodes[..<end] {
-            let isFree = !node.after.contains { open.contains($0) && before.contains($0) }
+        for (index, node) in nodes[..<end].enumerated() {
+            let name = node.target.collection
+            let isFree =
+                !node.after.contains { open.contains($0) && before.contains($0) }
+                && !(inTurn.contains(name) && unpersisted.contains(name))
             if node.state == .waiting, isFree, ready.count < free { ready.append(node.target) }
-            before.insert(node.target.collection)
+            before.insert(name)
+            if index >= current { unpersisted.insert(name) }
         }
         return ready
+    }
+
+    /// Takes note that a list is persisted next, and those before it were.
+    package mutating func goOn(to target: PullTarget) {
+        current = nodes.firstIndex { $0.target == target } ?? current
     }
 
     /// Whether it has the list of a target.

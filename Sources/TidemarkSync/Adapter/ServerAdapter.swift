@@ -62,6 +62,8 @@ public struct ServerTraits: Sendable, Hashable {
     public var sentInPart: Set<CollectionName> = []
     /// The collections of whose entities an answer may show only a part:
     /// ``ServerAdapter/completed(_:of:by:in:_:)``.
+    ///
+    /// Their lists are made one after the other, also where others are made at the same time.
     public var shownInPart: Set<CollectionName> = []
     /// Whether the answer that one entity is not there may mean that its whole collection is out of
     /// reach: it counts only behind a list of the collection in the same run, and is a failure of

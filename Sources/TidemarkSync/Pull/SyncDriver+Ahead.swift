@@ -108,6 +108,7 @@ extension SyncDriver {
             goOn(with: run.machine.unlisted, &run)
         }
         guard model.settings.parallel > 1 else { return .inLine }
+        run.ahead?.graph.goOn(to: list.target)
         while let ahead = run.ahead {
             switch ahead.next(list.target, run.pace, at: run.moment) {
             case .take(let answered):
@@ -153,8 +154,11 @@ extension SyncDriver {
             case .over: break
             }
         }
+        // What an answer shows only in part adds to what the list before showed.
         var ahead = ListsAhead(
-            graph: PullGraph([], model, parallel: model.settings.parallel),
+            graph: PullGraph(
+                [], model, parallel: model.settings.parallel,
+                inTurn: adapter.traits.shownInPart),
             round: run.machine.pullRound)
         add(lists, to: &ahead)
         // Answers of the round before are discarded.

@@ -126,6 +126,26 @@ import TidemarkRules
         #expect(graph.ready == ["b1"])
     }
 
+    @Test func `asks for lists of one collection in turn, where each adds to the one before`() {
+        let lists = ["p1", "p2"].map { PullTarget("a", ["program": $0]) }
+        var after = CollectionModel("b")
+        after.listedAfter = ["a"]
+        let model = SyncModel(
+            name: "turns", collections: [CollectionModel("a"), after, CollectionModel("c")])
+        var graph = PullGraph(lists + ["b", "c"], model, parallel: 3, inTurn: ["a"])
+        #expect(graph.ready == [lists[0], "c"])
+        graph.asked(lists[0])
+        graph.asked("c")
+        graph.answered(lists[0])
+        graph.goOn(to: lists[0])
+        #expect(graph.ready == [])
+        graph.goOn(to: lists[1])
+        #expect(graph.ready == [lists[1]])
+        graph.asked(lists[1])
+        graph.answered(lists[1])
+        #expect(graph.ready == ["b"])
+    }
+
     @Test func `asks for nothing that would be persisted after a failure`() {
         var graph = Self.graph(parallel: 3)
         for name in graph.ready { graph.asked(name) }
