@@ -188,15 +188,27 @@ public struct Dhis2Adapter: ServerAdapter {
     /// The parameter of a list that is of one tracked entity, deleted or not.
     private static let narrowing = "id"
 
-    /// A list of one tracked entity: in the program that all lists name, else in all programs.
+    /// Lists of one tracked entity: in the program that all lists name, else in each of those that
+    /// they name, whose attributes no other one shows, and then in all programs.
+    ///
+    /// Up to 2.39 the last one shows all attributes.
     public func narrowed(
         _ lists: [ListParameters], to id: String, of collection: CollectionModel
-    ) -> ListParameters? {
+    ) -> [ListParameters] {
         guard Dhis2Kind(collection.name) == .trackedEntities, !traits.isAlone(id) else {
-            return nil
+            return []
         }
-        guard let program = Self.program(of: lists) else { return [Self.narrowing: id] }
-        return [Self.narrowing: id, "program": program]
+        if let program = Self.program(of: lists) {
+            return [[Self.narrowing: id, "program": program]]
+        }
+        var named: [ListParameters] = []
+        for list in lists where dialect.generation == .new {
+            guard let program = list["program"] else { continue }
+            let own: ListParameters = [Self.narrowing: id, "program": program]
+            if !named.contains(own) { named.append(own) }
+        }
+        named.append([Self.narrowing: id])
+        return named
     }
 
     /// Everything of an object, but for who owns it: that depends on the list.

@@ -230,19 +230,20 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
 
-    /// The parameters of a list of one entity that shows all that some lists show of it, and what
-    /// was deleted in its tree; nil where there is no such list, as by default.
+    /// The parameters of lists of one entity that show all that some lists show of it, and what was
+    /// deleted in its tree; none where there are no such lists, as by default.
     ///
-    /// It is asked about an entity once nothing in its tree waits, where a list's word of it was
-    /// left out because something did (``CollectionModel/withholdsTrees``). Without such a list it
-    /// is read.
+    /// They are asked for in this order about an entity once nothing in its tree waits, where a
+    /// list's word of it was left out because something did (``CollectionModel/withholdsTrees``).
+    /// The last one's word is taken, with what only those before it told of the entity:
+    /// ``completed(_:of:by:in:_:)``. Without such a list it is read.
     ///
     /// - Parameters:
     ///   - lists: the parameters of the collection's lists.
     ///   - id: the entity's, as the server has it.
     func narrowed(
         _ lists: [ListParameters], to id: String, of collection: CollectionModel
-    ) -> ListParameters?
+    ) -> [ListParameters]
 
     /// The document of an entity with what the answer would not show of it and the server had
     /// before; nil where nothing is to be added, as by default.
@@ -413,7 +414,7 @@ extension ServerAdapter {
     /// No list is of one entity.
     public func narrowed(
         _ lists: [ListParameters], to id: String, of collection: CollectionModel
-    ) -> ListParameters? { nil }
+    ) -> [ListParameters] { [] }
 
     /// Answers show all of an entity.
     public func completed(

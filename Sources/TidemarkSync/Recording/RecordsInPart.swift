@@ -8,25 +8,42 @@ import TidemarkViews
 extension Fold {
     /// The records of an answer, each with what the answer would not show of it.
     ///
-    /// - Parameter parameters: the list's; none for a list of all, or an answer about some.
+    /// - Parameters:
+    ///   - parameters: the list's; none for a list of all, or an answer about some.
+    ///   - parts: what other lists told just before of the one record.
     func completed(
         _ records: [ServerRecord], of collection: CollectionModel,
-        in parameters: ListParameters = [:], by adapter: any ServerAdapter
+        in parameters: ListParameters = [:], after parts: [ToldPart] = [],
+        by adapter: any ServerAdapter
     ) throws -> [ServerRecord] {
         guard adapter.traits.shownInPart.contains(collection.name) else { return records }
         return try records.map { record in
-            guard !record.isDeleted, let bytes = record.document,
-                let known = try entity(resolve(EntityKey(collection.name, record.id)))
-                    .lastKnown(in: collection),
-                let told = try? JSONDocument(parsing: bytes),
-                let whole = adapter.completed(
-                    told, of: collection, by: try JSONDocument(parsing: known), in: parameters,
-                    readableDocument)
-            else { return record }
+            guard !record.isDeleted, let bytes = record.document else { return record }
+            var before = try entity(resolve(EntityKey(collection.name, record.id)))
+                .lastKnown(in: collection)
+            for part in parts {
+                let merged = try whole(part, of: collection, by: before, adapter)
+                before = merged ?? part.document
+            }
+            let told = ToldPart(list: parameters, document: bytes)
+            guard let merged = try whole(told, of: collection, by: before, adapter) else {
+                return record
+            }
             var record = record
-            record.document = whole
+            record.document = merged
             return record
         }
+    }
+
+    /// What a list told of an entity, with what it would not show; nil where nothing is added.
+    private func whole(
+        _ part: ToldPart, of collection: CollectionModel, by known: [UInt8]?,
+        _ adapter: any ServerAdapter
+    ) throws -> [UInt8]? {
+        guard let known, let told = try? JSONDocument(parsing: part.document) else { return nil }
+        return adapter.completed(
+            told, of: collection, by: try JSONDocument(parsing: known), in: part.list,
+            readableDocument)
     }
 }
 

@@ -1,7 +1,8 @@
 // SyncDriver+ReadBack.swift — what an answer about one entity tells of it, and which call is to
 // tell where it tells nothing.
 //
-//   a list of the entity alone   it is not of that list any more: it is read
+//   a list of the entity alone   another one is to follow, or it is not of that list any more: it
+//                                is read
 //   a read                       there is none, and it may be out of reach: it is fetched
 //   a fetch                      left out there, it is out of reach
 
@@ -18,17 +19,46 @@ enum ToldEntity {
     case nothing(ServerCall)
 }
 
+/// What a list of one entity told of it, of which it shows only a part.
+struct ToldPart: Sendable {
+    var list: ListParameters
+    var document: [UInt8]
+}
+
 extension SyncDriver {
     /// What an answer tells of an entity that is read back.
+    ///
+    /// Of lists of the entity alone the last one tells it, and the others are kept until then: with
+    /// the first word that is logged it counts as taken.
     func told(
-        _ answer: ServerAnswer, of key: EntityKey, by call: ServerCall
+        _ answer: ServerAnswer, of key: EntityKey, by call: ServerCall, _ run: inout SyncRun
     ) throws -> ToldEntity {
         switch (call, answer) {
-        case (.listPart(let collection, _, _, _), .page(let page)):
+        case (.listPart(let collection, let list, _, _), .page(let page)):
             let id = try serverID(of: key)
-            return found(id, in: page.records) ?? .nothing(.read(collection, id: id))
-        case (.listPart(let collection, _, _, _), .failure(let failure)) where !failure.stopsRun:
-            return .nothing(.read(collection, id: try serverID(of: key)))
+            let said = found(id, in: page.records)
+            guard let next = try following(list, of: key, &run) else {
+                return said ?? .nothing(.read(collection, id: id))
+            }
+            switch said {
+            case .some(.answer(.record(let record))):
+                let part = ToldPart(list: list, document: record.document ?? [])
+                run.told[key, default: []].append(part)
+            case .some(let said): return said
+            case .none: break
+            }
+            return .nothing(.listPart(collection, next, after: nil, page: nil))
+        case (.listPart(let collection, let list, _, _), .failure(let failure))
+        where !failure.stopsRun:
+            guard let next = try following(list, of: key, &run) else {
+                return .nothing(.read(collection, id: try serverID(of: key)))
+            }
+            // Out of reach it shows nothing; what fails otherwise is asked for by a later run.
+            guard !failure.isServers else {
+                run.told[key] = nil
+                return .answer(answer)
+            }
+            return .nothing(.listPart(collection, next, after: nil, page: nil))
         case (.read(let collection, let id), .absent):
             guard adapter.traits.absenceNeedsFetch.contains(collection.name),
                 try host.read(journal, { try $0.entity($0.resolve(key))?.baseState }) == .live
@@ -38,6 +68,18 @@ extension SyncDriver {
             return ids.first.flatMap { found($0, in: records) } ?? .outOfReach
         default: return .answer(answer)
         }
+    }
+
+    /// The list of an entity alone that comes after another one; nil for the last.
+    private func following(
+        _ list: ListParameters, of key: EntityKey, _ run: inout SyncRun
+    ) throws -> ListParameters? {
+        let lists = try host.read(journal) { [model, adapter] views in
+            try views.lists(ofAlone: key, model, adapter)
+        }
+        if lists.first == list { run.told[key] = nil }
+        guard let index = lists.firstIndex(of: list) else { return nil }
+        return lists.dropFirst(index + 1).first
     }
 
     private func serverID(of key: EntityKey) throws -> String {

@@ -231,7 +231,7 @@ extension SyncDriver {
         exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         switch step {
         case .readBack(let key, let call, _):
-            switch try told(answer, of: key, by: call) {
+            switch try told(answer, of: key, by: call, &run) {
             case .answer(let told):
                 answer = counted(told, for: key, run.recorder)
                 // Then it says nothing of a write either.
@@ -369,10 +369,11 @@ extension SyncDriver {
             }
             let collection = model[key.collection]
             let list = step.list
+            let parts = run.told.removeValue(forKey: key) ?? []
             let below = try collection.flatMap { try self.below(&found, $0, list) }
             try await log(&recorder) { [own, found, adapter] in
                 let whole = try collection.map { [fold = $1.fold] in
-                    try fold.completed(found, of: $0, in: list, by: adapter)
+                    try fold.completed(found, of: $0, in: list, after: parts, by: adapter)
                 }
                 try $0.readBack(key, own, (whole ?? found).first, below, $1)
             }

@@ -321,6 +321,8 @@ struct SyncRun {
     /// How many lists were prefetched, and which of them have no answer yet.
     var asked = 0
     var open: [Int] = []
+    /// What lists of one entity told of it whose word is taken together with that of another list.
+    var told: [EntityKey: [ToldPart]] = [:]
     /// How long it has waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
     /// The moment at which the current request is sent.

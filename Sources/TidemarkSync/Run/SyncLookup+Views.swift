@@ -113,11 +113,20 @@ extension ViewReader {
         let row = try entity(key)
         var facts = EntityFacts(
             serverID: try serverID(of: key), row?.baseState ?? .absent, attempt: row?.attempt)
-        if let collection = model[key.collection], try withheldPage(key) != nil {
-            let lists = try listTargets(of: collection).map(\.parameters)
-            facts.list = adapter.narrowed(lists, to: facts.serverID, of: collection)
-        }
+        facts.list = try lists(ofAlone: key, model, adapter).first
         return facts
+    }
+
+    /// The parameters of the lists of an entity alone that are asked for one after the other, where
+    /// a list's word on it was left out.
+    func lists(
+        ofAlone key: EntityKey, _ model: SyncModel, _ adapter: any ServerAdapter
+    ) throws -> [ListParameters] {
+        guard let collection = model[key.collection], try withheldPage(key) != nil else {
+            return []
+        }
+        let lists = try listTargets(of: collection).map(\.parameters)
+        return adapter.narrowed(lists, to: try serverID(of: key), of: collection)
     }
 
     /// The placeholders that the server is to be asked about at this time.

@@ -114,8 +114,8 @@ package struct EntityFacts: Sendable, Hashable {
     package var baseState: EntityRow.BaseState
     /// The id that the server uses.
     package var serverID: String
-    /// The parameters of a list of the entity alone, where a list's word on it was left out; nil
-    /// where there is no such list.
+    /// The parameters of the first list of the entity alone, where a list's word on it was left
+    /// out; nil where there is no such list.
     package var list: ListParameters?
 
     package init(
