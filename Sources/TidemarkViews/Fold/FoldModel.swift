@@ -1,4 +1,5 @@
-// FoldModel.swift — the change of the model: pending edits of removed fields.
+// FoldModel.swift — the change of the model: pending edits of removed fields, and lists that are
+// made whole once more.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -16,6 +17,7 @@ extension Fold {
         try forgetSets(of: before)
         try forgetFeeds(of: before, event)
         try forgetFolders(of: before)
+        try oweLists(of: before, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }
@@ -94,6 +96,33 @@ extension Fold {
         }
     }
 
+    /// Has lists made whole once more where a new model takes more out of their records: what was
+    /// listed before is in no list of changes.
+    fileprivate func oweLists(of before: SyncModel, _ position: Position) throws {
+        let model = try model()
+        let gained = model.collections.filter { collection in
+            let old = before[collection.name] ?? CollectionModel(collection.name)
+            return collection.takesMore(than: old, model, before)
+        }
+        var names = Set(gained.map(\.name))
+        // What stands in the records of others is listed with these.
+        var count = -1
+        while count != names.count {
+            count = names.count
+            for holder in model.collections
+            where holder.embeds.contains(where: { names.contains($0.collection) }) {
+                names.insert(holder.name)
+            }
+        }
+        for collection in model.collections
+        where names.contains(collection.name) && collection.feed == nil {
+            for target in try knownTargets(of: collection) {
+                let isListed = try get(.watermark(target)) != nil || listed(target) != nil
+                if isListed { try owe(target, position) }
+            }
+        }
+    }
+
     /// Makes edits of elements edits of whole lists, where a new model does not tell a list's
     /// elements any more, or tells them by another member.
     fileprivate func widenElements(of before: SyncModel) throws {
@@ -168,6 +197,26 @@ extension Patch {
         return Patch(
             set: set.filter { ExactString($0.name) == name },
             unset: unset.filter { ExactString($0) == name })
+    }
+}
+
+extension CollectionModel {
+    /// Whether it takes more out of the records of its lists than it did in the model before:
+    /// entities that stand in them, or placeholders for what they refer to.
+    fileprivate func takesMore(
+        than old: CollectionModel, _ model: SyncModel, _ before: SyncModel
+    ) -> Bool {
+        if embeds.contains(where: { !old.embeds.contains($0) }) { return true }
+        return references.contains { reference in
+            guard reference.placeholder == .always,
+                model[reference.collection]?.placeholder != nil
+            else { return false }
+            let made = old.references.contains {
+                ExactString($0.field) == ExactString(reference.field)
+                    && $0.collection == reference.collection && $0.placeholder == .always
+            }
+            return !made || before[reference.collection]?.placeholder == nil
+        }
     }
 }
 

@@ -218,6 +218,27 @@ private struct HidingAdapter: ServerAdapter {
         }
     }
 
+    @Test func `are made by a new model of what was listed before`() async throws {
+        var before = Self.model
+        before.collections[1].placeholder = nil
+        before.collections[2].references[0].placeholder = nil
+        let world = SyncWorld(model: before)
+        adapter.state.hidden.withLock { _ = $0.insert("5") }
+        world.rivalPuts("entries/e1", #"{"project":"5","workspace":"9"}"#)
+        try await SyncDevice.with(world, adapter: adapter) { device in
+            try await device.sync()
+            #expect(try placeholders(device) == [])
+            let known = try #require(try device.replica.registration)
+            try device.replica.register(
+                ModelRegistration(model: Self.model, remote: known.remote))
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try placeholders(device) == ["5"])
+            try expectWhole(device)
+        }
+    }
+
     @Test func `that can't be asked for hold nothing up`() async throws {
         entry("e1", of: "1", in: "1")
         entry("e2", of: "2", in: "2")

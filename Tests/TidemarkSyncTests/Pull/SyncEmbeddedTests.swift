@@ -86,6 +86,33 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: [0, 1])
+    func `become entities by a new model, though nothing changed since`(
+        _ index: Int
+    ) async throws {
+        var before = Self.model
+        before.collections[index].embeds = []
+        let server = TreeServer()
+        let tests = #","tests":[\#(test("t1", of: "v1"))]"#
+        server.list("patients", [patient("p1", [visit("v1", of: "p1", tests)])])
+        try await with(server, before) { device, server async throws in
+            _ = try await device.sync()
+            #expect(try !live(device).contains("tests/t1"))
+            let known = try #require(try device.replica.registration)
+            try device.replica.register(
+                ModelRegistration(model: Self.model, remote: known.remote))
+            _ = server.takeRequests()
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(server.takeRequests() == ["patients"])
+            #expect(try live(device) == ["patients/p1", "visits/v1", "tests/t1"])
+            #expect(try text(device, "patients/p1") == #"{"id":"p1"}"#)
+            _ = try await device.sync()
+            #expect(server.takeRequests() == ["patients?after=c1"], "once")
+        }
+    }
+
     @Test func `are logged only where they are new`() async throws {
         let server = TreeServer()
         func page(_ count: Int) -> [String] {
