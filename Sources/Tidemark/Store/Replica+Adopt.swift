@@ -22,8 +22,9 @@ extension Replica {
     /// `unfitIdentity` and `interrupted`.
     ///
     /// It verifies the whole log, then writes a new `identity.json` for the store and this device.
-    /// Data that an older copy lacks stays lost, unless the server has it. A damaged store is
-    /// refused, and so is one of another account.
+    /// Data that an older copy lacks stays lost, unless the server has it. Reserved values that are
+    /// left may have been handed out by the other copy: they go, and sync runs reserve new ones. A
+    /// damaged store is refused, and so is one of another account.
     ///
     /// - Parameters:
     ///   - directory: the path of the store, which must not be open.
@@ -37,16 +38,39 @@ extension Replica {
         dependencies: Dependencies = .live
     ) throws -> Adoption {
         try TidemarkError.mapped {
+            let opening = StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies)
             let adoption = try StoreAdoption.run(
-                at: directory, Journal.options(create: false),
-                StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies),
-                isDryRun: isDryRun
+                at: directory, Journal.options(create: false), opening, isDryRun: isDryRun
             ) { environment, transaction in
                 ViewTables(environment).account(transaction)
             }
+            var position = adoption.identity.position
+            if !isDryRun, !adoption.reasons.isEmpty, position != .start {
+                let noted = try noteAdoption(at: directory, opening, dependencies)
+                position = noted ?? position
+            }
             return Adoption(
                 storeID: adoption.identity.storeID, account: adoption.identity.account,
-                position: adoption.identity.position, reasons: adoption.reasons)
+                position: position, reasons: adoption.reasons)
         }
+    }
+
+    /// Logs that another device goes on with a store in which reserved values are left.
+    ///
+    /// - Returns: where; nil where none are.
+    private static func noteAdoption(
+        at directory: String, _ opening: StoreOpening, _ dependencies: Dependencies
+    ) throws -> Position? {
+        let reader = try Journal.open(at: directory, readOnly: true)
+        // What can't be read is made anew by the opening.
+        let hasValues = (try? reader.read { try $0.hasValues() }) ?? true
+        try reader.close()
+        guard hasValues else { return nil }
+        let journal = try Journal.open(at: directory, opening: opening)
+        let noted = Result {
+            try journal.write(at: dependencies.now()) { try $0.noteAdoption(dependencies) }
+        }
+        try journal.close()
+        return try noted.get()
     }
 }

@@ -438,6 +438,15 @@ extension Draft {
         try append(Event(.storeOpened, recordedAt: now, json: opened.encoded))
     }
 
+    /// Logs that another device goes on with the store.
+    func noteAdoption(_ dependencies: Dependencies) throws -> Position {
+        let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
+        var opened = known.map { Self.opened($0.payload) } ?? StoreOpened()
+        opened.build = "tidemark \(Replica.version)"
+        opened.device = dependencies.makeID()
+        return try append(Event(.storeOpened, recordedAt: now, json: opened.encoded))
+    }
+
     /// The last payload that was read, which is the same with nearly every commit.
     private static let lastOpened = Lock<(payload: [UInt8], opened: StoreOpened)?>(nil)
 

@@ -6,7 +6,8 @@ package struct StoreOpened: MemberPayload, EventPayload {
     package var build = ""
     /// Whose data the store holds; nil where the app does not say.
     package var account: String?
-    /// An id that the store was given when it was made.
+    /// An id that the store was given when it was made, and another one where it was adopted with
+    /// reserved values left.
     package var device = ""
 
     package init() {}

@@ -10,7 +10,7 @@ extension Fold {
     func understand(_ event: Event, _ position: Position) throws {
         // A payload of another shape is kept for a version that can read it.
         switch payloads.payload(of: event) {
-        case .storeOpened: try keep("opened", event, position)
+        case .storeOpened(let opened): try self.opened(event, opened, position)
         case .modelRegistered: try register(event, position)
         case .localCreated: try edit(event, position, .create)
         case .localUpdated: try edit(event, position, .update)
@@ -92,6 +92,19 @@ extension Fold {
         // Kept in the log; no view of this version reads it.
         case .unknown: break
         }
+    }
+
+    /// Keeps who writes.
+    ///
+    /// Where another device goes on with a log, the one before may have handed out what is left of
+    /// reserved values.
+    private func opened(_ event: Event, _ opened: StoreOpened, _ position: Position) throws {
+        if let bytes = try get(.store("opened")) {
+            let before = StoreOpened(stored: try StoreFactRow(parsing: bytes).payload).device
+            let isOther = ExactString(before) != ExactString(opened.device)
+            if !before.isEmpty, !opened.device.isEmpty, isOther { try letGoOfValues() }
+        }
+        try keep("opened", event, position)
     }
 
     /// Keeps a fact of the store under a name.

@@ -165,11 +165,14 @@ extension Fold {
         CollectionName(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
     }
 
-    /// Lets go of the values that are left; those that were taken are never handed out again.
     private func wipePools() throws {
-        for (place, _) in try ledgerRows(Ledger.pools) + ledgerRows(Ledger.leftValues) {
-            put(place, nil)
-        }
+        for (place, _) in try ledgerRows(Ledger.pools) { put(place, nil) }
+        try letGoOfValues()
+    }
+
+    /// Lets go of the values that are left; those that were taken are never handed out again.
+    func letGoOfValues() throws {
+        for (place, _) in try ledgerRows(Ledger.leftValues) { put(place, nil) }
         for (place, value) in try ledgerRows(Ledger.reservedValues) {
             if case .left = try ReservedValueState(parsing: value) { put(place, nil) }
         }

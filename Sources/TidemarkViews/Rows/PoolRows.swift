@@ -155,6 +155,9 @@ extension RowReading {
         }
     }
 
+    /// Whether values are left, of whatever key.
+    package func hasValues() throws -> Bool { try !ledgerRows(Ledger.leftValues).isEmpty }
+
     /// Walks over the values that can be used from a moment on, the one that ends first at the
     /// beginning; `body` says whether to go on.
     package func forEachValue(

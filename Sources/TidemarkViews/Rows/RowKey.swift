@@ -79,8 +79,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .places: 6
         case .bindings, .syncRuns: 4
         case .access, .rivals, .rollUps: 3
-        case .placeholders, .idempotencyKeys: 2
-        case .store, .pools: 1
+        case .placeholders, .idempotencyKeys, .pools: 2
+        case .store: 1
         }
     }
 }

@@ -92,6 +92,37 @@ import TidemarkViews
         }
     }
 
+    @Test func `whose older copy was adopted hands out no value that was reserved before`() throws {
+        let key = PoolKey("numbers", ["A1"])
+        func append(_ kind: EventKind, _ json: [UInt8], _ replica: Replica) throws {
+            try replica.write { tx in
+                _ = try tx.draft.append(Event(kind, recordedAt: tx.draft.now, json: json))
+            }
+        }
+        var added = ReservedAdded(key, pattern: nil)
+        (added.values, added.until) = (["1", "2"], [nil, nil])
+        let first = try store.open()
+        try append(.reservedAdded, added.encoded, first)
+        try first.close()
+        let old = try store.bytes(OpeningStore.dataName)
+        let second = try store.open()
+        try append(.reservedTaken, ReservedTaken("1", of: key).encoded, second)
+        try second.close()
+        try store.write(OpeningStore.dataName, old)
+        expectRefusal(.rolledBack) { try store.open() }
+
+        let adoption = try store.adopt()
+
+        let replica = try store.open()
+        #expect(try replica.position == adoption.position)
+        let now = store.clock.now
+        let left = try replica.journal.read { try $0.countValues(of: key, at: now) }
+        #expect(left == 0)
+        #expect(try replica.journal.verify(.deep).findings == [])
+        try replica.close()
+        #expect(try store.adopt().position == adoption.position, "nothing is left")
+    }
+
     @Test func `whose older copy went on differently is refused`() throws {
         let old = try store.contents()
         let replica = try store.open()

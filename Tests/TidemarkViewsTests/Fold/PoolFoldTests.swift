@@ -86,6 +86,23 @@ extension Event {
         #expect(try left(memory, key, at: 5) == ["2", "3"])
     }
 
+    @Test func `goes where another device goes on with the log`() throws {
+        func opening(_ device: String) -> Event {
+            var opened = StoreOpened()
+            opened.device = device
+            return Event(.storeOpened, recordedAt: Event.time(3), json: opened.encoded)
+        }
+        let memory = try store(
+            opening("one"), .added(key, [("1", 90), ("2", 90)]), .taken(key, "1"), opening("one"))
+        #expect(try left(memory, key, at: 5) == ["2"])
+
+        try memory.apply([opening("other")])
+        #expect(try left(memory, key, at: 5) == [])
+
+        try memory.apply([.added(key, [("1", 95), ("3", 95)])])
+        #expect(try left(memory, key, at: 5) == ["3"])
+    }
+
     @Test func `lets go of another pattern where that is replaced, and of what is over`() throws {
         let memory = try store(
             .added(key, [("over", 3), ("old", 90)], pattern: "A"),
