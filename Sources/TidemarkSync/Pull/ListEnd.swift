@@ -29,7 +29,8 @@ extension Listing {
         return switch sweep(absent: ids) {
         case .none: Absent()
         case .outOfReach: Absent(ids: ids, isOutOfReach: true)
-        case .held: Absent(ids: ids, isHeld: true)
+        // What went with a deleted folder goes once the others are settled.
+        case .held: Absent(ids: inQuestion(ids), isHeld: true)
         case .deleted: Absent(ids: ids)
         // There were more when the list ended, or the server's time was in doubt.
         case .asked: Absent(ids: ids, isHeld: isDoubtful)

@@ -80,7 +80,10 @@ extension ViewReader {
                 return true
             }
         }
-        if contents.walk != nil {
+        if let walk = contents.walk {
+            if !walk.ended.isEmpty {
+                contents.known = contents.known.filter { !walk.wentAlong($0) }
+            }
             contents.held = Set(try held(plan.target)?.ids.map { ExactString($0) } ?? [])
         }
         if plan.isBeforeDeletion {

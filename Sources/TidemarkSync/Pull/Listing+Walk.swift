@@ -28,7 +28,10 @@ extension Listing {
     /// - Returns: false where they were, or nothing would follow that is not known.
     mutating func walkAgain(for ids: [String]) -> Bool {
         guard let walk, !isSecondWalk else { return false }
-        let isMissing = sweep(absent: ids) != .none && !areHeld(ids)
+        let others = inQuestion(ids)
+        // What went with a folder may be in one that could not be listed.
+        let isOpen = others.isEmpty ? !walk.unheard.isEmpty : !areHeld(others)
+        let isMissing = isOpen && sweep(absent: ids) != .none
         guard isMissing || !walk.moves.arrived.isEmpty else { return false }
         let unreached = unnamed
         unnamed = Set(ids.map { ExactString($0) })
@@ -36,6 +39,12 @@ extension Listing {
         self.walk?.beginAgain(for: unnamed, in: unreached)
         (next, seen, isPaging) = (nil, [], true)
         return true
+    }
+
+    /// Those of some absent entities that did not go with a folder that was deleted here.
+    func inQuestion(_ ids: [String]) -> [String] {
+        guard let walk, !walk.ended.isEmpty else { return ids }
+        return ids.filter { !walk.wentAlong(ExactString($0)) }
     }
 
     /// Whether the user is asked already what becomes of entities.

@@ -467,9 +467,12 @@ extension Listing {
             return .none
         }
         if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
+        // What the user deleted here with its folder is no question.
+        let others = inQuestion(ids)
+        if others.isEmpty { return .deleted }
         // A share that is not mounted looks like a tree whose only file was deleted.
         let isMuch = SweepRule.asksFirst(
-            absent: ids.count, of: knownCount, isReadable: walk == nil || count > 0)
+            absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
         // At the path of one that is gone there may be another.
         if !isMuch, ids.count <= Self.readBackMax, !isReadBack, walk == nil { return .asked }
         return isMuch || isDoubtful ? .held : .deleted

@@ -114,6 +114,19 @@ extension TreeWalk {
         }
         return missing.union(places.keys.filter { !reached.contains($0) })
     }
+
+    /// Whether an entity lay in a folder that was deleted here and is not there again: it went with
+    /// that.
+    func wentAlong(_ id: ExactString) -> Bool {
+        guard !ended.isEmpty else { return false }
+        var next = id
+        var seen: Set<ExactString> = []
+        while let place = places[next], seen.insert(next).inserted {
+            guard let folder = place.folder else { return false }
+            next = ExactString(folder)
+        }
+        return next != id && ended.contains(next)
+    }
 }
 
 extension TreeWalk.Folder {

@@ -19,6 +19,9 @@ extension TreeWalk {
             return know(key.id, spot, document, row.isAssumed ? nil : row.revision)
         }
         if let document = base.lastDocument { remember(key.id, document) }
+        if row.baseState == .deleted, row.pending.isEmpty, row.hasOrphans {
+            ended.insert(ExactString(key.id))
+        }
         // What is there under the name of a copy is not known to be one.
         guard let first = row.pending.first, first.request.isEmpty else { return }
         if let document = try row.sentTreeDocument(in: collection) {
