@@ -73,6 +73,10 @@ extension SyncMachine {
     private static let weakFor: Int64 = 2
 
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
+        if isLeft(next), case .send(let items) = next {
+            room.leave(items)
+            return self.next()
+        }
         if waitForDeletions(next) {
             planAnew()
             return look(.tickets)
@@ -106,7 +110,7 @@ extension SyncMachine {
 
     /// Whether an entity's writes are held back in this run.
     private func isHeldBack(_ key: EntityKey) -> Bool {
-        isBlocked(key.collection) || !isDue(key, .write)
+        isBlocked(key.collection) || !isDue(key, .write) || room.left.contains(key)
             || conflicts[key, default: 0] >= Self.conflictsPerEntityMax
     }
 
@@ -171,7 +175,9 @@ extension SyncMachine {
         // A part of a batch whose request was answered.
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure
         case (_, .failure): failedNow.insert(item.key)
-        case (.delete, .absent): outcome.counts.pushed += 1
+        case (.delete, .absent):
+            outcome.counts.pushed += 1
+            noteRoom(item)
         case (_, .conflictUnknown):
             asked.append(item.key)
             met(item)
@@ -186,6 +192,7 @@ extension SyncMachine {
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted):
             outcome.counts.pushed += 1
+            noteRoom(item)
             if item.call.file != nil, case .stored(_, nil, _) = answer {
                 // By which version the server has it from now on.
                 asked.append(item.key)

@@ -3,6 +3,7 @@
 //   offline, 401, 410, 418, 429, 503 with Retry-After    the run ends
 //   a list        its collection is not pulled; writes with a precondition are still sent
 //   an entity     it waits, by a backoff of its own that outlives the run; the rest goes on
+//   an upload     there is no room for it (507): the server answers, and the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
 //
 // Calls that failed in an earlier run come last, and alone.
@@ -198,6 +199,11 @@ extension SyncMachine {
             return readAlone(items)
         }
         if refetchAlone(step, after: failure) { return streak.answered() }
+        if lacksRoom(step, failure) {
+            room.refused()
+            passOver(step, failure)
+            return streak.answered()
+        }
         let known = knownToFail(step)
         passOver(step, failure)
         // Of a server that makes no values nothing else is known.

@@ -181,6 +181,8 @@ package struct SyncMachine: Sendable {
     var flight = WritesInFlight()
     /// Whether the server heeds preconditions, as far as that is known.
     var trial = PreconditionTrial()
+    /// What is known of the server's room for files.
+    var room = ServerRoom()
     /// What was listed of folders that are to be deleted.
     var deletions = ListedDeletions()
     /// What the server refused in trees, of which the folders around it are still to be listed.
@@ -357,7 +359,10 @@ package struct SyncMachine: Sendable {
                 leaveWalk()
                 state = .ended
             }
-            if case .ended = state { return perform(.finish) }
+            if case .ended = state {
+                endWithoutRoom()
+                return perform(.finish)
+            }
             if case .begun = state { return look(.earlierRuns) }
             if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
