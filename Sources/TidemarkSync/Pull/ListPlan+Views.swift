@@ -94,14 +94,15 @@ extension ViewReader {
             contents.walk?.keep(toFolder: folder)
         }
         guard let cut = plan.cut else { return contents }
+        if contents.walk != nil {
+            contents.missing = try cut.missing { try entity(EntityKey(name, $0)) }
+            return contents
+        }
         for id in cut.named where contents.known.remove(id) == nil {
             let found = try found(EntityKey(name, id.text))
             if let found { contents.known.remove(ExactString(found.key.id)) }
         }
         contents.wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
-        if contents.walk != nil {
-            contents.missing = try cut.missing { try entity(EntityKey(name, $0)) }
-        }
         return contents
     }
 }

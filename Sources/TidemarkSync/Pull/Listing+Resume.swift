@@ -15,11 +15,10 @@ extension Listing {
     /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
     /// next folder: what changes in those before it the next list tells.
     package var state: ListState? {
-        // By the versions of folders the next walk comes to what is left. What came and is not
-        // placed, and that something was not listed, only this run knows.
+        // By the versions of folders the next walk comes to what is left. That something was not
+        // listed only this run knows.
         if let walk,
             walk.isOfFolders || walk.use == .skipping || walk.isUnsure || walk.isUnmoved
-                || walk.moves.isOpen
         {
             return nil
         }
@@ -103,6 +102,26 @@ package struct CutListing: Sendable, Hashable {
             try missing.filter { id, position in
                 try entity(id.text)?.basePosition.map { $0 < position } ?? false
             }.keys)
+    }
+
+    /// Of a list by folders, the files that came and may have been moved.
+    ///
+    /// Those of a folder stand on its own page, and on one with which a run left the list all that
+    /// came until then.
+    var arrived: [TreeWalk.Moves.Arrival] {
+        var counts: [TreeWalk.Moves.Arrival: Int] = [:]
+        var found: [TreeWalk.Moves.Arrival] = []
+        for page in pages {
+            var own: [TreeWalk.Moves.Arrival: Int] = [:]
+            for reference in page.references {
+                guard let arrival = TreeWalk.Moves.Arrival(reference) else { continue }
+                own[arrival, default: 0] += 1
+                guard own[arrival, default: 0] > counts[arrival, default: 0] else { continue }
+                counts[arrival, default: 0] += 1
+                found.append(arrival)
+            }
+        }
+        return found
     }
 
     /// References of its pages that were not fetched since.

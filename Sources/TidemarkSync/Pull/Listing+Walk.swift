@@ -51,11 +51,16 @@ extension Listing {
     func areHeld(_ ids: [String]) -> Bool { ids.allSatisfy { held.contains(ExactString($0)) } }
 
     /// Goes on where an earlier run left it.
-    mutating func goOnWalking(_ state: ListState, without missing: Set<ExactString>) {
-        next = walk?.goOn(state, without: missing)
+    mutating func goOnWalking(_ cut: CutListing, without missing: Set<ExactString>) {
+        next = walk?.goOn(cut.state, without: missing)
         isPaging = next != nil
         unnamed = missing
-        if isSecondWalk { unnamed = walk?.unreached(without: missing) ?? [] }
+        walk?.moves.arrived = cut.arrived
+        if isSecondWalk {
+            unnamed = walk?.unreached(without: missing) ?? []
+            walk?.moves.end(missing: unnamed)
+            isForMoves = !cut.arrived.isEmpty
+        }
         // The root has no path.
         if next?.isEmpty == true { next = nil }
         seen = next.map { [ExactString($0)] } ?? []

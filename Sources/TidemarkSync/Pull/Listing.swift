@@ -168,7 +168,7 @@ package struct Listing: Sendable, Hashable {
         seen = next.map { [ExactString($0)] } ?? []
         (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
         needsPass = settles && passes == 0 && cursor != nil
-        if walk != nil { goOnWalking(state, without: missing) }
+        if walk != nil { goOnWalking(cut, without: missing) }
     }
 
     /// The call for the next page; nil when there is no more.

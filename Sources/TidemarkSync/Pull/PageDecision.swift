@@ -78,15 +78,18 @@ package struct PageDecision {
         result.list = list
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
-        // A folder in which nothing is new, and nothing missing, is no event.
-        let isOfMany = list.walk == nil && (page.next != nil || list.number > 1)
+        let progress =
+            try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
+        // A folder in which nothing is new, missing or perhaps moved there is no event.
+        let isOfMany =
+            list.walk == nil
+            ? page.next != nil || list.number > 1 : progress?.references.isEmpty == false
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
             || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews
             || news.namesAbsent(result.named, list.target)
             || !list.areHeld(page.step?.missing ?? []) || !back.isEmpty
-        progress =
-            try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
+        self.progress = progress
         self.list = list
         self.result = result
     }
@@ -130,6 +133,7 @@ package struct PageDecision {
         if list.walk != nil {
             progress.same = back.inOrder
             progress.missing = missing
+            progress.references = TreeWalk.references(to: page.step?.moved ?? [])
             // Pages before it may not be logged.
             progress.unreadable = list.unreadable.inOrder
         }

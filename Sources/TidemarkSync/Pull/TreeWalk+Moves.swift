@@ -31,7 +31,7 @@ extension TreeWalk {
         let fields: [String]
         /// The file that had a version; nil where several had.
         private var known: [Revision: Known?] = [:]
-        /// What came, as far as folders were listed.
+        /// What came, as far as folders were listed for the first time.
         var arrived: [Arrival] = []
         /// The files that are missing after all were, by their versions, where one came instead.
         private var missing: [Revision: String] = [:]
@@ -42,9 +42,6 @@ extension TreeWalk {
             let one = Known(id: id, kept: fields.map { document.value($0) })
             known[revision] = .some(known[revision] == nil ? one : nil)
         }
-
-        /// Whether something that came is still to be placed.
-        var isOpen: Bool { !arrived.isEmpty || !missing.isEmpty }
 
         /// Whether a file had a version, and nothing that a move keeps is known to be another.
         func has(_ revision: Revision, _ document: JSONDocument) -> Bool {
@@ -66,7 +63,6 @@ extension TreeWalk {
                 }
                 missing[revision] = id
             }
-            arrived = []
         }
 
         /// The file that was moved, where one came with a version.
@@ -74,6 +70,11 @@ extension TreeWalk {
 
         /// Takes in that it came: another one with the version is a new one.
         mutating func take(_ revision: Revision) { missing[revision] = nil }
+    }
+
+    /// What a page says of files that came, so that a later run knows of them.
+    static func references(to arrived: [Moves.Arrival]) -> [ListedReference] {
+        arrived.map { ListedReference(id: $0.folder ?? "", revision: $0.revision) }
     }
 
     /// Whether what has an id of the server's stays where it is known to lie, at another place than
@@ -115,5 +116,13 @@ extension TreeWalk {
         // Where one came is listed again, whatever its version.
         for arrival in moves.arrived { forgetVersions(through: arrival.folder) }
         moves.end(missing: missing)
+    }
+}
+
+extension TreeWalk.Moves.Arrival {
+    /// What a page of an earlier run says; nil where it tells no version.
+    init?(_ reference: ListedReference) {
+        guard let revision = reference.revision else { return nil }
+        self.init(revision: revision, folder: reference.id.isEmpty ? nil : reference.id)
     }
 }

@@ -66,7 +66,7 @@ package struct TreeWalk: Sendable, Hashable {
         /// The folders that are listed with all that lies below, once it is.
         fileprivate(set) var whole: [ListedReference] = []
         /// Files in it that may have been moved there.
-        fileprivate var moved: [Moves.Arrival] = []
+        fileprivate(set) var moved: [Moves.Arrival] = []
         /// The versions of those that are known by them.
         fileprivate var taken: Set<Revision> = []
         /// Of a single folder, whether something in it is missing, or may have been moved there.

@@ -205,6 +205,7 @@ extension SyncRecorder {
         var progress = ListProgress(state)
         progress.unreadable = list.unreadable.inOrder
         progress.missing = list.unnamed.inOrder
+        progress.references = TreeWalk.references(to: list.walk?.moves.arrived ?? [])
         page.list = progress
         try appendPage(page, collection, try begin(draft), call: nil, draft)
     }

@@ -144,4 +144,22 @@ import TidemarkViews
         #expect(walk.pass == 2 && walk.folder.id == nil)
         #expect(walk.goOn(state(nil), without: []) == nil)
     }
+
+    @Test func `knows in a later run what came and may have been moved, each once`() throws {
+        let (one, two) = (Revision("\"1\""), Revision("\"2\""))
+        let came = [
+            TreeWalk.Moves.Arrival(revision: one, folder: "a"),
+            TreeWalk.Moves.Arrival(revision: one, folder: "a"),
+            TreeWalk.Moves.Arrival(revision: two, folder: nil),
+        ]
+        var first = ListedPageRow(position: Position(6))
+        first.references = TreeWalk.references(to: Array(came.prefix(2)))
+        // That of the root, and all with which the run left the list.
+        var left = ListedPageRow(position: Position(8))
+        left.references = TreeWalk.references(to: came)
+
+        let cut = CutListing(state: state("m"), pages: [first, left])
+
+        #expect(cut.arrived == came)
+    }
 }
