@@ -92,9 +92,9 @@ extension TreeWalk {
 
     /// The folders in a folder, the first one last.
     private func folders(in folder: Folder, without missing: Set<ExactString>) -> [Folder] {
-        (members[folder.id] ?? [:]).compactMap { other, member in
-            guard member.isFolder, !missing.contains(ExactString(member.id)) else { return nil }
-            return Folder(id: member.id, path: folder.path(of: other).text)
+        (members[folder.id] ?? [:]).compactMap { slot, member in
+            guard slot.isFolder, !missing.contains(ExactString(member.id)) else { return nil }
+            return Folder(id: member.id, path: folder.path(of: slot.name).text)
         }.sorted { $1.path.utf8.lexicographicallyPrecedes($0.path.utf8) }
     }
 

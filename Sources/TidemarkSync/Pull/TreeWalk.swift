@@ -31,6 +31,13 @@ package struct TreeWalk: Sendable, Hashable {
         var name: ExactString
     }
 
+    /// A name in a folder, for a file or a folder: until it is known that one of them is gone, both
+    /// may be known to lie under it.
+    struct Slot: Sendable, Hashable {
+        var name: ExactString
+        var isFolder: Bool
+    }
+
     /// An entity that the server has at a place.
     struct Member: Sendable, Hashable {
         var id: String
@@ -84,7 +91,7 @@ package struct TreeWalk: Sendable, Hashable {
     /// Those that come after it, the next one last.
     var waiting: [Folder] = []
     /// What the server has in each folder, as far as is known.
-    private(set) var members: [String?: [ExactString: Member]] = [:]
+    private(set) var members: [String?: [Slot: Member]] = [:]
     private(set) var places: [ExactString: Place] = [:]
     private(set) var marked: [ExactString: String] = [:]
     /// Entities that turned out to be the same on the server: one of them stays, with what lies in
@@ -197,12 +204,13 @@ package struct TreeWalk: Sendable, Hashable {
 
     private mutating func note(_ member: Member, at place: Place) {
         // It lies at one place only.
-        if let old = places.updateValue(place, forKey: ExactString(member.id)), old != place,
-            members[old.folder]?[old.name]?.id == member.id
-        {
-            members[old.folder]?[old.name] = nil
+        if let old = places.updateValue(place, forKey: ExactString(member.id)) {
+            for there in members(at: old) where there.id == member.id {
+                members[old.folder]?[Slot(name: old.name, isFolder: there.isFolder)] = nil
+            }
         }
-        members[place.folder, default: [:]][place.name] = member
+        let slot = Slot(name: place.name, isFolder: member.isFolder)
+        members[place.folder, default: [:]][slot] = member
         guard let mark = member.mark else { return }
         if let other = marked.updateValue(member.id, forKey: mark), other != member.id {
             twins.formUnion([ExactString(other), ExactString(member.id)])
@@ -222,7 +230,7 @@ package struct TreeWalk: Sendable, Hashable {
 
     /// A folder by its path; nil where the server does not have it, as far as is known.
     func knownFolder(_ id: String) -> Folder? {
-        guard let place = place(of: id), members[place.folder]?[place.name]?.isFolder == true else {
+        guard let place = place(of: id), member(at: place, isFolder: true) != nil else {
             return nil
         }
         var path: [String] = []
@@ -307,11 +315,11 @@ package struct TreeWalk: Sendable, Hashable {
         // folder that was listed before it was moved there: the next pass lists it.
         if !page.unreadable.isEmpty { step.unheard.append(folder.id) }
         for record in page.unreadable {
-            guard let path = record.id, let name = name(of: path),
-                let there = members[folder.id]?[ExactString(name)]
-            else { continue }
-            page.unspoken += [there.id] + below(there.id)
-            if there.isFolder { step.unheard.append(there.id) }
+            guard let path = record.id, let name = name(of: path) else { continue }
+            for there in members(at: Place(folder: folder.id, name: ExactString(name))) {
+                page.unspoken += [there.id] + below(there.id)
+                if there.isFolder { step.unheard.append(there.id) }
+            }
         }
         if page.isPartial {
             page.unspoken += belowFolder
@@ -416,21 +424,31 @@ package struct TreeWalk: Sendable, Hashable {
 
     private func id(at place: Place, isFolder: Bool, _ mark: ExactString?) -> String? {
         if let mark, let id = marked[mark] ?? gone[mark] { return id }
-        if let there = members[place.folder]?[place.name], there.isFolder == isFolder,
-            mark == nil || there.mark == nil
-        {
+        if let there = member(at: place, isFolder: isFolder), mark == nil || there.mark == nil {
             return there.id
         }
         return isFolder ? unsent[place] : nil
+    }
+
+    /// The file or the folder that the server has at a place.
+    private func member(at place: Place, isFolder: Bool) -> Member? {
+        members[place.folder]?[Slot(name: place.name, isFolder: isFolder)]
+    }
+
+    /// Both of them, the file first.
+    private func members(at place: Place) -> [Member] {
+        [false, true].compactMap { member(at: place, isFolder: $0) }
     }
 
     /// Whether a member of the folder that is listed now, by its path, is known to lie there.
     func knows(_ path: String, _ document: JSONDocument) -> Bool {
         guard let name = name(of: path) else { return false }
         let place = Place(folder: folder.id, name: ExactString(name))
-        let mark = tree.serverID(in: document)
-        let known = id(at: place, isFolder: tree.isFolder(document), mark)
-        guard let there = members[folder.id]?[place.name], there.id == known else { return false }
+        let (mark, isFolder) = (tree.serverID(in: document), tree.isFolder(document))
+        let known = id(at: place, isFolder: isFolder, mark)
+        guard let there = member(at: place, isFolder: isFolder), there.id == known else {
+            return false
+        }
         return mark == nil || there.mark == mark
     }
 

@@ -145,6 +145,15 @@ import TidemarkViews
         #expect(walk.goOn(state(nil), without: []) == nil)
     }
 
+    @Test func `goes on in a folder whose name a file has as well`() throws {
+        var walk = try walk()
+        walk.know(
+            "file", TreeSpot(parent: nil, name: "m"),
+            try JSONDocument(parsing: Array(Self.file.utf8)))
+        #expect(walk.goOn(state("m/d"), without: []) == "m/d")
+        #expect(walk.folder.id == "d")
+    }
+
     @Test func `knows in a later run what came and may have been moved, each once`() throws {
         let (one, two) = (Revision("\"1\""), Revision("\"2\""))
         let came = [

@@ -91,6 +91,23 @@ import TidemarkViews
         #expect(try list(&walk, [("Photos", #"{"kind":"file"}"#)]).records[0].id == "@812.1")
     }
 
+    @Test(arguments: [("folder", "@1.1"), ("file", "@9.1")])
+    func `knows a file and a folder that took each other's place, whichever came first`(
+        _ kind: String, _ id: String
+    ) throws {
+        for ids in [["@1.1", "@9.1"], ["@9.1", "@1.1"]] {
+            var walk = try walk()
+            for known in ids {
+                let kind = known == "@1.1" ? "folder" : "file"
+                walk.know(
+                    known, TreeSpot(parent: nil, name: "F"), try document("{\"kind\":\"\(kind)\"}"))
+            }
+            let page = try list(&walk, [("F", "{\"kind\":\"\(kind)\"}")])
+            #expect(page.records.map(\.id) == [id])
+            #expect(page.step?.missing == ["@1.1", "@9.1"].filter { $0 != id })
+        }
+    }
+
     @Test func `knows by the server's id what was moved`() throws {
         var walk = try walk([
             ("F", nil, "Photos", #"{"kind":"folder","fileId":"7"}"#),
