@@ -18,7 +18,11 @@ extension TreeWalk {
             let spot = try views.treeSpot(document, in: collection.name, tree)
             return know(key.id, spot, document, row.isAssumed ? nil : row.revision)
         }
-        if let document = base.lastDocument { remember(key.id, document) }
+        if let document = base.lastDocument {
+            remember(key.id, document)
+        } else if row.baseState == .deleted, tree.serverID != nil, !row.mark.isEmpty {
+            remember(key.id, by: ExactString(String(decoding: row.mark, as: UTF8.self)))
+        }
         if row.baseState == .deleted, row.pending.isEmpty, row.hasOrphans {
             ended.insert(ExactString(key.id))
         }

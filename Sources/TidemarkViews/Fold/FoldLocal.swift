@@ -114,7 +114,9 @@ extension Fold {
             row.relay = nil
         }
         if row.pending.isEmpty {
-            if row.baseState == .deleted { row.base = [] }
+            if row.baseState == .deleted {
+                try row.forgetBase(in: known(key.collection)?.model)
+            }
             return
         }
         if row.isOnlyCreated { return }

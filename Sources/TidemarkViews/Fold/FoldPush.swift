@@ -145,6 +145,7 @@ extension Fold {
                     ? naming(push.content, in: bytes, collection)
                     : referenceNames(collection).named(bytes)
                 row.revision = event.revision
+                row.mark = []
             } else {
                 row.baseState = .deleted
                 row.revision = nil

@@ -17,12 +17,13 @@ extension Fold {
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let effects = try hear(event, of: key, position)
         var (wasPlaceholder, wasWarned) = (false, false)
+        let kept = try isDeletion ? known(key.collection)?.model : nil
         if try !hidesAny(),
             try changeUnpending(
                 place,
                 { row in
                     wasPlaceholder = row.isPlaceholder
-                    guard row.take(event, position, asOf, isDeletion) else { return false }
+                    guard row.take(event, position, asOf, isDeletion, kept) else { return false }
                     wasWarned = isDeletion && row.issuesAt != nil
                     if wasWarned { row.issuesAt = nil }
                     return true
@@ -379,6 +380,7 @@ extension EntityRow {
             baseState = .live
             base = event.payload
             revision = event.revision
+            mark = []
         }
         serverTime = event.serverTime
         isAssumed = false
@@ -391,13 +393,27 @@ extension EntityRow {
     }
 
     /// The whole of it for an entity on which nothing is pending; false when nothing changed.
+    ///
+    /// - Parameter collection: of what is deleted.
     fileprivate mutating func take(
-        _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool
+        _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool,
+        _ collection: CollectionModel?
     ) -> Bool {
         guard isFresher(event, asOf) else { return false }
         set(event, position, asOf, isDeletion)
         current = []
-        if isDeletion { base = [] }
+        if isDeletion { forgetBase(in: collection) }
         return true
+    }
+
+    /// Forgets what the server had of a deleted entity, but for its own id of it, by which a list
+    /// of a tree knows it where it is there again.
+    mutating func forgetBase(in collection: CollectionModel?) {
+        defer { base = [] }
+        guard !base.isEmpty, let collection, collection.isByPath, let tree = collection.tree,
+            let document = try? collection.read(JSONDocument(parsing: base)),
+            let id = tree.serverID(in: document)
+        else { return }
+        mark = Array(id.text.utf8)
     }
 }

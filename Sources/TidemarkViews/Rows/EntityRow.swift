@@ -140,6 +140,8 @@ package struct EntityRow: Sendable, Hashable {
     /// Of an entity that the server knows by its path: the event by which it told something new of
     /// a file, or of a folder that it is there.
     package var newsAt: Position?
+    /// Of a deleted entity of a tree whose server tells ids: that id, in UTF-8; else empty.
+    package var mark: [UInt8] = []
     /// What a write without an answer may have made of it that was given up since; empty for none.
     package var givenUp: [UInt8] = []
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
@@ -348,6 +350,7 @@ extension EntityRow {
         writer.flag(31, isUntold)
         for question in refusal?.earlier ?? [] { writer.position(32, question) }
         writer.bytes(33, refusal?.base ?? [])
+        writer.bytes(34, mark)
         return writer.bytes
     }
 
@@ -390,6 +393,7 @@ extension EntityRow {
             case 31: isUntold = try field.flag()
             case 32: refusal?.earlier.append(try field.position())
             case 33: refusal?.base = try field.bytes()
+            case 34: mark = try field.bytes()
             default: continue
             }
         }

@@ -76,7 +76,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .contents, .decisions: 11
         case .schedule: 10
         case .issues: 9
-        case .places: 6
+        case .places: 7
         case .bindings, .syncRuns: 4
         case .access, .rivals, .rollUps: 3
         case .placeholders, .idempotencyKeys, .pools: 2
