@@ -157,7 +157,7 @@ extension Remote {
     /// A DHIS2 server of a version, as in `2.41`: ``Dhis2SystemInfo`` asks for it.
     ///
     /// Another version may call what is synced otherwise; the id of tracked entities has another
-    /// name from 2.40 on.
+    /// name from 2.40 on. A store goes on with another version, but not over that one.
     public static func dhis2(origin: String, version: String) -> Remote {
         Remote(
             origin: origin, adapter: "dhis2", parameters: [KnownAdapter.version: version]

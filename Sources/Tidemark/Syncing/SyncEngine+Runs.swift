@@ -193,15 +193,26 @@ extension SyncEngine {
             try replica.register(wanted)
             return wanted
         }
-        guard known.isSamePlace(as: own) else {
-            throw TidemarkError(
-                .otherRemote,
-                "the store is synced with \(known.origin), not with \(own.origin); "
-                    + "another server needs a store of its own")
+        if let member = known.placeMember(differingFrom: own) {
+            throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
         }
         if wanted.model != registered.model || known.parameters != own.parameters {
             try replica.register(wanted)
         }
         return wanted
+    }
+
+    private static func otherRemote(
+        _ own: Remote, than known: Remote, by member: String
+    ) -> String {
+        if member == "origin" {
+            return "the store is synced with \(known.origin), not with \(own.origin); another "
+                + "server needs a store of its own"
+        }
+        func named(_ remote: Remote) -> String {
+            remote.parameters[member].map { "\(member) \"\($0)\"" } ?? "no \(member)"
+        }
+        return "the store is synced with \(named(known)) of \(known.origin), not with "
+            + "\(named(own)); that needs a store of its own"
     }
 }

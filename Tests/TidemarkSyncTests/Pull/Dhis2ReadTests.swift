@@ -132,6 +132,47 @@ import TidemarkViews
         }
     }
 
+    @Test func `goes on in the same store where the server was updated, in its new words`()
+        async throws
+    {
+        try await with(.v40, [Self.open]) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            server.withModel { $0.version = .v41 }
+            server.put("trackedEntities/t2", other)
+            server.clearRequestLog()
+
+            let engine = try engine(device, server.remote)
+            #expect(try await engine.sync().isSynced)
+
+            #expect(try device.replica.registration?.remote == server.remote)
+            #expect(try live(device, "trackedEntities") == ["t1", "t2"])
+            let list = server.requestLog.map(\.path).first { $0.contains("trackedEntities?") }
+            #expect(list?.contains("orgUnits=") == true, "\(list ?? "none")")
+        }
+    }
+
+    @Test func `needs another store where the new version has other names for fields`()
+        async throws
+    {
+        try await with(.v37, [Self.open]) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            server.withModel { $0.version = .v40 }
+
+            let engine = try engine(device, server.remote)
+            let error = await #expect(throws: TidemarkError.self) { _ = try await engine.sync() }
+
+            #expect(error?.code == .otherRemote)
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.contains("version \"2.37.0\"") && text.contains("\"2.40.0\""), "\(text)")
+        }
+    }
+
+    private func engine(_ device: Dhis2Device, _ remote: Remote) throws -> SyncEngine {
+        try SyncEngine(device.replica, remote: remote, transport: device.wire) {
+            .basic(user: "me", password: "secret")
+        }
+    }
+
     @Test func `reads a list page by page`() async throws {
         try await with(.v41, [Self.people], pageSize: 2) { device, server async throws in
             for id in 2...5 {

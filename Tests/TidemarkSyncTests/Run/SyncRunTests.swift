@@ -130,7 +130,9 @@ extension SyncEngine {
             await #expect {
                 try await engine.sync()
             } throws: { error in
-                (error as? TidemarkError)?.code == .otherRemote
+                guard let error = error as? TidemarkError else { return false }
+                let differing = other.parameters["bucket"] == "b" ? other.origin : "bucket"
+                return error.code == .otherRemote && "\(error)".contains(differing)
             }
 
             #expect(device.wire.count == 0)
