@@ -68,7 +68,7 @@ extension WriteContext {
         if issue.kind == .rejected || issue.isAsked {
             guard let key = issue.key else { return }
             switch answer {
-            case .retry: try retry(key)
+            case .retry: try sendAgain(key)
             case .keepMine where sides.hasUnseen: try deleteAnew(key)
             case .keepMine: try keepMine(key, sides.serverTime ?? draft.now)
             case .keepTheirs where issue.isAsked:
@@ -165,7 +165,7 @@ extension WriteContext {
     private func keepMine(_ key: EntityKey, _ date: Timestamp) throws {
         let known = try draft.fold.resolve(key)
         guard let collection = try draft.fold.known(known.collection)?.model else {
-            return try retry(key)
+            return try sendAgain(key)
         }
         if let changes = try draft.fold.anew(known, in: collection, at: date) {
             try discardAlone(known)
@@ -181,7 +181,7 @@ extension WriteContext {
             return
         }
         let place = try draft.fold.otherPlace(for: known, in: collection, at: date)
-        try retry(key)
+        try sendAgain(key)
         // It is not seen, and so can't be edited by anybody.
         if let place { try append(.localUpdated, known, place.encoded) }
     }

@@ -148,8 +148,23 @@ public final class WriteContext {
 
     /// Sends again the mutations of an entity that the server refused.
     ///
-    /// - Throws: ``TidemarkError``: `notFound` where it refused none; `invalidKey`, `noModel`.
+    /// What a person is asked about (``ConflictPolicy/ask``) is answered by its issue alone.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound` where it refused none, and where a person is asked;
+    ///   `invalidKey`, `noModel`.
     public func retry(_ key: EntityKey) throws {
+        let (key, _) = try check(key)
+        if let refusal = try draft.fold.entity(key).refusal, refusal.isAsked {
+            throw TidemarkError(
+                .notFound,
+                "the server has refused nothing of \(key), but both sides changed it: answer the "
+                    + "issue \(refusal.position) with keepMine or keepTheirs", key: key)
+        }
+        try sendAgain(key)
+    }
+
+    /// Has what waits on an entity sent again, also what a person was asked about.
+    func sendAgain(_ key: EntityKey) throws {
         let (key, _) = try check(key)
         guard try draft.fold.entity(key).status == .error else {
             throw TidemarkError(.notFound, "the server has refused nothing of \(key)")

@@ -95,6 +95,32 @@ import TidemarkViews
         }
     }
 
+    @Test func `what a person is asked about is not sent by a retry`() async throws {
+        let world = SyncWorld.notes(.ask)
+        world.rivalPuts("notes/a", #"{"title":"old"}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            try device.patch("notes/a", #"{"title":"mine"}"#)
+            world.rivalPuts("notes/a", #"{"title":"theirs"}"#)
+            try await device.sync()
+            #expect(try device.status("notes/a") == .error)
+
+            let error = #expect(throws: TidemarkError.self) { try device.retry("notes/a") }
+
+            #expect(error?.code == .notFound)
+            try await device.sync()
+            #expect(world.record("notes/a") == #"{"title":"theirs"}"#)
+            let issue = try #require(try device.replica.issues().first)
+            #expect(issue.kind == .conflict)
+            #expect(error?.message.contains("\(issue.id)") == true, "\(issue.id)")
+
+            try device.replica.answer(issue.id, .keepMine)
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("notes/a") == #"{"title":"mine"}"#)
+            try device.verify()
+        }
+    }
+
     @Test(arguments: ConflictSide.allCases)
     func `fields are merged, and only those that both changed are decided`(
         _ side: ConflictSide
