@@ -14,7 +14,8 @@ public enum SyncActivity: Sendable, Hashable {
     case requestBegan(open: Int)
     /// A request was answered, failed or was cancelled; so many are still open.
     case requestEnded(open: Int)
-    /// What the server had changed is on disk, and in every query.
+    /// What the server had changed is on disk, and in every query: of collections with
+    /// `allOrNone` once all of the set is there, for each collection that changed.
     case pageApplied(AppliedPage)
     /// The run ended: with its outcome, or with the error of the store that ended it.
     case finished(Result<SyncOutcome, TidemarkError>)

@@ -1,6 +1,7 @@
 // RunActivity.swift — what a sync run tells while it goes on.
 
 public import TidemarkEvents
+import TidemarkViews
 
 /// What a sync run tells while it goes on, in the order in which it happens.
 package enum RunActivity: Sendable {
@@ -37,5 +38,30 @@ public struct AppliedPage: Sendable, Hashable {
         self.count = count
         self.first = first
         self.last = last
+    }
+}
+
+extension SyncDriver {
+    /// Tells of what was applied; what waits for the rest of its set is told of when that is taken.
+    func tellApplied(_ pages: [AppliedPage], _ run: inout SyncRun) throws {
+        for page in pages {
+            if model[page.collection]?.allOrNone == nil {
+                tell(.applied(page))
+            } else if let place = run.staged.firstIndex(where: { $0.collection == page.collection })
+            {
+                run.staged[place].count += page.count
+            } else {
+                run.staged.append(page)
+            }
+        }
+        guard !run.staged.isEmpty else { return }
+        let (staged, start) = (run.staged, run.recorder.start)
+        run.staged = []
+        for page in staged {
+            let waits = try journal.read { views in
+                try model[page.collection]?.allOrNone.map { try views.isStaging($0, in: start) }
+            }
+            if waits == true { run.staged.append(page) } else { tell(.applied(page)) }
+        }
     }
 }

@@ -13,10 +13,9 @@ extension SyncDriver {
                 let absent = try list.absentAtEnd(draft.fold.entity)
                 return try recorder.complete(list, absent, draft)
             }
-            if !absent.isHeld, !absent.ids.isEmpty {
-                let name = list.collection.name
-                tell(.applied(AppliedPage(collection: name, count: absent.ids.count)))
-            }
+            let count = absent.isHeld ? 0 : absent.ids.count
+            let gone = AppliedPage(collection: list.collection.name, count: count)
+            try tellApplied(count > 0 ? [gone] : [], &run)
             return run.machine.completed(absent, withheld: run.recorder.withheld)
         case .cleanUp(let now):
             try await log(&run.recorder) { [moment = run.moment] in
@@ -253,7 +252,7 @@ extension SyncDriver {
         var result = CallResult(answer)
         result.isCut = isCut
         result.page = try await note(exchange, step, answer, isCut: isCut, &run)
-        for page in result.page.applied { tell(.applied(page)) }
+        try tellApplied(result.page.applied, &run)
         return answered(result, record, &run)
     }
 

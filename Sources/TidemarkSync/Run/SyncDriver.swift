@@ -325,6 +325,8 @@ struct SyncRun {
     var told: [EntityKey: [ToldPart]] = [:]
     /// How long it has waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
+    /// What waits for the rest of its set, by collection, and is not told of yet.
+    var staged: [AppliedPage] = []
     /// The moment at which the current request is sent.
     var moment: Moment
     /// The log's last position when the next step was decided.

@@ -97,6 +97,33 @@ private struct Listener {
         }
     }
 
+    @Test func `tell of what is seen as a whole when all of it is there`() async throws {
+        let collections = ["programs", "stages"].map { name in
+            CollectionModel(CollectionName(name), pageSize: 1, pushes: [], allOrNone: "metadata")
+        }
+        let world = SyncWorld(model: SyncModel(name: "clinic", collections: collections))
+        for key in ["programs/a", "programs/b", "stages/a", "stages/b", "stages/c"] {
+            world.rivalPuts(key, "{}")
+        }
+        try await SyncDevice.with(world) { device in
+            let listener = Listener(device.engine)
+            #expect(try await device.sync().isSynced)
+
+            let all = await listener.all()
+            let pages = all.compactMap { if case .pageApplied(let page) = $0 { page } else { nil } }
+            #expect(pages.map { "\($0.collection) \($0.count)" } == ["programs 2", "stages 3"])
+            let texts = all.map(\.description)
+            let told = try #require(texts.firstIndex(of: "pageApplied(programs)"))
+            #expect(!texts[told...].contains { $0.hasPrefix("request") }, "\(texts)")
+
+            world.rivalPuts("stages/c", #"{"n":1}"#)
+            let later = Listener(device.engine)
+            #expect(try await device.sync().isSynced)
+            let news = await later.texts().filter { $0.hasPrefix("page") }
+            #expect(news == ["pageApplied(stages)"])
+        }
+    }
+
     @Test(arguments: [FaultAction.answer(status: 500), .dropBeforeHandling, .offline])
     func `end once where requests fail`(_ fault: FaultAction) async throws {
         try await SyncDevice.with(SyncWorld([FaultRule(fault)])) { device in

@@ -4,6 +4,19 @@
 
 package import TidemarkEvents
 
+extension RowReading {
+    /// The run whose lists of a set wait to be taken; nil for none.
+    fileprivate func staging(_ set: String) throws -> Position? {
+        try get(.staging(set)).flatMap { Position(bigEndianBytes: $0) }
+    }
+
+    /// Whether anything waits of a set that a run lists.
+    package func isStaging(_ set: String, in sync: Position?) throws -> Bool {
+        guard let sync else { return false }
+        return try staging(set) == sync
+    }
+}
+
 extension Fold {
     /// Takes what a list of such a collection brings out of the way; false where it counts at once.
     func stage(_ event: Event, _ position: Position) throws -> Bool {
@@ -38,17 +51,6 @@ extension Fold {
         case .all, .pull: return set
         default: return nil
         }
-    }
-
-    /// The run whose lists of a set wait to be taken; nil for none.
-    private func staging(_ set: String) throws -> Position? {
-        try get(.staging(set)).flatMap { Position(bigEndianBytes: $0) }
-    }
-
-    /// Whether anything waits of a set that a run lists.
-    package func isStaging(_ set: String, in sync: Position?) throws -> Bool {
-        guard let sync else { return false }
-        return try staging(set) == sync
     }
 
     /// All of a set came: what waits of it is taken.
