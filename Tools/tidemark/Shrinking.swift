@@ -24,7 +24,8 @@ struct ShrinkCommand: ParsableCommand {
 
             --diverges: a commit's recorded rows are not those that today's code makes.
 
-            Ctrl-C writes the shortest so far. In the end it prints a test to paste.
+            Ctrl-C writes the shortest so far. In the end it prints a test to paste,
+            with --check how to run that on it.
             Exit code 1 when FILE does not show the failure.
 
             For example: tidemark shrink bug.capsule --predicate 'refused > 0' \\
@@ -119,12 +120,19 @@ struct ShrinkCommand: ParsableCommand {
             Terminal.say("tidemark: cut short; to go on: tidemark shrink \(output) …")
         }
         Terminal.write("")
-        for line in test { Terminal.write(line) }
+        for line in test(of: result.capsule) { Terminal.write(line) }
     }
 
-    /// The source of a test that fails as long as the failure exists.
-    private var test: [String] {
+    /// The source of a test that fails as long as the failure exists; for a shell, where a check
+    /// says what the failure is.
+    private func test(of capsule: Capsule) -> [String] {
         let name = URL(filePath: output).lastPathComponent
+        if let check = checks.check {
+            let path = output.replacingOccurrences(of: "'", with: "'\\''")
+            let lines = check.split(separator: "\n", omittingEmptySubsequences: false)
+            return ["export TIDEMARK_CAPSULE='\(path)' TIDEMARK_POSITION=\(capsule.last)"]
+                + lines.map(String.init)
+        }
         guard let predicate = checks.predicate else {
             return [
                 "@Test func `\(name) replays as it was recorded`() async throws {",
