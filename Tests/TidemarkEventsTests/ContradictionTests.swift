@@ -373,6 +373,15 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "keyed", other: "migrations",
             text: #""keyed":{"at":"k"},"migrations":[{"remove":"at"}]"#),
+        .init(
+            member: "nullable", other: "migrations",
+            text: #""nullable":["at"],"migrations":[{"rename":"at","to":"on"}]"#),
+        .init(
+            member: "placeholder.fields", other: "migrations",
+            text: #""placeholder":{"fields":{"at":1}},"migrations":[{"remove":"at"}]"#),
+        .init(
+            member: "placeholder.copies", other: "migrations",
+            text: #""placeholder":{"copies":["at"]},"migrations":[{"remove":"at"}]"#),
     ]
 }
 

@@ -461,6 +461,9 @@ extension Contradiction {
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("contents") { $0.contents.map(\.topField) },
         retired("keyed") { $0.keyed.map(\.field) },
+        retired("nullable") { $0.nullable },
+        retired("placeholder.fields") { $0.placeholder?.fields.keys ?? [] },
+        retired("placeholder.copies") { $0.placeholder?.copies ?? [] },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
