@@ -95,7 +95,8 @@ extension StoreError.Code {
     /// What a person can do about it, as a sentence.
     package var advice: String {
         switch self {
-        case .missing: "Check the path, or open with `create` to make a new store."
+        case .missing:
+            "Check the path, or make a store by `Replica.open(at:model:)` or `tidemark init`."
         case .lost: "Do not write; restore the directory or let the server fill a new store."
         case .damaged: "Keep the file as it is and salvage it, or restore the directory."
         case .damagedTable: "`tidemark rebuild` makes the table anew from the log."

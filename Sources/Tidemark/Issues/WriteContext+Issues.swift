@@ -315,7 +315,7 @@ extension WriteContext {
         throw TidemarkError(
             .invalidDocument,
             "\(key): the edit was of \(name), the element of a list whose elements the model does "
-                + "not tell any more; edit the list, and discard the issue", key: key)
+                + "not tell any more; edit the list, and answer keepTheirs", key: key)
     }
 
     /// Deletes an entity that a whole list did not name, or creates it again.
