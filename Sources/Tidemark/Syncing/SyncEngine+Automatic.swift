@@ -23,6 +23,7 @@ extension SyncEngine {
         // What is already pending counts as an edit.
         bell.ringForEdit()
         do {
+            try askAsNewApp()
             while isStarted {
                 let alarm = try await step()
                 // From before this returns on, every change rings.
@@ -43,6 +44,17 @@ extension SyncEngine {
             // It waits for the end of this.
             Task { await start(triggers) }
         }
+    }
+
+    /// Asks for a run where the server refused an older app: the first loop of an engine does, as
+    /// the app may have been updated before the process began.
+    private func askAsNewApp() throws {
+        guard !wasStarted else { return }
+        wasStarted = true
+        let frozen = try replica.journal.read { try $0.gates().frozen }
+        let reason = frozen.flatMap { SyncPauseReason(rawValue: $0.reason) }
+        guard reason == .apiDeprecated || reason == .clientDeprecated else { return }
+        schedule.ask(.credentialsChanged, at: replica.dependencies.moment)
     }
 
     /// Carries out the schedule's decision.

@@ -40,6 +40,8 @@ public actor SyncEngine {
     /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
+    /// Whether it was started before.
+    var wasStarted = false
     /// The files that are being fetched; one pass at a time.
     var transfers: Task<TransferOutcome, any Error>?
     /// What the pass is told while it goes on.
@@ -145,6 +147,10 @@ public actor SyncEngine {
     /// What is already pending counts as an edit. If it is called again, the new triggers replace
     /// the old ones. While another engine syncs the same store, this one is `stopped`, with
     /// `engineRunning`.
+    ///
+    /// Where the server refused the API or the version of the app before, the first start of an
+    /// engine tries once more, as after `trigger(.credentialsChanged)`: the app may be another one
+    /// by now.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
         if loop != nil, !isStarted, asking.isInside {
             startsAgain = triggers

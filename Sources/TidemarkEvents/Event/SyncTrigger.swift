@@ -5,7 +5,8 @@
 public enum SyncTrigger: Sendable, Hashable, Comparable {
     /// The user asked for it: waits for nothing but what the server asked in so many words.
     case userRequested
-    /// There are new credentials; passes what ``userRequested`` passes.
+    /// There are new credentials, or a new process of an app that the server had refused as too
+    /// old; passes what ``userRequested`` passes.
     case credentialsChanged
     /// The server let it be known that something changed there, by a push notification.
     case remoteChange

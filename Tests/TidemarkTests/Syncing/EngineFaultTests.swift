@@ -145,6 +145,33 @@ import TidemarkViews
         }
     }
 
+    @Test func `as the app is too old is asked once more by each new process`() async throws {
+        let world = SyncWorld([FaultRule(.answer(status: 410), occurrences: 1...2)])
+        try await SyncDevice.make(world, movesClock: false).lendAndVerify { device in
+            try device.put("tasks/t1", "{}")
+            for process in 1...2 {
+                let watch = SyncWatch(device)
+                await device.engine.start(SyncTriggers(every: .seconds(60)))
+                try await watch.until { $0.activity == .paused(.apiDeprecated) }
+                await device.engine.trigger(.reachability)
+                #expect(device.wire.total == process)
+                await device.engine.stop()
+                try await watch.until { $0.activity == .stopped(nil) }
+                await device.engine.start(SyncTriggers(every: .seconds(60)))
+                try await watch.until { $0.activity == .paused(.apiDeprecated) }
+                #expect(device.wire.total == process, "the same process asks no more")
+                await device.engine.stop()
+                try device.restart()
+            }
+
+            let watch = SyncWatch(device)
+            await device.engine.start(SyncTriggers(every: .seconds(60)))
+            try await watch.until { $0.waitsFor == .timer }
+
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+        }
+    }
+
     @Test(arguments: [403, 418])
     func `for one collection is asked again by a backoff of its own`(_ status: Int) async throws {
         let world = SyncWorld([FaultRule(.answer(status: status), pathContains: "/lists/")])
