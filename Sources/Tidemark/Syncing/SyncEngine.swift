@@ -110,7 +110,8 @@ public actor SyncEngine {
     /// - Parameters:
     ///   - trigger: why it runs; triggers that are not urgent also wait after failures.
     ///   - scope: which parts of a run it does. A pull of single collections sends no writes; if it
-    ///     would have to wait for the model's limits, it does nothing.
+    ///     would have to wait for limits with `wholePulls`, it does nothing, which is no failure:
+    ///     the outcome's `notDue` names its collections.
     ///   - deadline: how long it may take from now on, including the wait for other runs. No
     ///     request begins that can't end by then, and what was not done waits for the next run.
     ///     Such a run is not shared.

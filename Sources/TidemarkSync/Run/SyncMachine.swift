@@ -269,6 +269,7 @@ package struct SyncMachine: Sendable {
         guard scope != .cleanUp, hold != nil || waits else { return decide() }
         isHeld = true
         outcome.failure = hold.map { SyncFailure($0) }
+        if hold == nil { outcome.notDue = Set(pulls.map(\.collection)) }
         state = .ended
         return next()
     }

@@ -16,8 +16,9 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Collections whose list of everything could not go on where an earlier run was cut off: the
     /// server no longer accepted the page token, and the list began again.
     public var restarted: Set<CollectionName> = []
-    /// Collections that were not listed, because their lists are not old enough yet:
-    /// ``CollectionModel/listEvery``.
+    /// Collections that were not listed, because their lists are not old enough yet
+    /// (``CollectionModel/listEvery``), or because a pull of single collections would have had to
+    /// wait for a limit with `wholePulls`.
     public var notDue: Set<CollectionName> = []
     /// Collections that were listed to their end, of those that are not listed in every run.
     package var listed: Set<CollectionName> = []

@@ -318,6 +318,7 @@ final class AnswerOrder: Sendable {
             let (before, asked) = (try device.position(), server.requests.count)
             let outcome = try await device.sync(.pull(["time_entries"]))
             #expect(outcome.failure == nil && outcome.counts.requests == 0)
+            #expect(outcome.notDue == ["time_entries"], "nobody takes it for listed")
             #expect(server.requests.count == asked && server.clock.elapsed == 0)
             #expect(try device.position() == before)
             server.clock.advance(by: .seconds(60))
