@@ -32,9 +32,9 @@ struct CheckOptions: ParsableArguments {
         == != < <= > >=.
 
         --check CMD runs a command with /bin/sh. TIDEMARK_CAPSULE names a capsule,
-        which verbs that read rows or events take. Its exit code says what it finds: 0 nothing,
-        1 to 124 and 126, 127 the failure, 125 that it can't tell; 128 and up stop
-        everything.
+        which verbs that read rows or events take. Its exit code says what it finds:
+        0 nothing, 1 to 124 and 126, 127 the failure, 125 that it can't tell; 128
+        and up stop everything.
         """
 
     func statePredicate() throws -> StatePredicate? {
