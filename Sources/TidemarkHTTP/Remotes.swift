@@ -97,6 +97,25 @@ private struct KnownAdapter: Sendable {
     static subscript(name: String) -> KnownAdapter? { all.first { $0.name == name } }
 }
 
+extension TogglAdapter {
+    /// What the app is called says nothing of where the data lies.
+    public func place(in parameters: [String: String]) -> [String: String] {
+        parameters.filter { $0.key != KnownAdapter.createdWith }
+    }
+}
+
+extension Dhis2Adapter {
+    /// Of the version it matters by which names things are stored: there are others from 2.40 on.
+    public func place(in parameters: [String: String]) -> [String: String] {
+        guard let version = parameters[KnownAdapter.version],
+            let dialect = try? Dhis2Dialect(version: version)
+        else { return parameters }
+        var place = parameters
+        place[KnownAdapter.version] = dialect.generation == .old ? "up to 2.39" : "from 2.40 on"
+        return place
+    }
+}
+
 extension AdapterMembers {
     /// The members that a model must have for a server, by adapter.
     package static var known: [AdapterMembers] {

@@ -193,7 +193,7 @@ extension SyncEngine {
             try replica.register(wanted)
             return wanted
         }
-        if let member = known.placeMember(differingFrom: own) {
+        if let member = known.placeMember(differingFrom: own, place: adapter.place) {
             throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
         }
         if wanted.model != registered.model || known.parameters != own.parameters {

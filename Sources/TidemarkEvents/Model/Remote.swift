@@ -32,26 +32,17 @@ public struct Remote: Sendable, Hashable {
         self.defaults = defaults
     }
 
-    /// The first member by which another one is another server, or another place on it, whatever
-    /// both say of how it behaves: `origin` or the name of a parameter; nil where it is the same.
-    package func placeMember(differingFrom other: Remote) -> String? {
+    /// The first member by which another one is another server, or another place on it: `origin` or
+    /// the name of a parameter; nil where it is the same.
+    ///
+    /// - Parameter place: what parameters say of where the data lies.
+    package func placeMember(
+        differingFrom other: Remote, place: ([String: String]) -> [String: String]
+    ) -> String? {
         if origin != other.origin { return "origin" }
-        let names = Set(parameters.keys).union(other.parameters.keys)
-        return names.sorted().first { place($0) != other.place($0) }
-    }
-
-    /// What a parameter says of where the data lies and what it is called there; nil where it only
-    /// says how the server behaves.
-    private func place(_ name: String) -> String? {
-        switch (adapter, name) {
-        case (_, Self.preconditions), ("toggl", "createdWith"): return nil
-        case ("dhis2", "version"):
-            // From 2.40 on the fields of what is stored have other names.
-            let parts = parameters[name]?.split { $0 == "." || $0 == "-" } ?? []
-            guard parts.count > 1, let minor = Int(parts[1]) else { return parameters[name] }
-            return minor < 40 ? "up to 2.39" : "from 2.40 on"
-        default: return parameters[name]
-        }
+        let (own, others) = (place(parameters), place(other.parameters))
+        let names = Set(own.keys).union(others.keys).subtracting([Self.preconditions])
+        return names.sorted().first { own[$0] != others[$0] }
     }
 
     /// The parameter that says whether a server heeds the preconditions of writes.

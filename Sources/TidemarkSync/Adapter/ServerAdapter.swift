@@ -230,6 +230,10 @@ public protocol ServerAdapter: Sendable {
         _ document: (EntityKey) -> JSONDocument?
     ) -> Bool
 
+    /// What the parameters of a remote say of where the data lies and what it is called there: a
+    /// store stays with that. What only says how the server behaves is left out.
+    func place(in parameters: [String: String]) -> [String: String]
+
     /// The parameters of lists of one entity that show all that some lists show of it, and what was
     /// deleted in its tree; none where there are no such lists, as by default.
     ///
@@ -415,6 +419,9 @@ extension ServerAdapter {
     public func narrowed(
         _ lists: [ListParameters], to id: String, of collection: CollectionModel
     ) -> [ListParameters] { [] }
+
+    /// All parameters say where the data lies.
+    public func place(in parameters: [String: String]) -> [String: String] { parameters }
 
     /// Answers show all of an entity.
     public func completed(

@@ -43,23 +43,6 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         #expect(lists.serverFields == ["key", "changed"])
     }
 
-    @Test func `a server that is updated and an app that is renamed stay in their place`() {
-        func differing(
-            _ adapter: String, _ one: [String: String], _ other: [String: String]
-        ) -> String? {
-            Remote(origin: "https://x.test", adapter: adapter, parameters: one).placeMember(
-                differingFrom: Remote(
-                    origin: "https://x.test", adapter: adapter, parameters: other))
-        }
-
-        #expect(differing("dhis2", ["version": "2.41.0"], ["version": "2.41.1"]) == nil)
-        #expect(differing("dhis2", ["version": "2.40"], ["version": "2.42-SNAPSHOT"]) == nil)
-        #expect(differing("dhis2", ["version": "2.39"], ["version": "2.40"]) == "version")
-        #expect(differing("toggl", [:], ["createdWith": "clock"]) == nil)
-        #expect(differing("webdav", ["home": "/a/"], ["home": "/b/"]) == "home")
-        #expect(differing("own", ["version": "1"], ["version": "2"]) == "version")
-    }
-
     @Test func `what is left out has its usual value`() throws {
         let registration = try parse(#"{"collections":[{"name":"notes"}]}"#)
 
