@@ -11,6 +11,7 @@ struct EntityDifference {
     private let new: [Field]
     private let nullable: Set<ExactString>
     private let lists: [KeyedList]
+    private let dates: DateFormat
 
     /// The difference between an entity before and after an edit; its id is not compared.
     ///
@@ -29,6 +30,7 @@ struct EntityDifference {
         (old, new) = (try fields(before), try fields(after))
         nullable = Set(collection.nullable.map(ExactString.init))
         lists = collection.keyed
+        dates = collection.dates
     }
 
     /// The patch that makes the difference in a document with the old entity's fields, and perhaps
@@ -49,14 +51,14 @@ struct EntityDifference {
             if let before, Self.isSame(before, value[...]) { continue }
             let present = document.rawValue(name)
             if let list = lists.list(in: name),
-                let changes = Self.elements(
+                let changes = elements(
                     of: list, from: before, to: value[...], node, in: document.form(of: list))
             {
                 patch.set += changes.set
                 patch.unset += changes.unset
                 continue
             }
-            let value = Self.merged(value[...], before: before, into: present, node)
+            let value = merged(value[...], before: before, into: present, node)
             if let present, Self.isSame(present, value) { continue }
             patch.set.append(Patch.Field(name, Array(value)))
         }
@@ -73,7 +75,7 @@ struct EntityDifference {
     }
 
     /// The changes of a list's elements; nil where the list changes as a whole.
-    private static func elements(
+    private func elements(
         of list: KeyedList, from before: ArraySlice<UInt8>?, to after: ArraySlice<UInt8>,
         _ node: EncodedNode, in present: ListForm
     ) -> Patch? {
@@ -97,10 +99,10 @@ struct EntityDifference {
         for (place, key) in after.keys.enumerated() {
             guard let element = after[key] else { continue }
             let (earlier, present) = (known?[key], there?[key])
-            if let earlier, isSame(earlier, element) { continue }
+            if let earlier, Self.isSame(earlier, element) { continue }
             let value = merged(
                 element, before: earlier, into: present, isWhole ? node.element(at: place) : nil)
-            if let present, isSame(present, value) { continue }
+            if let present, Self.isSame(present, value) { continue }
             patch.set.append(Patch.Field(list.name(of: key), Array(value)))
         }
         patch.unset = (known?.keys ?? []).filter { after[$0] == nil && there?[$0] != nil }
@@ -119,24 +121,26 @@ struct EntityDifference {
     /// The new text of a value, with members of the document that the type does not know.
     ///
     /// - Parameter node: what the value was encoded from, where that is known.
-    private static func merged(
+    private func merged(
         _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?,
         _ node: EncodedNode?
     ) -> ArraySlice<UInt8> {
-        if let list = ListDifference(from: before, to: after, in: present) {
+        if let list = ListDifference(
+            from: before, to: after, in: present, dates: dates)
+        {
             let text = list.text(node) { merged($0, before: $1, into: $2, $3) }
             return text.map { $0[...] } ?? after
         }
-        guard let before = before.flatMap(object), let present = present.flatMap(object),
-            let after = object(after)
+        guard let before = before.flatMap(Self.object), let present = present.flatMap(Self.object),
+            let after = Self.object(after)
         else { return after }
-        let old = values(before), there = values(present)
+        let old = Self.values(before), there = Self.values(present)
         let nodes = node?.members.flatMap { $0.count == after.members.count ? $0 : nil }
         var set: [(key: String, value: [UInt8])] = []
         for (place, member) in after.members.enumerated() {
             let (key, value) = (member.key, after.bytes[member.valueRange])
             let earlier = old[ExactString(key)]
-            if let earlier, isSame(earlier, value) { continue }
+            if let earlier, Self.isSame(earlier, value) { continue }
             let text = merged(
                 value, before: earlier, into: there[ExactString(key)], nodes?[place].value)
             set.append((key, Array(text)))

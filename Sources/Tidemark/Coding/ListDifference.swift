@@ -15,13 +15,17 @@ struct ListDifference {
     private let after: [Text]
     private let before: [Text]
     private let present: [Text]
+    private let dates: DateFormat
 
     /// Nil where one of them is no list.
-    init?(from before: Text?, to after: Text, in present: Text?) {
+    ///
+    /// - Parameter dates: how the server writes times.
+    init?(from before: Text?, to after: Text, in present: Text?, dates: DateFormat) {
         guard let before = before.flatMap(Self.elements), let after = Self.elements(after),
             let present = present.flatMap(Self.elements)
         else { return nil }
         (self.before, self.after, self.present) = (before, after, present)
+        self.dates = dates
     }
 
     /// The new text; nil where it is the whole encoding.
@@ -74,11 +78,17 @@ struct ListDifference {
     /// writes its list in another order than it reads it.
     private func places() -> [Int?] {
         let (old, there) = (before.map(Self.value), present.map(Self.value))
-        let others = old.indices.filter { !Self.holds(there[$0], old[$0]) }
-        let isInOrder = !others.prefix(Self.lookedAtMax).contains { place in
-            others.contains { $0 != place && Self.holds(there[$0], old[place]) }
+        let isInOrder =
+            Self.isInOrder(old, there) && Self.isInOrder(old.map(plain), there.map(plain))
+        return isInOrder ? Array(old.indices) : matches(of: old, in: there)
+    }
+
+    /// Whether no element that differs from what stands in its place is what stands in another.
+    private static func isInOrder(_ old: [JSONValue?], _ there: [JSONValue?]) -> Bool {
+        let others = old.indices.filter { !holds(there[$0], old[$0]) }
+        return !others.prefix(lookedAtMax).contains { place in
+            others.contains { $0 != place && holds(there[$0], old[place]) }
         }
-        return isInOrder ? Array(old.indices) : Self.matches(of: old, in: there)
     }
 
     // MARK: Without an order
@@ -94,7 +104,7 @@ struct ListDifference {
             Array(stride(from: 0, to: elements.count, by: count))
         }
         let (old, there) = (heads(before), heads(present))
-        let places = Self.matches(
+        let places = matches(
             of: old.map { Self.value(before[$0]) }, in: there.map { Self.value(present[$0]) })
         var known: [Text: [Int]] = [:]
         for index in old.indices.reversed() {
@@ -119,26 +129,61 @@ struct ListDifference {
 
     // MARK: What is what
 
-    /// Which value of the document each old one is, each its own: an equal one, or else one that
-    /// has more members; nil where there is none.
-    private static func matches(of old: [JSONValue?], in there: [JSONValue?]) -> [Int?] {
+    /// Which value of the document each old one is, each its own: an equal one, one that says the
+    /// same, or else one that has more members; nil where there is none.
+    private func matches(of old: [JSONValue?], in there: [JSONValue?]) -> [Int?] {
         var found = [Int?](repeating: nil, count: old.count)
-        var equal: [JSONValue?: [Int]] = [:]
-        for place in there.indices.reversed() { equal[there[place], default: []].append(place) }
-        for index in old.indices { found[index] = equal[old[index]]?.popLast() }
+        var taken: Set<Int> = []
+        func findEqual(_ old: [JSONValue?], in there: [JSONValue?]) {
+            var equal: [JSONValue?: [Int]] = [:]
+            for place in there.indices.reversed() where !taken.contains(place) {
+                equal[there[place], default: []].append(place)
+            }
+            for index in old.indices where found[index] == nil {
+                guard let place = equal[old[index]]?.popLast() else { continue }
+                found[index] = place
+                taken.insert(place)
+            }
+        }
+        findEqual(old, in: there)
+        guard taken.count < old.count else { return found }
+        let (plainOld, plainThere) = (old.map(plain), there.map(plain))
+        findEqual(plainOld, in: plainThere)
         // Of two that may be the same the one with more members has less to choose from.
-        let taken = Set(found.compactMap(\.self))
         var free = there.indices.filter { !taken.contains($0) }
         let open = old.indices.filter { found[$0] == nil }
             .map { (index: $0, members: old[$0]?.object?.count ?? 0) }
             .sorted { ($1.members, $0.index) < ($0.members, $1.index) }
         for (index, _) in open {
-            guard let next = free.firstIndex(where: { holds(there[$0], old[index]) }) else {
-                continue
-            }
+            guard
+                let next = free.firstIndex(where: {
+                    Self.holds(plainThere[$0], plainOld[index])
+                })
+            else { continue }
             found[index] = free.remove(at: next)
         }
         return found
+    }
+
+    /// A value in a notation that the encoding and the server share: an id is a text for one and
+    /// perhaps a number for the other, and a time may have an offset.
+    private func plain(_ value: JSONValue?) -> JSONValue? { value.map { plainValue($0) } }
+
+    private func plainValue(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .null, .bool: return value
+        case .number: return value.idText.map { JSONValue.string($0) } ?? value
+        case .string(let text):
+            guard dates == .iso8601, let first = text.utf8.first, first &- 0x30 < 10,
+                let time = dates.timestamp(value.encoded()[...])
+            else { return value }
+            return .string(time.description)
+        case .array(let elements): return .array(elements.map { plainValue($0) })
+        case .object(let members):
+            var result = JSONObject()
+            for (name, member) in members { result[name] = plainValue(member) }
+            return .object(result)
+        }
     }
 
     /// Whether a value has all that another one has, and perhaps more members.

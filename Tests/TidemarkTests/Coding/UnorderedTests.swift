@@ -14,6 +14,8 @@ import TidemarkViews
 private struct Mark: Codable, Hashable {
     var qty: Int
     var note: String?
+    var product: Tidemark.ID<Box>?
+    var at: Date?
 }
 
 /// Marks by their number, which the server has as a list.
@@ -168,6 +170,50 @@ private func boxes(_ json: [String], _ body: (Replica, [Tidemark.ID<Box>]) throw
                 }
                 #expect(pairs.sorted() == ["1 S1", "2 S2", "4 S4", "5 S5", "6 S6"])
             }
+        }
+    }
+
+    @Test(arguments: [#""product":N"#, #""at":"2026-11-18T12:0N:40+01:00""#])
+    func `knows its elements by ids that are numbers there, and by times with an offset`(
+        _ member: String
+    ) throws {
+        let json = (1...6).map { number in
+            let member = member.replacingOccurrences(of: "N", with: "\(number)")
+            return #"{"qty":\#(number),"sku":"S\#(number)",\#(member)}"#
+        }
+        let list = json.joined(separator: ",")
+        try boxes(Array(repeating: #"{"numbered":[\#(list)]}"#, count: 20)) { replica, ids in
+            for id in ids {
+                try replica.write { tx in
+                    try tx.update(Box.self, id) { $0.numbered?.byNumber[3]?.note = "x" }
+                }
+                let text = try #require(try replica.text(Box.key(id)))
+                let list = try JSONDocument(parsing: Array(text.utf8)).value("numbered")?.array
+                let notes = (list ?? []).map { mark in
+                    "\(mark["qty"]?.int64Value ?? 0) \(mark["sku"]?.stringValue ?? "")"
+                        + " \(mark["note"]?.stringValue ?? "")"
+                }
+                #expect(notes.sorted() == ["1 S1 ", "2 S2 ", "3 S3 x", "4 S4 ", "5 S5 ", "6 S6 "])
+            }
+        }
+    }
+
+    @Test func `keeps of a set's elements whose ids are numbers what the type does not know`()
+        throws
+    {
+        let marks =
+            #"[{"qty":2,"product":7,"sku":"A"},{"qty":1,"product":5.0,"sku":"B"},"#
+            + #"{"qty":3,"product":9,"sku":"C"}]"#
+        try boxes([#"{"marks":\#(marks)}"#]) { replica, ids in
+            try replica.write { tx in
+                try tx.update(Box.self, ids[0]) { box in
+                    box.marks?.remove(Mark(qty: 2, product: Tidemark.ID("7")))
+                }
+            }
+            #expect(
+                try replica.text(Box.key(ids[0]))
+                    == #"{"marks":[{"qty":1,"product":5.0,"sku":"B"},"#
+                    + #"{"qty":3,"product":9,"sku":"C"}]}"#)
         }
     }
 }
