@@ -75,13 +75,14 @@ extension EntityConflict {
                 .invalidKey, "\(documents.key) was given the id \"\(entity.id)\"",
                 key: documents.key)
         }
-        let after = try EntityCoding.encode(entity, in: collection)
         guard let before = theirs ?? mine, let bytes = documents.server ?? documents.local else {
-            return after.encoded
+            return try EntityCoding.document(entity, in: collection)
         }
         let difference = try EntityDifference(
-            from: try EntityCoding.encode(before, in: collection), to: after, in: collection)
+            from: try EntityCoding.encode(before, in: collection),
+            to: try EntityCoding.encode(entity, in: collection), in: collection)
         let document = try JSONDocument(parsing: bytes)
-        return difference.patch(of: document).applied(to: document, collection.keyed)
+        let patch = try difference.patch(of: document, documents.key)
+        return patch.applied(to: document, collection.keyed)
     }
 }

@@ -21,6 +21,19 @@ final class EncodedNode {
     /// itself, of a dictionary a key and its value; nil for any other list.
     private(set) var unordered: Int?
 
+    /// Why its text can be compared, but not be written; set with the text.
+    var problem: String?
+
+    /// What is in it that can't be written, with the text of each.
+    var problems: [(text: [UInt8], problem: String)] {
+        guard let content else { return [] }
+        switch content {
+        case .text(let text): return problem.map { [(text: text, problem: $0)] } ?? []
+        case .array(let elements): return elements.flatMap { $0.problems }
+        case .object: return (members ?? []).flatMap { $0.value.problems }
+        }
+    }
+
     /// Makes this a complete value.
     func set(_ text: [UInt8]) { content = .text(text) }
 

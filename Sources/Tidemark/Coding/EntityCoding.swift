@@ -69,8 +69,19 @@ enum EntityCoding {
         } catch EncodingError.invalidValue(_, let context) {
             problem = context.debugDescription
         } catch { problem = "\(error)" }
-        throw TidemarkError(
-            .invalidDocument, "\(T.key(entity.id)) can't be written: \(problem)",
-            key: T.key(entity.id))
+        throw invalid(T.key(entity.id), problem)
+    }
+
+    /// The same, as the bytes of a new document.
+    ///
+    /// - Throws: ``TidemarkError`` `invalidDocument`.
+    static func document<T: Entity>(_ entity: T, in collection: CollectionModel) throws -> [UInt8] {
+        let node = try encode(entity, in: collection)
+        if let first = node.problems.first { throw invalid(T.key(entity.id), first.problem) }
+        return node.encoded
+    }
+
+    static func invalid(_ key: EntityKey, _ problem: String) -> TidemarkError {
+        TidemarkError(.invalidDocument, "\(key) can't be written: \(problem)", key: key)
     }
 }

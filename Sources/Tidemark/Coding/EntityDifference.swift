@@ -43,24 +43,23 @@ struct EntityDifference {
     /// element that did not change stays as it is written; in one that has as many elements as
     /// before, so do the unknown members of an element that changed in its place. The order of a
     /// set is no difference, nor that of a dictionary that is written as a list.
-    func patch(of document: JSONDocument) -> Patch {
+    ///
+    /// - Parameter key: the entity.
+    /// - Throws: ``TidemarkError`` `invalidDocument` where a difference can't be written.
+    func patch(of document: JSONDocument, _ key: EntityKey) throws -> Patch {
         var patch = Patch()
         let earlier = Self.values(old)
-        for (name, value, node) in new {
-            let before = earlier[ExactString(name)]
-            if let before, Self.isSame(before, value[...]) { continue }
-            let present = document.rawValue(name)
-            if let list = lists.list(in: name),
-                let changes = elements(
-                    of: list, from: before, to: value[...], node, in: document.form(of: list))
-            {
-                patch.set += changes.set
-                patch.unset += changes.unset
-                continue
+        for field in new {
+            let changes = changes(
+                of: field, from: earlier[ExactString(field.name)], in: document)
+            if changes.isEmpty { continue }
+            // What the document has already stands there as the server wrote it.
+            let refused = field.node.problems.first { text, _ in
+                changes.set.contains { $0.value.firstRange(of: text) != nil }
             }
-            let value = merged(value[...], before: before, into: present, node)
-            if let present, Self.isSame(present, value) { continue }
-            patch.set.append(Patch.Field(name, Array(value)))
+            if let refused { throw EntityCoding.invalid(key, refused.problem) }
+            patch.set += changes.set
+            patch.unset += changes.unset
         }
         let kept = Set(new.map { ExactString($0.name) })
         for (name, _, _) in old where !kept.contains(ExactString(name)) {
@@ -72,6 +71,24 @@ struct EntityDifference {
             }
         }
         return patch
+    }
+
+    /// The changes of a field that the entity has after the edit.
+    private func changes(
+        of field: Field, from before: ArraySlice<UInt8>?, in document: JSONDocument
+    ) -> Patch {
+        let (name, after, node) = (field.name, field.value[...], field.node)
+        if let before, Self.isSame(before, after) { return Patch() }
+        if let list = lists.list(in: name),
+            let changes = elements(
+                of: list, from: before, to: after, node, in: document.form(of: list))
+        {
+            return changes
+        }
+        let present = document.rawValue(name)
+        let value = merged(after, before: before, into: present, node)
+        if let present, Self.isSame(present, value) { return Patch() }
+        return Patch(set: [Patch.Field(name, Array(value))])
     }
 
     /// The changes of a list's elements; nil where the list changes as a whole.

@@ -68,24 +68,37 @@ extension JSONValue: JSONWritable {
 }
 
 extension Date: JSONWritable {
+    /// A time that was read is compared by its text, also where a server would not read that.
     func json(for encoder: EntityEncoder) throws -> [UInt8] {
-        guard let time = Timestamp(self) else {
-            throw encoder.refusal(self, "is a time too far away to be written")
+        let problem = "is a time too far away to be written"
+        guard let time = Timestamp(self) else { throw encoder.refusal(self, problem) }
+        if encoder.collection.dates == .iso8601, !time.isWithinTexts {
+            encoder.node.problem = encoder.sentence(problem)
         }
         return encoder.collection.dates.encoded(time)
     }
 }
 
 extension Timestamp {
-    /// The nearest microsecond; nil outside the years 1 to 9999.
+    /// The nearest microsecond; nil where that is out of range.
     init?(_ date: Date) {
         let seconds = date.timeIntervalSinceReferenceDate
-        let fromYear1 = -63_113_904_000.0, toYear10000 = 252_423_993_600.0
-        guard seconds >= fromYear1, seconds < toYear10000 else { return nil }
+        guard seconds.magnitude < 1e13 else { return nil }
         let whole = seconds.rounded(.down)
         let secondsTo2001: Int64 = 978_307_200
-        let micros = Int64(((seconds - whole) * 1e6).rounded())
-        self.init(rawValue: (Int64(whole) + secondsTo2001) * 1_000_000 + micros)
+        let fraction = Int64(((seconds - whole) * 1e6).rounded())
+        let (micros, isFar) = (Int64(whole) + secondsTo2001)
+            .multipliedReportingOverflow(by: 1_000_000)
+        let (sum, isTooFar) = micros.addingReportingOverflow(fraction)
+        if isFar || isTooFar { return nil }
+        self.init(rawValue: sum)
+    }
+
+    /// Whether it is in the years 1 to 9999, which alone a text can say.
+    fileprivate var isWithinTexts: Bool {
+        let fromYear1: Int64 = -62_135_596_800_000_000
+        let toYear10000: Int64 = 253_402_300_800_000_000
+        return rawValue >= fromYear1 && rawValue < toYear10000
     }
 }
 
@@ -102,11 +115,13 @@ extension Data: JSONWritable {
 extension EntityEncoder {
     /// The error for a value that can't be written.
     func refusal(_ value: Any, _ phrase: String) -> EncodingError {
+        .invalidValue(
+            value, .init(codingPath: codingPath, debugDescription: sentence(phrase)))
+    }
+
+    /// What is wrong with the value that is encoded, and where it is.
+    func sentence(_ phrase: String) -> String {
         let path = DecodingProblem.text(DecodingProblem.steps(codingPath, collection.keys))
-        return .invalidValue(
-            value,
-            .init(
-                codingPath: codingPath,
-                debugDescription: "\"\(path)\" \(phrase)"))
+        return "\"\(path)\" \(phrase)"
     }
 }

@@ -27,7 +27,7 @@ extension WriteContext {
     /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
     public func create<T: Entity>(_ entity: T) throws {
         let (_, collection) = try check(T.key(entity.id))
-        try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection.model).encoded)
+        try create(T.key(entity.id), try EntityCoding.document(entity, in: collection.model))
     }
 
     /// Changes an entity; the fields that differ afterwards are logged.
@@ -80,8 +80,8 @@ extension WriteContext {
         let difference = try EntityDifference(
             from: before, to: try EntityCoding.encode(after, in: collection), in: collection,
             references: draft.fold.localNames(collection))
-        try log(
-            difference.patch(of: try JSONDocument(parsing: document)), of: key, in: collection)
+        let patch = try difference.patch(of: try JSONDocument(parsing: document), key)
+        try log(patch, of: key, in: collection)
     }
 
     /// The model of a type's collection; a default one when the model has none.

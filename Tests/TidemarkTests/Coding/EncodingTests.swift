@@ -67,7 +67,7 @@ private enum Shape: Codable, Sendable, Equatable {
         }
     }
 
-    @Test func `refuses numbers and times that can't be written`() {
+    @Test func `refuses numbers and times that can't be written`() throws {
         func message<Value: Codable & Sendable>(_ value: Value) -> String {
             do { return try encodeValue(value) ?? "" } catch { return "\(error)" }
         }
@@ -80,6 +80,9 @@ private enum Shape: Codable, Sendable, Equatable {
         #expect(
             message(Date(timeIntervalSince1970: 1e13)).hasSuffix(
                 "is a time too far away to be written"))
+        let year10000 = Date(timeIntervalSince1970: 253_402_300_800)
+        #expect(message([year10000]).hasSuffix("\"value[0]\" is a time too far away to be written"))
+        #expect(try encodeValue(year10000, in: holders(.seconds)) == "253402300800")
     }
 
     @Test func `names fields in the collection's style, and leaves keys of dictionaries alone`()

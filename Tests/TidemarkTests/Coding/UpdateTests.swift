@@ -160,6 +160,43 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
+    @Test(
+        arguments: [
+            (.iso8601, #""9999-12-31T23:59:59-05:00""#),
+            (.iso8601, #""0001-01-01T00:00:00+05:00""#),
+            (.milliseconds, "8640000000000000"), (.seconds, "999999999999"),
+        ] as [(DateFormat, String)])
+    func `leaves a time alone that is too far away to be written`(
+        _ dates: DateFormat, _ time: String
+    ) throws {
+        var other = model
+        other.collections[0].dates = dates
+        try withReplica(other) { replica in
+            let json = #"{"title":"a","due_at":\#(time),"place":{"street":"s"}}"#
+            try replica.write { tx in _ = try tx.put(key, Array(json.utf8)) }
+
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "b" } }
+            #expect(try lastPayload(replica) == #"{"set":{"title":"b"},"unset":[]}"#)
+            try replica.write { tx in
+                var thing = try #require(try tx.get(Thing.self, id))
+                thing.title = "c"
+                try tx.save(thing)
+            }
+            #expect(try replica.text(key) == json.replacingOccurrences(of: #""a""#, with: #""c""#))
+        }
+    }
+
+    @Test func `refuses a time that is too far away where it is a change`() throws {
+        let far = Date(timeIntervalSince1970: 253_402_300_800)
+        try withThing(#"{"title":"a","due_at":"9999-12-31T23:59:59-05:00"}"#) { replica in
+            let position = try replica.position
+            expect(.invalidDocument) {
+                try replica.write { tx in try tx.update(Thing.self, id) { $0.dueAt = far } }
+            }
+            #expect(try replica.position == position)
+        }
+    }
+
     @Test func `refuses another id, a second creation, and an edit of nothing`() throws {
         try withThing(#"{"title":"a"}"#) { replica in
             #expect(
