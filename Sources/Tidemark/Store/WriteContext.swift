@@ -97,7 +97,8 @@ public final class WriteContext {
     /// Changes some fields of an entity; parts of the patch without effect are not logged.
     ///
     /// Elements of the model's ``CollectionModel/keyed`` lists are changed by their names, such as
-    /// `/answers/q1`. A list that is given as a whole changes the elements that differ.
+    /// `/answers/q1`. A list that is given as a whole changes the elements that differ. Of several
+    /// values for one field the last counts.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, and what ``put(_:_:)`` throws.
@@ -106,6 +107,7 @@ public final class WriteContext {
         let (key, collection) = try check(key)
         guard let bytes = try document(key) else { throw notFound(key) }
         let old = try JSONDocument(parsing: bytes)
+        let patch = patch.withFieldsOnce
         var changed = Patch()
         for field in patch.set {
             let value: JSONValue

@@ -69,6 +69,15 @@ public struct Patch: Sendable, Hashable {
             unset: unset.filter { !touched.contains(ExactString($0)) } + later.unset)
     }
 
+    /// The same with each field once: the last value that it gets counts, also where the field is
+    /// to be removed as well.
+    package var withFieldsOnce: Patch {
+        var names: Set<ExactString> = []
+        let last = self.set.reversed().filter { names.insert(ExactString($0.name)).inserted }
+        let gone = unset.filter { names.insert(ExactString($0)).inserted }
+        return Patch(set: Array(last.reversed()), unset: gone)
+    }
+
     /// The entity's bytes with this patch applied; untouched fields stand byte for byte.
     public func applied(to document: JSONDocument) -> [UInt8] {
         document.applying(set: set.map { (key: $0.name, value: $0.value) }, unset: unset)

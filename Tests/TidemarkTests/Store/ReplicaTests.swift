@@ -65,6 +65,32 @@ import TidemarkViews
         }
     }
 
+    @Test func `takes the last of several values for one field`() throws {
+        func field(_ name: String, _ json: String) -> Patch.Field {
+            Patch.Field(name, Array(json.utf8))
+        }
+        try withReplica { replica in
+            try replica.write { tx in _ = try tx.put(key, Array(#"{"a":1,"b":1}"#.utf8)) }
+            let changed = try replica.write { tx in
+                try tx.patch(
+                    key, Patch(set: [field("a", "2"), field("b", "2"), field("a", "3")]))
+            }
+            let position = try #require(changed)
+            let event = try #require(try replica.journal.read { try $0.event(at: position) })
+            #expect(
+                String(decoding: event.payload, as: UTF8.self)
+                    == #"{"set":{"b":2,"a":3},"unset":[]}"#)
+            #expect(try replica.text(key) == #"{"a":3,"b":2}"#)
+
+            let same = try replica.write { tx in
+                try tx.patch(
+                    key, Patch(set: [field("a", "4"), field("a", "3")], unset: ["a"]))
+            }
+            #expect(same == nil)
+            #expect(try replica.text(key) == #"{"a":3,"b":2}"#)
+        }
+    }
+
     @Test func `leaves alone what only the server sets`() throws {
         let world = SyncWorld()
         #expect(world.model["tasks"]?.serverFields == ["id", "last_modified"])
