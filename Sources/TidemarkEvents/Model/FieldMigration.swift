@@ -39,6 +39,17 @@ extension CollectionModel {
     ///
     /// A field that was removed stays: the server may still know it.
     func migrated(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
+        try migrated(document, isCreation: false)
+    }
+
+    /// A creation after all steps, without what was removed.
+    func migratedCreation(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
+        try migrated(document, isCreation: true)
+    }
+
+    private func migrated(
+        _ document: JSONDocument, isCreation: Bool
+    ) throws(JSONError) -> JSONDocument {
         var document = document
         for migration in migrations {
             switch migration {
@@ -48,7 +59,10 @@ extension CollectionModel {
                 }
                 let bytes = document.applying(set: [(key: new, value: Array(raw))], unset: [old])
                 document = try JSONDocument(parsing: bytes)
-            case .remove: continue
+            case .remove(let name):
+                guard isCreation, document.rawValue(name) != nil else { continue }
+                let bytes = document.applying(set: [], unset: [name])
+                document = try JSONDocument(parsing: bytes)
             case .require(let name, let value):
                 guard document.value(name) ?? .null == .null else { continue }
                 let bytes = document.applying(set: [(key: name, value: value.encoded())], unset: [])
@@ -117,19 +131,6 @@ extension CollectionModel {
         migrations.dropFirst(step).reduce(field) { name, step in
             if case .rename(name, let new) = step { new } else { name }
         }
-    }
-
-    /// A creation after all steps, without what was removed.
-    func migratedCreation(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
-        let gone = migrations.compactMap { migration in
-            if case .remove(let name) = migration, document.rawValue(name) != nil {
-                name
-            } else {
-                nil
-            }
-        }
-        guard !gone.isEmpty else { return try migrated(document) }
-        return try migrated(try JSONDocument(parsing: document.applying(set: [], unset: gone)))
     }
 }
 

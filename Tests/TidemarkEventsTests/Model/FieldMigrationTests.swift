@@ -48,6 +48,16 @@ import TidemarkEvents
         #expect(String(decoding: created.bytes, as: UTF8.self) == #"{"x":2}"#)
     }
 
+    @Test func `leave a removed field out of a creation under the name that it had before`() throws
+    {
+        let newer = collection(.rename("a", to: "b"), .remove("b"))
+
+        for json in [#"{"a":1,"x":2}"#, #"{"b":1,"x":2}"#] {
+            let created = try newer.readCreation(JSONDocument(parsing: Array(json.utf8)))
+            #expect(String(decoding: created.bytes, as: UTF8.self) == #"{"x":2}"#)
+        }
+    }
+
     @Test func `give a required field its value where there is none`() throws {
         let newer = collection(.require("a", default: ["n": 0]))
 

@@ -127,6 +127,25 @@ private struct OlderApp {
         try replica.deleteTemporary()
     }
 
+    @Test func `sends no field of a creation that was renamed and then removed`() async throws {
+        let world = SyncWorld(model: OlderApp.model())
+        let device = try SyncDevice.make(world, seed: 8)
+        try await device.sync()
+        try device.put("notes/a", #"{"title":"x","colour":"red"}"#)
+        let directory = device.replica.directory
+        try device.replica.close()
+
+        let replica = try Replica.open(
+            at: directory,
+            model: OlderApp.model([.rename("colour", to: "color"), .remove("color")]),
+            dependencies: .seeded(8, clock: world.clock))
+        let engine = SyncDevice.engine(
+            replica, SyncWire(world.server), adapter: try SyncWorld.remote.makeAdapter())
+        #expect(try await engine.sync().isSynced)
+        #expect(world.record("notes/a") == #"{"title":"x"}"#)
+        try replica.deleteTemporary()
+    }
+
     private func mutations(_ replica: Replica, _ id: String) throws -> [String] {
         try replica.journal.read { views in
             try views.outbox(all: true).filter { $0.mutation.key.id == id }.map(\.word)
