@@ -7,7 +7,7 @@ import TidemarkViews
 
 /// The commit that a write under an idempotency key made.
 public struct CommitReceipt: Sendable, Hashable {
-    /// Its first event.
+    /// The first event of the write.
     public var first: Position
     /// Whether an earlier call made it, so that this one wrote nothing.
     public var isRepeated: Bool
@@ -70,9 +70,11 @@ extension Draft {
                     + "known any more; look for what it would have changed, and use a new key")
         case .new: break
         }
+        // What tells of the opening is no part of the write.
+        try noteOpening(dependencies, journal.account)
         let first = nextPosition
         idempotencyKey = key
         try WriteContext.run(self, dependencies, journal, body)
-        return events.isEmpty ? nil : CommitReceipt(first: first, isRepeated: false)
+        return nextPosition == first ? nil : CommitReceipt(first: first, isRepeated: false)
     }
 }

@@ -54,7 +54,7 @@ package final class Draft {
     private(set) var payloadBytes = 0
     /// Whether a model is registered, and whether the user edited something.
     private(set) var (hasModel, isLocal) = (false, false)
-    /// The key that the first event is to carry; set before it is appended.
+    /// The key that the next event is to carry, and no other.
     package var idempotencyKey: IdempotencyKey?
     /// The position of the last event, of this commit or before it.
     package private(set) var last: Position
@@ -89,7 +89,10 @@ package final class Draft {
     package func append(checked event: consuming Event) throws -> Position {
         // Folded is what will be read: an empty name or a zero position, for one, is not written.
         event.normalize()
-        if let key = idempotencyKey, events.isEmpty { event.idempotencyKey = key.bytes }
+        if let key = idempotencyKey {
+            event.idempotencyKey = key.bytes
+            idempotencyKey = nil
+        }
         last = last.next
         payloadBytes += event.payload.count
         if event.kind == .modelRegistered { hasModel = true }

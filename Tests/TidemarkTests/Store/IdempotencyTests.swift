@@ -105,6 +105,24 @@ import TidemarkViews
         try end(replica)
     }
 
+    @Test func `that changes nothing was not made, also where it is the first of an account`()
+        throws
+    {
+        let replica = try replica()
+        try replica.close()
+        let again = try Replica.open(existing: replica.directory, account: "ann")
+        let name = again.makeIdempotencyKey()
+
+        let nothing = try again.write(once: name) { _ in }
+        #expect(nothing == nil)
+        let made = try again.write(once: name) { tx in try tx.create(key, Array("{}".utf8)) }
+        #expect(made?.isRepeated == false)
+        #expect(try again.text(key) == "{}")
+        let repeated = try again.write(once: name) { tx in try tx.delete(key) }
+        #expect(repeated?.isRepeated == true && repeated?.first == made?.first)
+        try end(again)
+    }
+
     @Test func `of two tasks at once is made by one of them`() async throws {
         let replica = try replica()
         let name = replica.makeIdempotencyKey()
