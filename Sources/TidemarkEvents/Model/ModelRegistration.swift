@@ -63,6 +63,7 @@ extension ModelRegistration {
         // In the encoding the name is the member's, so that one of two would be lost.
         try wanted.model.settings.checkGatesOnce()
         try wanted.model.checkPoolsOnce()
+        try wanted.model.checkRulesOnce()
         let read = try ModelRegistration(parsing: wanted.encoded, isLogged: true)
         var before = known?.model
         before?.fill(from: read.remote)
@@ -122,11 +123,43 @@ extension ModelRegistration: ModelObject {
 }
 
 extension SyncModel {
+    /// Refuses two rules of a collection under one name.
+    fileprivate func checkRulesOnce() throws(ModelError) {
+        for (index, collection) in collections.enumerated() {
+            for (member, names) in collection.namesOfRules {
+                var seen: Set<ExactString> = []
+                for name in names where !seen.insert(ExactString(name)).inserted {
+                    throw ModelError(
+                        "collections[\(index)].\(member).\(name)",
+                        "there are two of that name; leave one of them out")
+                }
+            }
+        }
+    }
+
     /// Gives the collections the server adapter's defaults for members that they leave out.
     fileprivate mutating func fill(from remote: Remote?) {
         for index in collections.indices where collections[index].lastChangeField == nil {
             collections[index].lastChangeField = remote?.defaults.lastChangeField
         }
+    }
+}
+
+extension CollectionModel {
+    /// The names in each member that is encoded as an object by them.
+    fileprivate var namesOfRules: [(member: String, names: [String])] {
+        var names: [(member: String, names: [String])] = [
+            (member: "references", names: references.map(\.field)),
+            (member: "actions", names: actions.map(\.name)),
+            (member: "embeds", names: embeds.map(\.member)),
+            (member: "choices", names: choices.map(\.field)),
+            (member: "contents", names: contents.map(\.field)),
+            (member: "keyed", names: keyed.map(\.field)),
+        ]
+        for (index, list) in (lists ?? []).enumerated() {
+            names.append((member: "lists[\(index)].from", names: list.from.map(\.parameter)))
+        }
+        return names
     }
 }
 

@@ -237,4 +237,32 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
             #expect(error.problem.contains(problem), "\(error)")
         }
     }
+
+    @Test func `two rules of one name in a collection are refused, as one would be lost`() {
+        func problem(_ change: (inout CollectionModel) -> Void) -> ModelError? {
+            var tasks = CollectionModel("tasks")
+            change(&tasks)
+            let model = SyncModel(
+                name: "m",
+                collections: [CollectionModel("users"), CollectionModel("teams"), tasks])
+            return #expect(throws: ModelError.self) {
+                try ModelRegistration(model: model).checked()
+            }
+        }
+        let errors = [
+            problem { $0.references = [.init("n", to: "users"), .init("n", to: "teams")] },
+            problem { $0.actions = [.init("n"), .init("n", waitsForTree: true)] },
+            problem { $0.embeds = [.init("n", "users"), .init("n", "teams")] },
+            problem { $0.contents = [.init("n"), .init("n", when: .all)] },
+            problem { $0.keyed = [.init("n", by: "a"), .init("n", by: "b")] },
+        ]
+        #expect(
+            errors.map { $0?.path } == [
+                "collections[2].references.n", "collections[2].actions.n",
+                "collections[2].embeds.n", "collections[2].contents.n", "collections[2].keyed.n",
+            ])
+        for error in errors {
+            #expect(error?.problem == "there are two of that name; leave one of them out")
+        }
+    }
 }
