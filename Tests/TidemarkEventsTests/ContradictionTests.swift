@@ -299,6 +299,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "drops":["start"],"updates":"changes"
                 """#),
         .init(
+            member: "migrations", other: "migrations",
+            text: #""migrations":[{"rename":"a","to":"b"},{"rename":"c","to":"a"}]"#),
+        .init(
             member: "match", other: "migrations",
             text: #""ids":"serverText","match":["at"],"migrations":[{"remove":"at"}]"#),
         .init(

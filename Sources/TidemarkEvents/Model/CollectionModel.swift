@@ -407,8 +407,9 @@ extension CollectionModel: ModelObject {
         if let problem {
             return problem
         }
+        let gone = goneNames.names
         for (index, migration) in migrations.enumerated() {
-            guard let name = migration.retired else { continue }
+            guard let name = migration.retired, gone.contains(name) else { continue }
             var used = indexes.flatMap { $0.fields.map { FieldPath($0.name).top } }
             used += references.map(\.topField)
             used += [idField] + [lastChangeField].compactMap(\.self)

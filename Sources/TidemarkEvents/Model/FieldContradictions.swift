@@ -34,6 +34,15 @@ extension Contradiction {
         },
     ]
 
+    /// A field under the name of another one that was renamed or removed.
+    static let reusedName = Contradiction("migrations", "migrations") { collection, _ in
+        guard let name = collection.goneNames.reused else { return nil }
+        return """
+            \(name) was renamed or removed by an earlier step, which takes today's field for that \
+            one; give it a name that no field had
+            """
+    }
+
     static let rollUps = [
         Contradiction("references", "rollUp") { collection, model in
             // Counted in itself, by way of others, an entity would never be clean again.

@@ -5,7 +5,8 @@ extension CollectionModel {
     /// One step from an older shape of a collection's entities to a newer one.
     ///
     /// A new field that may be missing needs no step. Steps are only ever added at the end of a
-    /// collection's list: each applies to documents after the steps before it.
+    /// collection's list: each applies to documents after the steps before it. What was renamed or
+    /// removed leaves a name that no other field can have.
     public enum FieldMigration: Sendable, Hashable {
         /// A field was renamed: where only the old one is present, it is read as the new one, and
         /// pending changes of it are sent under the new name.
@@ -119,6 +120,37 @@ extension CollectionModel {
             let key = KeyedList(old, by: list.key).key(in: name)
         else { return nil }
         return KeyedList(new, by: list.key).name(of: key)
+    }
+
+    /// The names that are gone after all steps, and the first one that a step gives to another field
+    /// than the one that had it.
+    ///
+    /// A document of today goes through all steps, too: under such a name it would be read as one
+    /// of before. A field may get back the name that it had.
+    var goneNames: (names: Set<String>, reused: String?) {
+        var became: [String: String] = [:]
+        var removed: Set<String> = []
+        var reused: String?
+        func isGone(_ name: String) -> Bool { became[name] != nil || removed.contains(name) }
+        for migration in migrations {
+            switch migration {
+            case .rename(let old, let new):
+                if became[new] == old {
+                    became[new] = nil
+                } else if isGone(new) {
+                    reused = reused ?? new
+                }
+                became = became.mapValues { $0 == old ? new : $0 }
+                became[old] = new
+            case .remove(let name):
+                removed.formUnion(became.filter { $0.value == name }.keys)
+                became = became.filter { $0.value != name }
+                removed.insert(name)
+            case .require(let name, _):
+                if isGone(name) { reused = reused ?? name }
+            }
+        }
+        return (removed.union(became.keys), reused)
     }
 
     /// The name that a field has after steps that another model did not have.

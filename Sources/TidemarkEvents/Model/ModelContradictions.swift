@@ -451,6 +451,7 @@ extension Contradiction {
 
     /// A rule by a removed field.
     private static let retired = [
+        reusedName,
         retired("match") { $0.match },
         retired("choices") { $0.choices.map(\.field) },
         retired("rivals") { collection in
@@ -473,7 +474,7 @@ extension Contradiction {
         _ member: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
     ) -> Contradiction {
         Contradiction(member, "migrations") { collection, _ in
-            let gone = collection.migrations.compactMap(\.retired)
+            let gone = collection.goneNames.names
             guard let field = fields(collection).first(where: gone.contains) else { return nil }
             return "\(field) is gone; name the field that documents have today, or none"
         }

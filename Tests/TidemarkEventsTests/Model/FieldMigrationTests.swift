@@ -69,4 +69,38 @@ import TidemarkEvents
         #expect(read(null, newer) == #"{"set":{"a":{"n":0}},"unset":[]}"#)
         #expect(read(Patch(unset: ["b"]), newer) == #"{"set":{},"unset":["b"]}"#)
     }
+
+    @Test(
+        arguments: [
+            [.remove("a"), .require("a", default: 1)],
+            [.rename("a", to: "b"), .rename("b", to: "c"), .remove("c"), .rename("x", to: "b")],
+            [.rename("a", to: "x"), .rename("b", to: "a"), .rename("x", to: "b")],
+        ] as [[FieldMigration]])
+    func `give no field the name of another one that was renamed or removed`(
+        _ migrations: [FieldMigration]
+    ) {
+        let model = SyncModel(
+            name: "m", collections: [CollectionModel("notes", migrations: migrations)])
+        let error = #expect(throws: ModelError.self) {
+            try ModelRegistration(model: model).checked()
+        }
+        #expect(error?.path == "collections[0].migrations")
+    }
+
+    @Test func `give a field its own name back, which the model may name then`() throws {
+        let back: [FieldMigration] = [
+            .rename("a", to: "b"), .rename("b", to: "c"), .rename("c", to: "a"),
+        ]
+        func model(_ index: IndexModel) -> ModelRegistration {
+            ModelRegistration(
+                model: SyncModel(
+                    name: "m",
+                    collections: [
+                        CollectionModel("notes", indexes: [index], migrations: back)
+                    ]))
+        }
+
+        #expect(try model(["a"]).checked() == model(["a"]))
+        #expect(throws: ModelError.self) { try model(["b"]).checked() }
+    }
 }
