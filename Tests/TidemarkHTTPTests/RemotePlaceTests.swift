@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkSync
 
 @testable import TidemarkHTTP
 
