@@ -7,6 +7,7 @@ import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
 import TidemarkStore
+import TidemarkTesting
 import TidemarkViews
 
 @testable import SyncSupport
