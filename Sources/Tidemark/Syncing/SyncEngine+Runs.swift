@@ -188,13 +188,15 @@ extension SyncEngine {
         }
         let wanted = try ModelRegistration(model: registered.model, remote: remote)
             .checked(beside: registered)
+        if let known = registered.remote, let own = wanted.remote,
+            let member = known.placeMember(differingFrom: own, place: adapter.place)
+        {
+            throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
+        }
         try adapter.check(wanted)
         guard let known = registered.remote, let own = wanted.remote else {
             try replica.register(wanted)
             return wanted
-        }
-        if let member = known.placeMember(differingFrom: own, place: adapter.place) {
-            throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
         }
         if wanted.model != registered.model || known.parameters != own.parameters {
             try replica.register(wanted)

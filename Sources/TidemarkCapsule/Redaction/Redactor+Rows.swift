@@ -35,6 +35,7 @@ private enum RowParts {
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
         20: .plain, 21: .plain, 22: .plain, 23: .plain, 24: .plain, 25: .plain, 26: .plain,
         27: .plain, 28: .plain, 29: .plain, 30: .document, 31: .plain, 32: .plain, 33: .document,
+        34: .document,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,

@@ -122,8 +122,8 @@ extension CollectionModel {
         return KeyedList(new, by: list.key).name(of: key)
     }
 
-    /// The names that are gone after all steps, and the first one that a step gives to another field
-    /// than the one that had it.
+    /// The names that are gone after all steps, and the first one that a step gives to another
+    /// field than the one that had it.
     ///
     /// A document of today goes through all steps, too: under such a name it would be read as one
     /// of before. A field may get back the name that it had.

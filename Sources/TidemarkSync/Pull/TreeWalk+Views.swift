@@ -20,8 +20,8 @@ extension TreeWalk {
         }
         if let document = base.lastDocument {
             remember(key.id, document)
-        } else if row.baseState == .deleted, tree.serverID != nil, !row.mark.isEmpty {
-            remember(key.id, by: ExactString(String(decoding: row.mark, as: UTF8.self)))
+        } else if row.baseState == .deleted, !row.mark.isEmpty {
+            remember(key.id, try JSONDocument(parsing: row.mark))
         }
         if row.baseState == .deleted, row.pending.isEmpty, row.hasOrphans {
             ended.insert(ExactString(key.id))

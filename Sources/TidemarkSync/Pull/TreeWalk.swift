@@ -183,12 +183,8 @@ package struct TreeWalk: Sendable, Hashable {
     /// Notes an entity that the server does not have any more, as far as is known: it may be there
     /// again, at another place.
     package mutating func remember(_ id: String, _ document: JSONDocument) {
-        if let mark = tree.serverID(in: document) { remember(id, by: mark) }
-    }
-
-    /// The same by the server's own id of it.
-    mutating func remember(_ id: String, by mark: ExactString) {
-        if gone[mark] == nil { gone[mark] = id }
+        guard let mark = tree.serverID(in: document), gone[mark] == nil else { return }
+        gone[mark] = id
     }
 
     /// Notes an entity that was made here and that the server does not have.

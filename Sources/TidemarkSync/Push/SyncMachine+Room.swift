@@ -1,6 +1,6 @@
 // SyncMachine+Room.swift — uploads for which a server has no room.
 //
-//   three in a row    no other one begins: what needs no room is sent, as a deletion that makes some
+//   three in a row    no other one begins: what needs no room is sent, like a deletion
 //   a deletion        one is tried again, and where there is room all of them
 //   the run's end     it failed where any are left: the next one waits longer each time
 

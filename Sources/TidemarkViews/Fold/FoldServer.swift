@@ -412,8 +412,10 @@ extension EntityRow {
         defer { base = [] }
         guard !base.isEmpty, let collection, collection.isByPath, let tree = collection.tree,
             let document = try? collection.read(JSONDocument(parsing: base)),
-            let id = tree.serverID(in: document)
+            let field = tree.serverID, tree.serverID(in: document) != nil
         else { return }
-        mark = Array(id.text.utf8)
+        var kept = JSONObject()
+        kept[field] = document.value(field)
+        mark = JSONValue.object(kept).encoded()
     }
 }

@@ -140,7 +140,8 @@ package struct EntityRow: Sendable, Hashable {
     /// Of an entity that the server knows by its path: the event by which it told something new of
     /// a file, or of a folder that it is there.
     package var newsAt: Position?
-    /// Of a deleted entity of a tree whose server tells ids: that id, in UTF-8; else empty.
+    /// Of a deleted entity of a tree whose server tells ids: of its last document the member with
+    /// that id; else empty.
     package var mark: [UInt8] = []
     /// What a write without an answer may have made of it that was given up since; empty for none.
     package var givenUp: [UInt8] = []

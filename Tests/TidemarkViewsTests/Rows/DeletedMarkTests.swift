@@ -1,4 +1,4 @@
-// DeletedMarkTests.swift — what is kept of a deleted entity of a tree by paths: the server's own id.
+// DeletedMarkTests.swift — what is kept of a deleted entity of a tree by paths: the server's id.
 
 import Testing
 import TidemarkEvents
@@ -34,7 +34,7 @@ import TidemarkViews
     @Test func `keeps that id until it is there again`() throws {
         let fold = try fold("fileId")
         try fold.apply([.about(.serverDeleted, key, asOf: 2)])
-        #expect(try text(row(fold).mark) == "7")
+        #expect(try text(row(fold).mark) == #"{"fileId":"7"}"#)
         #expect(try row(fold).base.isEmpty)
 
         try fold.apply([.about(.serverUpserted, key, told, asOf: 3, revision: "2")])
@@ -50,7 +50,7 @@ import TidemarkViews
             .about(.pushAccepted, key, mutation: 3, call: 4),
         ])
         #expect(try row(fold).baseState == .deleted)
-        #expect(try text(row(fold).mark) == "7")
+        #expect(try text(row(fold).mark) == #"{"fileId":"7"}"#)
     }
 
     @Test func `keeps nothing where the model names no such field`() throws {
