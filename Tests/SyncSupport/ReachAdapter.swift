@@ -21,14 +21,14 @@ struct ReachAdapter: ServerAdapter {
     var words: ServerWords { kinto.words }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        guard case .fetch(let collection, let ids) = call else {
+        guard onlyNames, case .fetch(let collection, let ids) = call else {
             return try kinto.request(for: call)
         }
         return try kinto.request(for: .read(collection, id: ids.first ?? ""))
     }
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
-        if case .fetch(let collection, let ids) = call {
+        if onlyNames, case .fetch(let collection, let ids) = call {
             let read = ServerCall.read(collection, id: ids.first ?? "")
             let answer = kinto.answer(to: read, response, body: body)
             guard case .record(let record) = answer else { return answer }
