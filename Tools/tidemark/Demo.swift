@@ -125,7 +125,7 @@ struct Demo: AsyncParsableCommand {
         }
         try await scene.chapter("4  A timer runs on the laptop, too: one stays, the other stops") {
             // The server's times are exact to the second only.
-            try await scene.wait(seconds: 1.1)
+            scene.wait(seconds: 1.1)
             try laptop.edit(put: "time_entries/mail", scene.entry("Mail", minutesAgo: 10))
             try await laptop.sync()
             try await phone.sync()

@@ -25,12 +25,14 @@ struct DemoScene {
     let network: DemoNetwork
     let server: TogglServer
     private let listener: LoopbackServer
-    private let now = Dependencies.live.now
+    /// Begins with the second in which the demo does, and moves only by ``wait(seconds:)``: what is
+    /// logged does not depend on how fast the machine is.
+    private let clock = ManualClock(
+        start: Timestamp(milliseconds: Dependencies.live.now().milliseconds / 1000 * 1000))
 
     init(in folder: String) async throws {
-        let now = now
         let model = TogglServerModel(nextID: 100, nextEntryID: nil)
-        server = TogglServer(model, now: { now().milliseconds })
+        server = TogglServer(model, clock: clock)
         server.put("workspaces/1", #"{"name":"Studio"}"#)
         server.put("user/7", #"{"fullname":"Ada","default_workspace_id":1}"#)
         server.put("preferences/preferences", #"{"duration_format":"classic"}"#)
@@ -39,8 +41,10 @@ struct DemoScene {
         listener = try await LoopbackServer.start(server)
         network = DemoNetwork()
         let remote = Remote.toggl(origin: listener.origin)
-        phone = try DemoReplica("phone", folder, Self.model, remote, network)
-        laptop = try DemoReplica("laptop", folder, Self.model, remote, network)
+        phone = try DemoReplica(
+            "phone", folder, Self.model, remote, network, dependencies: .seeded(1, clock: clock))
+        laptop = try DemoReplica(
+            "laptop", folder, Self.model, remote, network, dependencies: .seeded(2, clock: clock))
     }
 
     /// Prints one part of the story, and the time that it took.
@@ -52,15 +56,13 @@ struct DemoScene {
     func entry(
         _ description: String, project: String? = nil, minutesAgo: Int, minutes: Int? = nil
     ) -> String {
-        let start = now().adding(seconds: Int64(-60 * minutesAgo)).description.prefix(19)
+        let start = clock.now.adding(seconds: Int64(-60 * minutesAgo)).description.prefix(19)
         return #"{"description":"\#(description)","start":"\#(start)Z","duration":"#
             + (minutes.map { "\($0 * 60)" } ?? "null")
             + (project.map { #","project_id":\#($0)"# } ?? "") + #","workspace_id":1}"#
     }
 
-    func wait(seconds: Double) async throws {
-        try await Task.sleep(for: .seconds(seconds))
-    }
+    func wait(seconds: Double) { clock.advance(by: .seconds(seconds)) }
 
     /// Prints how many entries with this description the server has.
     func count(_ description: String) {
@@ -125,12 +127,13 @@ struct DemoReplica {
 
     init(
         _ name: String, _ folder: String, _ model: SyncModel, _ remote: Remote,
-        _ network: DemoNetwork, columns: Int? = nil
+        _ network: DemoNetwork, columns: Int? = nil, dependencies: Dependencies = .live
     ) throws {
         self.name = name
         self.columns = columns
         directory = "\(folder)/\(name)"
-        replica = try Replica.open(at: directory, model: model, remote: remote)
+        replica = try Replica.open(
+            at: directory, model: model, remote: remote, dependencies: dependencies)
         engine = try SyncEngine(replica, remote: remote, transport: network) {
             .basic(user: "me", password: "secret")
         }
