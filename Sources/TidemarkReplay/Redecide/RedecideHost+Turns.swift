@@ -140,9 +140,7 @@ extension RedecideHost {
     /// Which of some writes the run's next commit answers.
     private func answered(_ open: [Position], _ state: State) -> Position? {
         commit(state)?.lazy.compactMap { entry in
-            guard entry.event.kind == .requestAnswered || entry.event.kind == .requestFailed
-            else { return nil }
-            return entry.event.call
+            entry.event.isAnswer ? entry.event.call : nil
         }.first(where: open.contains)
     }
 

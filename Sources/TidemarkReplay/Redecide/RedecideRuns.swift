@@ -270,6 +270,9 @@ extension RecordedRun {
 }
 
 extension Event {
+    /// Whether it is an answer, or the end of a request without one.
+    var isAnswer: Bool { kind == .requestAnswered || kind == .requestFailed }
+
     /// Whether it is an answer, or the end of a request without one, by which a call counts as
     /// failing.
     var isFailing: Bool {
