@@ -56,11 +56,19 @@ extension RedecideHost {
     /// Why the run does not go on where it waits for answers of which none is recorded.
     private func stuck() -> any Error {
         let (isDone, isAsked) = state.withLock { state in
-            (commit(state) == nil, unasked(state).isEmpty)
+            (isThrough(state), unasked(state).isEmpty)
         }
         if isDone { return RedecideStop.recordEnds }
         guard isAsked else { return unansweredAhead }
         return comparison.instead("waits for an answer that was not recorded", following)
+    }
+
+    /// Whether nothing is left of the run that could be compared: of a commit that was cut off amid
+    /// the answers to what it asks only these came.
+    func isThrough(_ state: State) -> Bool {
+        guard let rest = commit(state) else { return true }
+        return unasked(state).isEmpty && state.done + 1 == run.commits.count
+            && rest.allSatisfy(\.event.isOfCall)
     }
 
     /// The run can't be decided on, as the log does not tell of answers that came ahead.

@@ -276,12 +276,10 @@ final class RedecideHost: SyncHost {
 
     /// Why a read has no answer that was not recorded.
     private func missing(_ question: SyncQuestion) -> any Error {
-        let (isOver, rest, isParked) = state.withLock { state in
-            (unasked(state).isEmpty, commit(state), !state.parked.isEmpty)
+        let (isOver, isDone, isParked) = state.withLock { state in
+            (unasked(state).isEmpty, isThrough(state), !state.parked.isEmpty)
         }
-        // Of a commit that was cut off before an answer nothing can be compared.
-        let isCut = isOver && rest?.contains { $0.event.isAnswer } == false
-        if run.finished == nil, rest == nil || isCut { return RedecideStop.recordEnds }
+        if run.finished == nil, isDone { return RedecideStop.recordEnds }
         if isParked { return unansweredAhead }
         return comparison.instead(of: following, asks: question, isOver: isOver)
     }

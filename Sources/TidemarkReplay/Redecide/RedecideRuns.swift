@@ -273,6 +273,9 @@ extension Event {
     /// Whether it is an answer, or the end of a request without one.
     var isAnswer: Bool { kind == .requestAnswered || kind == .requestFailed }
 
+    /// Whether it tells of nothing but a request, or the beginning of its run.
+    var isOfCall: Bool { isAnswer || kind == .requestSent || kind == .syncStarted }
+
     /// Whether it is an answer, or the end of a request without one, by which a call counts as
     /// failing.
     var isFailing: Bool {
