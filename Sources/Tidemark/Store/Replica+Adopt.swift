@@ -31,7 +31,8 @@ extension Replica {
     ///   - isDryRun: whether to only check, without changing anything.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: give this device's id, and new ids.
-    /// - Throws: ``TidemarkError``.
+    /// - Throws: ``TidemarkError``. Where it throws after the store was adopted, as another process
+    ///   has it or the disk is full, reserved values may still be left: call it again.
     @discardableResult
     public static func adopt(
         at directory: String, isDryRun: Bool = false, waitSeconds: Double = 0,
@@ -45,7 +46,8 @@ extension Replica {
                 ViewTables(environment).account(transaction)
             }
             var position = adoption.identity.position
-            if !isDryRun, !adoption.reasons.isEmpty, position != .start {
+            // Also where nothing is wrong with it: a whole folder that was put back shows nothing.
+            if !isDryRun, position != .start {
                 let noted = try noteAdoption(at: directory, opening, dependencies)
                 position = noted ?? position
             }

@@ -69,6 +69,9 @@ private struct RemoteNames {
     let hosts: [String]
     /// Schemes, hosts and ports of addresses.
     private var authorities: Set<String> = []
+    /// Accounts and devices, by member, in the order in which they come: what follows from another
+    /// one follows in the capsule, too.
+    private var owners: [String: [String]] = [:]
     /// What a text has somewhere that holds one of them.
     private var marks: [[UInt8]]
     /// Whether the names stay in cursors, addresses and answers.
@@ -260,7 +263,7 @@ private struct RemoteNames {
         var object = object
         for (name, value) in object {
             switch (shapes.member(name)?.content, value) {
-            case (.owner, .string): object[name] = .string(Self.namelessText)
+            case (.owner, .string(let text)): object[name] = .string(nameless(owner: text, name))
             case (.headerField, .string(let text)), (.address, .string(let text)):
                 object[name] = .string(nameless(address: text))
             case (.cursor, .string(let text)): object[name] = .string(nameless(text))
@@ -272,6 +275,15 @@ private struct RemoteNames {
             }
         }
         return object
+    }
+
+    /// The word that stands for an account or a device; for each another one.
+    private mutating func nameless(owner: String, _ member: String) -> String {
+        var known = owners[member, default: []]
+        let place = known.firstIndex { ExactString($0) == ExactString(owner) } ?? known.count
+        if place == known.count { known.append(owner) }
+        owners[member] = known
+        return place == 0 ? Self.namelessText : "\(Self.namelessText) \(place + 1)"
     }
 
     /// A text that may be an address, whose name is one of the server's.

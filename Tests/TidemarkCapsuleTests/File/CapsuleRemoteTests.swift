@@ -44,6 +44,30 @@ import TidemarkViews
         }
     }
 
+    @Test func `tells one device from another, as values that were reserved go with the first one`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            let known = try #require(
+                try world.replica.journal.read { try $0.fact("opened") }
+                    .map { try JSONValue(parsing: $0.payload) }?.object)
+            for device in ["other", "third", "other"] {
+                var opened = known
+                opened["device"] = .string(device)
+                let payload = JSONValue.object(opened).encoded()
+                try await world.replica.write { tx in
+                    _ = try tx.draft.append(
+                        Event(.storeOpened, recordedAt: tx.draft.now, json: payload))
+                }
+            }
+            let capsule = try world.capsule().withoutRemote()
+            let devices = capsule.commits.flatMap(\.entries)
+                .filter { $0.event.kind == .storeOpened }
+                .map { try? JSONValue(parsing: $0.event.payload)["device"]?.stringValue }
+            #expect(devices == ["redacted", "redacted 2", "redacted 3", "redacted 2"])
+        }
+    }
+
     /// A capsule of a server at an origin, whose only answer that is kept has a body.
     private func capsule(at origin: String, _ body: String) async throws -> Capsule {
         try await CapsuleWorld.with { world in
