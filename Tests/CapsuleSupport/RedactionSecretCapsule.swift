@@ -13,7 +13,8 @@ enum SecretCapsule {
         "requestbody", "sentid", "message", "errorbody", "alert", "nextpage", "unreadable",
         "unreadname", "problem", "calendar", "calendarname", "longbody", "bytes", "opaque",
         "cursor", "epoch", "serverid", "heldid", "detail", "answer", "baseid", "basefield",
-        "refusal", "alias", "baseaccount", "pending", "newmember",
+        "refusal", "alias", "baseaccount", "pending", "newmember", "lastid",
+        "stagedid", "stageddocument",
     ]
 
     static func secret(_ place: String) -> String {
@@ -228,6 +229,7 @@ enum SecretCapsule {
         row.position(11, Position(6))
         row.varint(12, 400)
         row.string(13, secret("refusal"))
+        row.string(34, #"{"title":"\#(secret("lastid"))"}"#)
         let key = EntityKey("notes", secret("baseid"))
         func fact(_ payload: String) -> [UInt8] {
             StoreFactRow(position: Position(1), payload: Array(payload.utf8)).encoded
@@ -238,8 +240,16 @@ enum SecretCapsule {
         var wipes = ProtoWriter()
         wipes.position(1, Position(1))
         wipes.message(2, kept.bytes)
+        let stagedKey = EntityKey("notes", secret("stagedid"))
+        let staged = StagedRow(
+            Event(
+                .serverUpserted, recordedAt: Timestamp(rawValue: 1), key: stagedKey,
+                cause: Position(4), sync: Position(3),
+                json: Array(#"{"title":"\#(secret("stageddocument"))"}"#.utf8)),
+            Position(3), Position(5))
         return [
             SnapshotRow(key: .entity(key), value: row.bytes),
+            SnapshotRow(key: .staged(stagedKey), value: staged.encoded),
             SnapshotRow(key: .wipes, value: wipes.bytes),
             SnapshotRow(key: .binding(EntityKey("notes", secret("alias"))), value: key.bytes),
             SnapshotRow(key: .store("model"), value: fact(model)),

@@ -122,6 +122,7 @@ private enum RowParts {
     static let dangling: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .key, 4: .name]
     static let staged: [UInt32: RowPart] = [
         1: .plain, 2: .time, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .token, 8: .document,
+        9: .plain,
     ]
     static let stagedEnd = staged.merging([7: .cursor, 8: .payload(.pullCompleted)]) { $1 }
     static let grant: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .payload(.localRequested)]

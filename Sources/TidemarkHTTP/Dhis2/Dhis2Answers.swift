@@ -95,7 +95,8 @@ extension Dhis2Adapter {
         let proving: Set<Int> =
             switch call {
             case .perform: [200, 400, 403, 404, 409]
-            case .read, .refetch, .poll: [404]
+            case .read, .poll: [404]
+            case .refetch: [403, 404, 409]
             case .listPart(_, let parameters, _, _) where parameters[one] != nil: [404]
             case .list, .listPart, .listWindow, .feed, .combined, .fetch, .describe, .create,
                 .update, .delete, .batch, .reserve:
@@ -139,13 +140,14 @@ extension Dhis2Adapter {
         _ call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) -> ServerAnswer {
         let message = JSON.value("message", of: body)?.stringValue ?? ""
+        // Of several it only says that not every one can be had; one that the user may not see is
+        // not there either until it is asked for again.
+        if case .refetch(_, let ids, _) = call, ids.count == 1, [403, 404, 409].contains(status) {
+            return .records([])
+        }
         if Self.isDenial(status, message) { return .failure(.forbidden) }
         if case .read(let collection, _) = call, status == 404 {
             return isDenial(of: collection, message) ? .failure(.forbidden) : .absent
-        }
-        // Of several it only says that there is not every one.
-        if case .refetch(_, let ids, _) = call, status == 404, ids.count == 1 {
-            return .records([])
         }
         let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return .failure(

@@ -21,7 +21,7 @@ extension TreeWalk {
         if let document = base.lastDocument {
             remember(key.id, document)
         } else if row.baseState == .deleted, !row.mark.isEmpty {
-            remember(key.id, try JSONDocument(parsing: row.mark))
+            remember(key.id, try collection.read(JSONDocument(parsing: row.mark)))
         }
         if row.baseState == .deleted, row.pending.isEmpty, row.hasOrphans {
             ended.insert(ExactString(key.id))

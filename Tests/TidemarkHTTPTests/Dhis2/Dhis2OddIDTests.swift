@@ -185,6 +185,22 @@ import TidemarkSync
         #expect(together == .failure(.client(status: 404, sentence)))
     }
 
+    @Test(arguments: [403, 404, 409])
+    func `that the user may not see are not there, by a word of DHIS2's`(_ status: Int) throws {
+        let enrollments = CollectionModel("enrollments", idField: "enrollment")
+        func answered(_ ids: [String], _ body: String) throws -> ServerAnswer {
+            try answer(.refetch(enrollments, ids: ids, together: nil), "2.41", status, body)
+        }
+        let body = #"{"message":"User has no data read access to program: P"}"#
+        #expect(try answered(["E1"], body) == .records([]))
+        guard case .failure = try answered(["E1", "E2"], body) else {
+            return #expect(Bool(false), "one of them may be seen")
+        }
+        guard case .failure(.foreign) = try answered(["E1"], "<html>") else {
+            return #expect(Bool(false), "a proxy's page says nothing of it")
+        }
+    }
+
     @Test(arguments: [401, 403, 409], ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"])
     func `that are denied say nothing of the credentials`(
         _ status: Int, _ message: String
