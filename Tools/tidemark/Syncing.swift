@@ -89,9 +89,13 @@ struct Sync: AsyncParsableCommand {
     private func transfer(
         _ engine: SyncEngine, _ left: Duration?
     ) async throws -> TransferOutcome {
-        let pass = Task { try await engine.transfer() }
-        // Then it only tells whether any is due.
-        if let left, left < SyncTime.requestTimeMin { pass.cancel() }
+        let isLate = left.map { $0 < SyncTime.requestTimeMin } ?? false
+        let pass = Task {
+            // Cancelled before it begins, it only tells whether any is due.
+            while isLate, !Task.isCancelled { await Task.yield() }
+            return try await engine.transfer()
+        }
+        if isLate { pass.cancel() }
         let alarm = left.map { left in
             Task {
                 try await Task.sleep(for: left)
