@@ -72,6 +72,7 @@ public struct Patch: Sendable, Hashable {
     /// The same with each field once: the last value that it gets counts, also where the field is
     /// to be removed as well.
     package var withFieldsOnce: Patch {
+        if set.count + unset.count < 2 { return self }
         var names: Set<ExactString> = []
         let last = self.set.reversed().filter { names.insert(ExactString($0.name)).inserted }
         let gone = unset.filter { names.insert(ExactString($0)).inserted }

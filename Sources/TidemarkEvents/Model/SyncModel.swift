@@ -39,6 +39,21 @@ public struct SyncModel: Sendable, Hashable {
     public subscript(name: CollectionName) -> CollectionModel? {
         collections.first { $0.name == name }
     }
+
+    /// Some collections, and those in whose records their entities stand: by the lists of these all
+    /// of them come.
+    package func bringing(_ names: Set<CollectionName>) -> [CollectionModel] {
+        var found = names
+        var count = -1
+        while count != found.count {
+            count = found.count
+            for holder in collections
+            where holder.embeds.contains(where: { found.contains($0.collection) }) {
+                found.insert(holder.name)
+            }
+        }
+        return collections.filter { found.contains($0.name) }
+    }
 }
 
 /// A field that holds the id of an entity of another collection, or several; or a place in one.

@@ -79,20 +79,8 @@ extension Fold {
     /// whose records they stand.
     private func targets(bringing name: CollectionName) throws -> [PullTarget] {
         let model = try model()
-        var names = [name]
-        var count = 0
-        while count < names.count {
-            let inner = names[count]
-            for owner in model.collections where !names.contains(owner.name) {
-                if owner.embeds.contains(where: { $0.collection == inner }) {
-                    names.append(owner.name)
-                }
-            }
-            count += 1
-        }
-        return try names.flatMap { name in
-            try model[name].map(concludedTargets) ?? [PullTarget(name)]
-        }
+        guard model[name] != nil else { return [PullTarget(name)] }
+        return try model.bringing([name]).flatMap(concludedTargets)
     }
 }
 

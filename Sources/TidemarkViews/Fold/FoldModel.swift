@@ -104,18 +104,7 @@ extension Fold {
             let old = before[collection.name] ?? CollectionModel(collection.name)
             return collection.takesMore(than: old, model, before)
         }
-        var names = Set(gained.map(\.name))
-        // What stands in the records of others is listed with these.
-        var count = -1
-        while count != names.count {
-            count = names.count
-            for holder in model.collections
-            where holder.embeds.contains(where: { names.contains($0.collection) }) {
-                names.insert(holder.name)
-            }
-        }
-        for collection in model.collections
-        where names.contains(collection.name) && collection.feed == nil {
+        for collection in model.bringing(Set(gained.map(\.name))) where collection.feed == nil {
             for target in try knownTargets(of: collection) {
                 let isListed = try get(.watermark(target)) != nil || listed(target) != nil
                 if isListed { try owe(target, position) }
