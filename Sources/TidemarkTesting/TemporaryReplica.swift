@@ -54,12 +54,21 @@ extension Replica {
     ///
     /// - Throws: ``TidemarkError`` when it can't be closed, and errors of the file system.
     public func deleteTemporary() throws {
+        let folder = try closedTemporary()
+        guard FileManager.default.fileExists(atPath: directory) else { return }
+        try FileManager.default.removeItem(at: folder)
+    }
+    /// Closes a temporary store, and moves its folder.
+    func moveTemporary(to path: String) throws {
+        try FileManager.default.moveItem(at: try closedTemporary(), to: URL(filePath: path))
+    }
+
+    private func closedTemporary() throws -> URL {
         let folder = URL(filePath: directory)
         precondition(
             folder.lastPathComponent.hasPrefix(Self.temporaryPrefix),
             "\(directory) was not made by Replica.temporary")
         do { try close() } catch let error as TidemarkError where error.code == .closed {}
-        guard FileManager.default.fileExists(atPath: directory) else { return }
-        try FileManager.default.removeItem(at: folder)
+        return folder
     }
 }

@@ -63,10 +63,14 @@ public struct Scenario: Sendable {
     ///
     /// At the end, the store is verified, too: the views must equal a new fold of the log.
     ///
+    /// - Parameter path: where the store is kept instead, for `tidemark why`, `dump` and `verify`:
+    ///   a folder that isn't there yet, in one that is.
     /// - Returns: the mismatches with the expectations; none when it passed.
-    /// - Throws: when the temporary store can't be made or deleted.
-    public func run() async throws -> ScenarioResult {
-        try await run { _ in }
+    /// - Throws: when the temporary store can't be made, deleted or kept.
+    public func run(keepingStoreAt path: String? = nil) async throws -> ScenarioResult {
+        try await run { replica in
+            if let path { try replica.moveTemporary(to: path) }
+        }
     }
 
     /// The same, with a look at the store before it is deleted.
