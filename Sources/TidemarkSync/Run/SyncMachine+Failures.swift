@@ -3,6 +3,7 @@
 //   offline, 401, 410, 418, 429, 503 with Retry-After    the run ends
 //   a list        its collection is not pulled; writes with a precondition are still sent
 //   an entity     it waits, by a backoff of its own that outlives the run; the rest goes on
+//   several that are read back together    they are read one by one once all else is done
 //   an upload     there is no room for it (507): the server answers, and the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
 //
@@ -193,7 +194,8 @@ extension SyncMachine {
             }
             return
         }
-        if case .readBackAll(_, let items) = step, !failure.isServers {
+        let isMalformed = if case .malformed = failure { true } else { false }
+        if case .readBackAll(_, let items) = step, isMalformed || !failure.isServers {
             // Perhaps only one of them can't be read, or not so many at once.
             streak.answered()
             return readAlone(items)
@@ -211,15 +213,13 @@ extension SyncMachine {
         guard failure.isServers else { return streak.answered() }
         guard let call = step.call else { return }
         // What came of an entity may be broken there; of several these are asked for one by one.
-        if case .fetch(_, let ids) = step, case .malformed = failure,
-            ids.count > 1 || streak.hasAnswer
-        {
+        if case .fetch(_, let ids) = step, isMalformed, ids.count > 1 || streak.hasAnswer {
             return
         }
-        if case .refetch = step, case .malformed = failure, streak.hasAnswer { return }
+        if case .refetch = step, isMalformed, streak.hasAnswer { return }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
-        let isFirst = if case .readBack = step { false } else { true }
+        let isFirst = !step.readsBack
         let isEnd = streak.failed(
             call, call.collection?.name, known: known, isForeign: isForeign, isFirst: isFirst,
             of: count)
@@ -247,7 +247,7 @@ extension SyncMachine {
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .compare(let proof): failedNow.insert(proof.key)
-        case .readBackAll(_, let items): for item in items { failedNow.insert(item.key) }
+        case .readBackAll(_, let items): unreadTogether += items
         case .push(let items): for item in items { failedNow.insert(item.key) }
         case .poll(let ticket, _): polls[ticket.call] = traits.polling.tries
         case .combine:

@@ -87,11 +87,14 @@ extension SyncMachine {
         if case .readingBack = state {
             guard let unanswered = facts.attempt else { return nil }
             attempt = unanswered
-        } else if unsettled.remove(key) != nil
-            || model[key.collection]?.tree?.content != nil
-        {
+        } else {
+            let isUnsettled = unsettled.remove(key) != nil
+            // A list told it meanwhile.
+            if isUnsettled, readAlone.contains(key), facts.attempt == nil { return nil }
             // What is at the path of a file may be what its write sent.
-            attempt = facts.attempt
+            if isUnsettled || model[key.collection]?.tree?.content != nil {
+                attempt = facts.attempt
+            }
         }
         return question(about: key, attempt, facts).map { perform($0) }
     }
@@ -130,6 +133,12 @@ extension SyncMachine {
     /// The next entity whose calls failed in earlier runs; nil when none is left, and the run is
     /// over.
     mutating func nextLate() -> SyncAction? {
+        guard unreadTogether.isEmpty else {
+            // Perhaps only one can't be read. All else tells first whether the server fails.
+            readAlone(unreadTogether)
+            unreadTogether = []
+            return nil
+        }
         guard late != nil else { return look(.failing) }
         while let call = late?.popLast() {
             if isDue(call.key, .read) { return look(.failed(call)) }

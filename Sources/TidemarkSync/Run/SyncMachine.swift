@@ -212,6 +212,8 @@ package struct SyncMachine: Sendable {
     var unsettled: Set<EntityKey> = []
     /// Those of them that are read by themselves.
     var readAlone: Set<EntityKey> = []
+    /// What the server failed to tell of several together: it is asked for one by one at the end.
+    var unreadTogether: [ReadBack] = []
     /// Collections of which only parts were not listed, as the server refuses these lists.
     var refusedParts: Set<CollectionName> = []
     /// The keys of pools that are still to be filled, the next one last; nil before they are looked

@@ -89,4 +89,12 @@ extension SyncStep {
         default: false
         }
     }
+
+    /// Whether it asks how entities stand whose last writes have no known outcome.
+    var readsBack: Bool {
+        switch self {
+        case .readBack, .readBackAll: true
+        default: false
+        }
+    }
 }

@@ -162,10 +162,10 @@ import TidemarkSync
     // MARK: Many at a time
 
     /// Three entities whose writes have no known outcome.
-    private func unanswered() -> MachineScript {
+    private func unanswered(scope: SyncScope = .push) -> MachineScript {
         var traits = ServerTraits()
         traits.readBacksPerFetchMax = 2
-        var run = MachineScript(traits: traits, scope: .push)
+        var run = MachineScript(traits: traits, scope: scope)
         run.earlier.unanswered = ["1", "2", "3"].map { EntityKey("tasks", $0) }
         for key in run.earlier.unanswered {
             run.entities[key] = EntityFacts(
@@ -205,5 +205,45 @@ import TidemarkSync
         var unsent = unanswered()
         unsent.replies["read tasks/1,2 sent"] = [.unsent(.client(status: 0, "no"))]
         #expect(unsent.run().count == 5)
+    }
+
+    @Test func `of what can't be understood together each is read at once`() {
+        var run = unanswered()
+        run.replies["read tasks/1,2 sent"] = [.answer(.failure(.malformed("no record")))]
+        #expect(
+            run.run() == [
+                "read tasks/1,2 sent", "read tasks/1 sent", "read tasks/2 sent",
+                "read tasks/3 sent", "end",
+            ])
+    }
+
+    @Test(arguments: [
+        SyncFailure.server(status: 500, retryAfterSeconds: nil), .timeout("none"), .foreign("page"),
+    ])
+    func `what a server fails to tell together is read one by one, once all else is done`(
+        _ failure: SyncFailure
+    ) {
+        var run = unanswered(scope: .all)
+        run.replies["read tasks/1,2 sent"] = [.answer(.failure(failure))]
+        run.replies["read tasks/1 sent"] = [.answer(.failure(failure))]
+        #expect(
+            run.run() == [
+                "read tasks/1,2 sent", "read tasks/3 sent", "list lists", "list tasks",
+                "read tasks/1 sent", "read tasks/2 sent", "end",
+            ])
+        #expect(run.machine.outcome.counts.readBack == 2)
+    }
+
+    @Test func `a server that fails with everything is not asked for each by itself`() {
+        var run = unanswered(scope: .all)
+        let fails = MachineScript.Reply.answer(
+            .failure(.server(status: 500, retryAfterSeconds: nil)))
+        for step in ["read tasks/1,2 sent", "read tasks/3 sent", "list lists"] {
+            run.replies[step] = [fails]
+        }
+        #expect(
+            run.run() == [
+                "read tasks/1,2 sent", "read tasks/3 sent", "list lists", "end server",
+            ])
     }
 }
