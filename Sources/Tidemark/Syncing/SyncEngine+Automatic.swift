@@ -76,8 +76,9 @@ extension SyncEngine {
         case .idle: publish(.idle)
         case .paused(let reason):
             publish(.paused(reason))
-            // A clean-up asks nobody for anything.
-            return [schedule.cleanUpAt, files].compactMap(\.self).min().map { alarm(now, $0) }
+            // A clean-up asks nobody for anything, but the app's pause holds it, too.
+            let cleanUp = reason == .byApp ? nil : schedule.cleanUpAt
+            return [cleanUp, files].compactMap(\.self).min().map { alarm(now, $0) }
         }
         return files.map { alarm(now, $0) }
     }

@@ -79,6 +79,29 @@ import TidemarkTesting
         }
     }
 
+    @Test func `sleeps while it is paused over a midnight, and cleans up after that`()
+        async throws
+    {
+        let world = SyncWorld()
+        let triggers = SyncTriggers(localChanges: false, every: .zero, cleansUpAtMidnight: .zero)
+        try await SyncWatch.with(world, triggers) { device, watch in
+            try await watch.until { $0.waitsFor == .timer }
+            await device.engine.pause()
+            try await watch.until { $0.activity == .paused(.byApp) }
+            world.clock.advance(by: .seconds(86_400))
+            let before = world.clock.sleepsMade
+            for _ in 1...500 { await Task.yield() }
+            #expect(world.clock.sleepsMade <= before + 1)
+            #expect(await device.engine.runsMade == 0)
+
+            await device.engine.resume()
+            let status = try await watch.run()
+
+            #expect(status.waitsFor == .timer)
+            #expect(await device.engine.runsMade == 1)
+        }
+    }
+
     @Test func `sends what is pending once it is started again with edits as a trigger`()
         async throws
     {
