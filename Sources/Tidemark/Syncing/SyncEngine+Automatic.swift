@@ -129,7 +129,8 @@ extension SyncEngine {
         askAgain(triggers.map { $0.isUrgent ? .retry : $0 }, scope)
     }
 
-    /// Notes for how long limits let a run send nothing more, or not all that waits.
+    /// Notes for how long limits let a run send nothing more, or not all that waits, and whether
+    /// it is to be asked again for what the server promised.
     ///
     /// The next process learns it from its first run, which then sends nothing.
     func noteLimits(_ outcome: SyncOutcome, _ scope: SyncScope) throws {
@@ -139,10 +140,22 @@ extension SyncEngine {
         case nil where outcome.counts.requests > 0: schedule.noteRest(of: 0, at: now)
         default: break
         }
+        let isAwaiting = try isAwaitingAnswers(outcome, scope)
         // What failed as a whole is made again anyway, and a part says nothing of the others.
-        guard outcome.heldBackFor != nil || outcome.failure == nil && scope == .all else { return }
+        guard
+            outcome.heldBackFor != nil || isAwaiting || outcome.failure == nil && scope == .all
+        else { return }
         let backoff = try replica.journal.read { try $0.model().settings.backoff }
-        schedule.noteHeldBack(for: outcome.heldBackFor, at: now, backoff)
+        schedule.noteHeldBack(
+            for: outcome.heldBackFor ?? (isAwaiting ? 0 : nil), at: now, backoff)
+    }
+
+    /// Whether the server still owes answers after a run that sent something, or asked for them.
+    private func isAwaitingAnswers(_ outcome: SyncOutcome, _ scope: SyncScope) throws -> Bool {
+        guard outcome.failure == nil, scope == .all || scope == .push else { return false }
+        return try replica.journal.read { [adapter] views in
+            try !views.openTickets(views.model(), adapter).isEmpty
+        }
     }
 
     private func askAgain(_ triggers: [SyncTrigger], _ scope: SyncScope) {

@@ -7,7 +7,8 @@
 //   others             at once
 //   (after a failure)  when the backoff is over, of the run or of a single call; also where the log
 //                      says nothing of it, as nothing was sent or it could not be stored
-//   (after limits)     when there is room again for what they held back
+//   (after limits)     when there is room again for what they held back; so it is where the server
+//                      has not given an answer yet that it promised
 //   (every so often)   so long after the last run
 //   (at midnight)      a clean-up, when nothing else is due
 //
@@ -106,7 +107,8 @@ package struct SyncSchedule: Sendable, Hashable {
     private var unlogged: Unlogged?
     /// Set by the last run that limits ended: nothing begins by itself until then.
     private var rest: Rest?
-    /// Set by the last run in which limits held something back: one of everything is made then.
+    /// Set by the last run in which limits held something back, or a promised answer did not come:
+    /// one of everything is made then.
     private var heldBack: Rest?
     /// How many such runs in a row did not know for how long.
     private var heldRuns = 0

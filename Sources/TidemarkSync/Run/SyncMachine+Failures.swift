@@ -219,7 +219,7 @@ extension SyncMachine {
         if case .refetch = step, isMalformed, streak.hasAnswer { return }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
-        let isFirst = !step.readsBack
+        let isFirst = !step.asksAfterWrites
         let isEnd = streak.failed(
             call, call.collection?.name, known: known, isForeign: isForeign, isFirst: isFirst,
             of: count)
@@ -249,7 +249,7 @@ extension SyncMachine {
         case .compare(let proof): failedNow.insert(proof.key)
         case .readBackAll(_, let items): unreadTogether += items
         case .push(let items): for item in items { failedNow.insert(item.key) }
-        case .poll(let ticket, _): polls[ticket.call] = traits.polling.tries
+        case .poll(let ticket, _): pollFailed(ticket, failure)
         case .combine:
             // The lists themselves tell what it would have.
             listAll()

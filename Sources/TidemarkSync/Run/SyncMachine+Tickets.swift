@@ -4,6 +4,7 @@
 //   promised in this run     once nothing else can be sent: after a second, then every two, for all
 //                            of them together
 //   … of deletions           also before anything else is sent, where deletions go first
+//   where the server fails   as often as it would be otherwise, up to the third time in a row
 //
 // What the server still owes is left to the next run. After a day, or where the server knows
 // nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly,
@@ -83,8 +84,25 @@ extension SyncMachine {
         return items.contains { !$0.call.isDeletion && $0.refusal == nil }
     }
 
+    /// How often in a row a server may fail when it is asked for an answer.
+    private static let failedPollsMax = 3
+
+    /// Asks once more for an answer where the server failed to give it; what it refuses, and what
+    /// something else answers in its place, is left to the next run.
+    mutating func pollFailed(_ ticket: OpenTicket, _ failure: SyncFailure) {
+        let failures = failedPolls[ticket.call, default: 0] + 1
+        failedPolls[ticket.call] = failures
+        let isForeign = if case .foreign = failure { true } else { false }
+        guard failure.isServers, !isForeign, failures < Self.failedPollsMax else {
+            polls[ticket.call] = traits.polling.tries
+            return
+        }
+        ticketsDue.insert(ticket, at: 0)
+    }
+
     /// Takes what came of asking for an answer.
     mutating func took(_ answer: ServerAnswer, of ticket: OpenTicket) {
+        failedPolls[ticket.call] = nil
         switch answer {
         case .waiting: ticketsDue.insert(ticket, at: 0)
         case .deferred(let name):

@@ -200,6 +200,8 @@ package struct SyncMachine: Sendable {
     var ticketsDue: [OpenTicket] = []
     /// How often each was asked for, by the request that it answers.
     var polls: [Position: Int] = [:]
+    /// How often in a row the server failed when it was asked for one.
+    var failedPolls: [Position: Int] = [:]
     /// Those that were promised in this run.
     var ownTickets: Set<Position> = []
     /// Those of them that are about deletions which come before anything else.

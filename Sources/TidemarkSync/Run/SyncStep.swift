@@ -90,10 +90,10 @@ extension SyncStep {
         }
     }
 
-    /// Whether it asks how entities stand whose last writes have no known outcome.
-    var readsBack: Bool {
+    /// Whether it asks what became of writes, or how an entity stands.
+    var asksAfterWrites: Bool {
         switch self {
-        case .readBack, .readBackAll: true
+        case .readBack, .readBackAll, .poll: true
         default: false
         }
     }

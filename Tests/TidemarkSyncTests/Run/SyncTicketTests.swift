@@ -113,6 +113,40 @@ import TidemarkSync
         #expect(offline.run() == ["poll j after 0 s", "end offline"])
     }
 
+    /// What a server's failure is told as.
+    private static let fails = MachineScript.Reply.answer(
+        .failure(.server(status: 502, retryAfterSeconds: nil)))
+
+    @Test func `for which the server failed once is asked for again`() {
+        var run = earlier(scope: .all)
+        run.replies["poll j after 0 s"] = [Self.fails]
+        run.replies["poll j after 2 s"] = [Self.done]
+        #expect(
+            run.run() == [
+                "poll j after 0 s", "poll j after 2 s", "list lists", "list tasks", "end",
+            ])
+        #expect(run.machine.outcome.counts.pushed == 1)
+    }
+
+    @Test func `in whose place something else answers stops no list`() {
+        var run = earlier(scope: .all)
+        run.replies["poll j after 0 s"] = [.answer(.failure(.foreign("page")))]
+        #expect(run.run() == ["poll j after 0 s", "list lists", "list tasks", "end"])
+    }
+
+    @Test func `in this run is left to the next one where the server fails three times in a row`() {
+        var run = MachineScript(scope: .push)
+        run.pending = [PendingWrite(Self.task, .create)]
+        run.tickets = [Self.ticket()]
+        run.replies["push tasks/1"] = [.answer(.deferred("j"))]
+        run.replies["poll j after 1 s"] = [Self.fails]
+        run.replies["poll j after 2 s"] = [
+            Self.fails, .answer(.waiting), Self.fails, Self.fails, Self.fails, Self.done,
+        ]
+        let polls = Array(repeating: "poll j after 2 s", count: 5)
+        #expect(run.run() == ["push tasks/1", "poll j after 1 s"] + polls + ["end"])
+    }
+
     @Test func `in this run is asked for once all is sent, after a second, then every two`() {
         var run = MachineScript(scope: .push)
         run.pending = [
@@ -236,10 +270,8 @@ import TidemarkSync
 
     @Test func `a server that fails with everything is not asked for each by itself`() {
         var run = unanswered(scope: .all)
-        let fails = MachineScript.Reply.answer(
-            .failure(.server(status: 500, retryAfterSeconds: nil)))
         for step in ["read tasks/1,2 sent", "read tasks/3 sent", "list lists"] {
-            run.replies[step] = [fails]
+            run.replies[step] = [Self.fails]
         }
         #expect(
             run.run() == [

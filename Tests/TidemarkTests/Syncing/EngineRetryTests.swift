@@ -111,4 +111,60 @@ import TidemarkTesting
             #expect(try device.outcomes() == ["synced", "tooManyRequests", "synced"])
         }
     }
+
+    @Test(arguments: [SyncScope.all, .push])
+    func `asks again for what the server promised and did not give in a run`(
+        _ scope: SyncScope
+    ) async throws {
+        let adapter = PromisingAdapter()
+        let device = try SyncDevice.make(SyncWorld(), adapter: adapter, movesClock: false)
+        try await device.lendAndVerify { device in
+            let watch = SyncWatch(device)
+            await device.engine.start(.none)
+            try device.put("tasks/t1", "{}")
+            #expect(try await device.sync(scope).pending == 1)
+            try await watch.until { $0.waitsFor == .serverAsked }
+            adapter.isReady.value = true
+
+            await watch.wake()
+
+            try await watch.until { $0.activity == .idle && $0.pending == 0 }
+            #expect(try device.triggers() == ["userRequested", "retry"])
+        }
+    }
+}
+
+/// Promises the answers to writes, and gives them once it is ready.
+private struct PromisingAdapter: ServerAdapter {
+    private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
+    let isReady = SyncBox<Bool>()
+
+    var traits: ServerTraits {
+        var traits = ServerTraits(describesCollections: true)
+        traits.polling = ServerTraits.Polling(first: 0, every: 0, tries: 1, triesLater: 1)
+        return traits
+    }
+
+    var words: ServerWords { kinto.words }
+
+    /// The question for a promised answer is a read of what was written.
+    private func asked(by call: ServerCall) -> ServerCall {
+        guard case .poll(_, let writes) = call, let collection = writes.first?.collection,
+            let id = writes.first?.write?.id
+        else { return call }
+        return .read(collection, id: id)
+    }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try kinto.request(for: asked(by: call))
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let answer = kinto.answer(to: asked(by: call), response, body: body)
+        guard case .record(let record) = answer else { return answer }
+        if call.isWriteOfOne { return .deferred("job") }
+        guard case .poll = call else { return answer }
+        guard isReady.value == true else { return .waiting }
+        return .batch([BatchedAnswer(status: 200, .stored(id: record.id, record.revision))])
+    }
 }
