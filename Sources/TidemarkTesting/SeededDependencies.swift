@@ -17,7 +17,7 @@ extension Dependencies {
         _ seed: UInt64, clock: ManualClock, movesClock: Bool = true
     ) -> Dependencies {
         let source = SeededSource(seed)
-        return Dependencies(
+        var dependencies = Dependencies(
             now: { clock.now },
             makeID: { source.nextID() },
             random: { source.nextNumber() },
@@ -28,6 +28,9 @@ extension Dependencies {
                 clock.advance(by: duration)
                 await Task.yield()
             })
+        // What is waited for meanwhile takes no time.
+        dependencies.alarm = { try await clock.sleep(for: $0) }
+        return dependencies
     }
 }
 

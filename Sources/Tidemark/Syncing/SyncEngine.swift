@@ -69,9 +69,9 @@ public actor SyncEngine {
     ///   - credentials: called once for each run, and once more when the server does not accept
     ///     them; if it returns the same ones again, the run ends as `unauthorized`. If it throws a
     ///     ``SyncFailure``, the run ends with that failure, after any other error as
-    ///     `unauthorized`. Within it ``sync(_:scope:deadline:full:overwriting:)`` and
-    ///     ``transfer()`` throw `nested`, as the run waits for it, and ``stop()`` does not wait for
-    ///     the run.
+    ///     `unauthorized`. At the deadline of a run it is cancelled, and not waited for. Within it
+    ///     ``sync(_:scope:deadline:full:overwriting:)`` and ``transfer()`` throw `nested`, as the
+    ///     run waits for it, and ``stop()`` does not wait for the run.
     public init(
         _ replica: Replica, remote: Remote, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits = TransportLimits(),

@@ -34,6 +34,9 @@ public struct Credentials: Sendable {
     public static func bearer(_ token: String) -> Credentials { authorization("Bearer \(token)") }
 }
 
+/// The closure that gives credentials took longer than the run has time.
+struct CredentialsLate: Error {}
+
 /// The credentials of one sync run: asked for once, and once more when they are not accepted.
 struct SyncProof: Sendable {
     private(set) var credentials = Credentials.none
@@ -47,6 +50,7 @@ struct SyncProof: Sendable {
     /// - Returns: why the run ends; nil when there are credentials.
     mutating func begin() async -> SyncFailure? {
         do { credentials = try await ask() } catch {
+            if error is CredentialsLate { return .deadline }
             if error is CancellationError { return Task.isCancelled ? .cancelled : .unauthorized }
             // A closure may say itself that it is the network that failed.
             return (error as? SyncFailure).flatMap(Self.told) ?? .unauthorized

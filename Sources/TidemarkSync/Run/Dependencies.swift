@@ -18,6 +18,8 @@ public struct Dependencies: Sendable {
     public var deviceID: @Sendable () -> String?
     /// Waits; throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
+    /// Waits beside something else, for which that may take too long; throws as ``sleep`` does.
+    package var alarm: @Sendable (Duration) async throws -> Void
     /// Called at the moments around a push at which a process may die; for tests.
     package var reach: @Sendable (Checkpoint) -> Void
     /// Called when a run sends nothing more before one of the writes on their way is answered; for
@@ -39,6 +41,7 @@ public struct Dependencies: Sendable {
         self.uptime = uptime
         self.deviceID = deviceID
         self.sleep = sleep
+        alarm = sleep
         reach = { _ in }
         awaitAnswer = {}
     }

@@ -93,7 +93,7 @@ package struct SyncDriver: Sendable {
             recorder: SyncRecorder(
                 triggers: triggers, scope: scope, mode: mode, at: begun,
                 seed: dependencies.random(), rules: rules, settings: model.settings),
-            proof: SyncProof(ask: host.credentials), pace: pace)
+            proof: SyncProof { [self] in try await credentials(in: time) }, pace: pace)
         try await carryOut(action, &run)
         tell(
             .progress(
@@ -227,6 +227,31 @@ package struct SyncDriver: Sendable {
         let collection = refused.call?.collection.map { PullTarget($0.name) }
         forgetRefused(&run, run.machine.list?.target ?? collection)
         return run.machine.renewed()
+    }
+
+    /// Asks the app for credentials, for no longer than the run has time: then the closure is
+    /// cancelled, and nobody waits for it.
+    private func credentials(in time: SyncTime) async throws -> Credentials {
+        let (host, alarm) = (host, dependencies.alarm)
+        guard let left = time.left(at: dependencies.moment) else {
+            return try await host.credentials()
+        }
+        let (answers, answer) = AsyncStream.makeStream(of: Result<Credentials, any Error>.self)
+        let asking = Task {
+            do { answer.yield(.success(try await host.credentials())) } catch {
+                answer.yield(.failure(error))
+            }
+        }
+        let waiting = Task {
+            try await alarm(left)
+            answer.yield(.failure(CredentialsLate()))
+        }
+        defer {
+            asking.cancel()
+            waiting.cancel()
+        }
+        for await first in answers { return try first.get() }
+        throw CancellationError()
     }
 
     /// A question at the run's current moment.

@@ -153,4 +153,43 @@ private final class LimitedWire: Transport {
             #expect(try device.outcomes() == ["synced"])
         }
     }
+
+    @Test(arguments: [0, 1])
+    func `waits no longer for credentials, the first or others`(_ slow: Int) async throws {
+        let world = SyncWorld([FaultRule(.answer(status: 401))])
+        try await SyncDevice.make(world, movesClock: false).lendAndVerify { device in
+            let (clock, asked, ended) = (world.clock, SyncCounter(), SyncBox<Int64>())
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) {
+                if asked.count() == slow {
+                    // Whatever cancels the closure.
+                    _ = await Task { try? await clock.sleep(for: .seconds(60)) }.value
+                }
+                return .basic(user: "me", password: "secret")
+            }
+            let run = Task {
+                let outcome = try await engine.sync(.background, deadline: .seconds(25))
+                ended.value = clock.elapsed
+                return outcome
+            }
+
+            await Self.wait { await clock.firstSleep() == .seconds(25) }
+            clock.advance(by: .seconds(25))
+            await Self.wait { ended.value != nil }
+            clock.advance(by: .seconds(60))
+
+            #expect(try await run.value.failure == .deadline)
+            #expect(ended.value == 25_000_000)
+        }
+    }
+
+    /// Lets others run until something is so, or will never be.
+    private static func wait(until isSo: @Sendable () async -> Bool) async {
+        for _ in 1...1_000_000 {
+            if await isSo() { return }
+            await Task.yield()
+        }
+    }
 }
