@@ -9,6 +9,7 @@ import TidemarkViews
 extension SyncEngine {
     /// Begins runs automatically until the engine is stopped, or the store fails.
     func follow() async {
+        defer { (isFollowing, startsAgain) = (false, nil) }
         do { try beginSyncing() } catch {
             isStarted = false
             rest = .stopped(error)
@@ -39,11 +40,8 @@ extension SyncEngine {
         let isPaused = schedule.isPaused
         schedule = SyncSchedule()
         schedule.isPaused = isPaused
-        if let triggers = startsAgain {
-            startsAgain = nil
-            // It waits for the end of this.
-            Task { await start(triggers) }
-        }
+        // It waits for the end of this.
+        if let triggers = startsAgain { Task { await start(triggers) } }
     }
 
     /// Asks for a run where the server refused an older app: the first loop of an engine does, as

@@ -37,8 +37,10 @@ public actor SyncEngine {
     var isRunPaused = false
     /// Where it was started again from within a run of the loop that ends: how.
     var startsAgain: SyncTriggers?
-    /// The loop; it exists from the start until it has ended.
+    /// The loop; it exists from the start until somebody sees that it has ended.
     var loop: Task<Void, Never>?
+    /// Whether the loop goes on, or waits for a run to end.
+    var isFollowing = false
     var isStarted = false
     /// Whether it was started before.
     var wasStarted = false
@@ -153,7 +155,7 @@ public actor SyncEngine {
     /// engine tries once more, as after `trigger(.credentialsChanged)`: the app may be another one
     /// by now.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
-        if loop != nil, !isStarted, asking.isInside {
+        if isFollowing, !isStarted, asking.isInside {
             startsAgain = triggers
             return
         }
@@ -169,7 +171,7 @@ public actor SyncEngine {
             bell.ringForEdit()
             return
         }
-        isStarted = true
+        (isStarted, isFollowing) = (true, true)
         transferPauses = TransferPauses()
         loop = Task { await self.follow() }
     }

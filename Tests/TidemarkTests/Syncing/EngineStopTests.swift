@@ -189,6 +189,30 @@ extension SyncEngine {
         }
     }
 
+    @Test func `an engine is stopped and started again also where its loop has ended by then`()
+        async throws
+    {
+        try await SyncDevice.asking { engine, number in
+            if number == 0 {
+                await engine.stop()
+                // It does not wait for a run that the app began.
+                while await engine.isFollowing { await Task.yield() }
+                await engine.start(.none)
+                throw SyncFailure.unauthorized
+            }
+            return .basic(user: "new", password: "")
+        } _: { device, engine async throws in
+            await engine.start(.none)
+
+            #expect(try await !engine.sync().isSynced)
+
+            #expect(await engine.isStarted)
+            #expect(try await engine.sync().isSynced)
+            await engine.stop()
+            #expect(await !engine.isStarted)
+        }
+    }
+
     @Test func `no run and no pass over files is waited for`() async throws {
         try await SyncDevice.asking { engine, number in
             guard number == 0 else { return .basic(user: "new", password: "") }
