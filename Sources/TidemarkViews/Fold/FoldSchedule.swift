@@ -10,9 +10,24 @@ extension Fold {
         let since = try moment(event, uptime: answer.uptime)
         if let seconds = answer.retryAfter {
             let group = RequestGroup(parts: answer.quota)
-            set(group.map { .gate(.server, of: $0) } ?? .gate(.server), since, seconds, position)
+            let place = group.map { RowKey.gate(.server, of: $0) } ?? .gate(.server)
+            // Answers to requests that were on their way together come in any order.
+            if try !asksForMore(place, since, seconds, event) {
+                set(place, since, seconds, position)
+            }
         }
         if let seconds = answer.backoffSeconds { set(.gate(.busy), since, seconds, position) }
+    }
+
+    /// Whether the server asked for a longer pause than of so many seconds in the same run; what it
+    /// says in a later one is its word of then.
+    private func asksForMore(
+        _ place: RowKey, _ since: Moment, _ seconds: Int64, _ event: Event
+    ) throws -> Bool {
+        guard let run = event.sync, let known = try get(place).map({ try SyncGate(parsing: $0) }),
+            known.position > run
+        else { return false }
+        return known.left(at: since) > Self.microseconds(seconds)
     }
 
     /// A request counts for the limits, unless it is part of another one.
@@ -193,10 +208,14 @@ extension Fold {
     private func set(
         _ place: RowKey, _ since: Moment, _ seconds: Int64, _ position: Position
     ) {
-        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         let gate = SyncGate(
-            since: since, microseconds: overflow ? .max : max(0, microseconds), position: position)
+            since: since, microseconds: Self.microseconds(seconds), position: position)
         put(place, gate.encoded)
+    }
+
+    private static func microseconds(_ seconds: Int64) -> Int64 {
+        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .max : max(0, microseconds)
     }
 
     private func clear(_ name: SyncGate.Name) throws {

@@ -73,8 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities, .outbox: 14
         case .watermarks: 13
-        case .contents, .decisions: 11
-        case .schedule: 10
+        case .contents, .decisions, .schedule: 11
         case .issues: 9
         case .places: 7
         case .bindings, .syncRuns: 4

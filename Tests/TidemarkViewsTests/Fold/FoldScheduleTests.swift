@@ -196,6 +196,30 @@ import TidemarkViews
         #expect(try gate(.busy) == nil)
     }
 
+    @Test(arguments: ["", #","quota":["values"]"#])
+    func `takes the longest pause that is asked for in a run`(_ more: String) throws {
+        func pause(_ seconds: Int, uptime: Int, of run: UInt64) -> Event {
+            event(
+                .requestAnswered, at: 2, sync: run,
+                #"{"status":429,"retryAfter":\#(seconds),"uptime":\#(uptime)\#(more)}"#)
+        }
+        let start = event(.syncStarted, at: 1, #"{"bootID":"b","uptime":1,"seed":"1"}"#)
+        let ofGroup = RowKey.gate(.server, of: RequestGroup("values"))
+        let place = more.isEmpty ? RowKey.gate(.server) : ofGroup
+        func held() throws -> SyncGate? { try fold.rows[place].map { try SyncGate(parsing: $0) } }
+
+        try fold.apply([
+            start, pause(20, uptime: 50, of: 1), pause(120, uptime: 60, of: 1),
+            pause(5, uptime: 70, of: 1),
+        ])
+        #expect(try held()?.microseconds == 120_000_000)
+        #expect(try held()?.position == Position(3))
+
+        // The server's word of a later run is its last one.
+        try fold.apply([start, pause(5, uptime: 80, of: 5)])
+        #expect(try held()?.microseconds == 5_000_000)
+    }
+
     @Test func `measures the pause of an older log by the device's clock`() throws {
         try answer(#"{"status":429,"failure":"tooManyRequests","retryAfter":30}"#)
 
