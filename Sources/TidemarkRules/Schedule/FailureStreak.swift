@@ -4,7 +4,7 @@
 // A call's failure concerns what it asked for. Three different calls in a row, of two collections
 // where there are two, with no answer between them, concern everything. That what failed in an
 // earlier run fails again says nothing of the server; after three in a row, the others of that kind
-// wait for the next run.
+// wait for the next run. So do the others of a collection of which ten in a row fail.
 
 package import TidemarkEvents
 
@@ -15,6 +15,8 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
 
     private var calls: Set<Call> = []
     private var collections: Set<CollectionName> = []
+    /// How many of each kind they are.
+    private var counts: [Kind: Int] = [:]
     /// Whether the last of them was answered by something else than the server.
     private var isForeign = false
     /// How many failed in earlier runs already.
@@ -34,6 +36,7 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - collection: what it was about; nil for all of them.
+    ///   - kind: of which kind it is, if there may be many of one collection.
     ///   - known: of which kind it is, if it failed in an earlier run, too.
     ///   - isForeign: whether something else answered in the server's place.
     ///   - isFirst: whether that ends the run where it comes before any answer: a call about one
@@ -41,8 +44,8 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     ///   - count: how many collections the run is about.
     /// - Returns: whether nothing more is to be asked in this run.
     package mutating func failed(
-        _ call: Call, _ collection: CollectionName?, known: Kind? = nil, isForeign: Bool,
-        isFirst: Bool = true, of count: Int
+        _ call: Call, _ collection: CollectionName?, kind: Kind? = nil, known: Kind? = nil,
+        isForeign: Bool, isFirst: Bool = true, of count: Int
     ) -> Bool {
         // A page instead of the first answer, or of two in a row: nobody else is there to be asked.
         let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign && known == nil)
@@ -51,12 +54,19 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
             return isInPlace
         }
         self.isForeign = isForeign
-        calls.insert(call)
+        if calls.insert(call).inserted, let kind { counts[kind, default: 0] += 1 }
         if let collection { collections.insert(collection) }
         return isInPlace || calls.count >= Self.callsMax && collections.count >= min(2, count)
     }
 
     private static var callsMax: Int { 3 }
+    private static var callsOfOneMax: Int { 10 }
+
+    /// Whether so many of a kind failed, all of one collection, that the others of that kind and
+    /// collection are left to the next run.
+    package func leavesOthers(_ kind: Kind) -> Bool {
+        collections.count == 1 && counts[kind, default: 0] >= Self.callsOfOneMax
+    }
 
     /// Whether nothing more of a kind is to be asked that failed in earlier runs.
     package func skips(_ kind: Kind) -> Bool { again[kind, default: 0] >= Self.callsMax }

@@ -111,6 +111,7 @@ extension SyncMachine {
     /// Whether an entity's writes are held back in this run.
     private func isHeldBack(_ key: EntityKey) -> Bool {
         isBlocked(key.collection) || !isDue(key, .write) || room.left.contains(key)
+            || isStuck(key, .write)
             || conflicts[key, default: 0] >= Self.conflictsPerEntityMax
     }
 

@@ -6,6 +6,7 @@
 //   several that are read back together    they are read one by one once all else is done
 //   an upload     there is no room for it (507): the server answers, and the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
+//   ten in a row, of one collection                      the others of it wait for the next run
 //
 // Calls that failed in an earlier run come last, and alone.
 
@@ -86,6 +87,11 @@ extension SyncMachine {
             return false
         }
         return failing[key].map { wait($0) == 0 } ?? true
+    }
+
+    /// Whether an entity waits for the next run, as too many others of its collection failed.
+    func isStuck(_ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind) -> Bool {
+        stuck[kind]?.contains(key.collection) ?? false
     }
 
     /// Whether calls about an entity failed in earlier runs.
@@ -219,10 +225,13 @@ extension SyncMachine {
         if case .refetch = step, isMalformed, streak.hasAnswer { return }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
-        let isFirst = !step.asksAfterWrites
+        let name = call.collection?.name
         let isEnd = streak.failed(
-            call, call.collection?.name, known: known, isForeign: isForeign, isFirst: isFirst,
-            of: count)
+            call, name, kind: step.kind, known: known, isForeign: isForeign,
+            isFirst: !step.asksAfterWrites, of: count)
+        if let kind = step.kind, let name, streak.leavesOthers(kind) {
+            stuck[kind, default: []].insert(name)
+        }
         // Of writes that are on their way together the first one says why the run ends.
         if isEnd, outcome.failure == nil { outcome.failure = failure }
         if known == .list, streak.skips(.list) { skipFailingLists(failure) }
@@ -321,5 +330,16 @@ extension SyncFailure {
     /// Whether the server says that nothing is there.
     fileprivate var saysAbsent: Bool {
         if case .client(let status, _) = self { status == 404 || status == 410 } else { false }
+    }
+}
+
+extension SyncStep {
+    /// The kind of its call, where there may be many of one collection.
+    fileprivate var kind: FailureStreak<ServerCall>.Kind? {
+        switch self {
+        case .readBack, .readBackAll: .read
+        case .push: .write
+        default: nil
+        }
     }
 }

@@ -14,23 +14,30 @@ extension SyncMachine {
             // Keeps the array uniquely referenced.
             state = .describing
             while let key = keys.popLast() {
-                // Failed before: at the end.
+                // Failed before: at the end. Where many others fail: in the next run.
                 if isAskedLate(key) { continue }
                 let more = together(with: key, &keys) { !isAskedLate($0) }
                 state = .readingBack(keys)
                 return look(more.isEmpty ? .entity(key) : .entities([key] + more))
             }
         }
-        guard let key = asked.popLast() else { return nil }
-        guard unsettled.contains(key) else { return look(.entity(key)) }
-        var keys = asked
-        let more = together(with: key, &keys) { unsettled.contains($0) }
-        asked = keys
-        return look(more.isEmpty ? .entity(key) : .entities([key] + more))
+        while let key = asked.popLast() {
+            guard unsettled.contains(key) else { return look(.entity(key)) }
+            if isStuck(key, .read) {
+                unsettled.remove(key)
+                continue
+            }
+            var keys = asked
+            let more = together(with: key, &keys) { unsettled.contains($0) }
+            asked = keys
+            return look(more.isEmpty ? .entity(key) : .entities([key] + more))
+        }
+        return nil
     }
 
     private func isAskedLate(_ key: EntityKey) -> Bool {
-        failing[key].map { $0.reads > 0 || streak.skips(.read) } ?? false
+        if isStuck(key, .read) { return true }
+        return failing[key].map { $0.reads > 0 || streak.skips(.read) } ?? false
     }
 
     /// Takes the entities that are asked after together with one.

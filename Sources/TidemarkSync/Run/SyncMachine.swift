@@ -114,6 +114,9 @@ package struct SyncMachine: Sendable {
     var late: [FailingCall]?
     /// The calls that have failed since the server last answered.
     var streak = FailureStreak<ServerCall>()
+    /// Collections of which too many calls of a kind failed in a row: the others wait for the next
+    /// run.
+    var stuck: [FailureStreak<ServerCall>.Kind: Set<CollectionName>] = [:]
     /// Why the last call failed; nil when it did not.
     package internal(set) var failedLast: SyncFailure?
     /// Collections with a conflict that a rule of the app failed to decide.

@@ -74,4 +74,17 @@ import TidemarkRules
         _ = fail("b")
         #expect(!streak.isAll && streak.hasAnswer)
     }
+
+    @Test mutating func `leave the others of their kind alone from the tenth of a collection on`() {
+        for number in 1...10 {
+            #expect(!streak.leavesOthers(.write))
+            // A call that is repeated counts once.
+            for _ in 1...2 {
+                _ = streak.failed("\(number)", "tasks", kind: .write, isForeign: false, of: 2)
+            }
+        }
+        #expect(streak.leavesOthers(.write) && !streak.leavesOthers(.read))
+        streak.answered()
+        #expect(!streak.leavesOthers(.write))
+    }
 }

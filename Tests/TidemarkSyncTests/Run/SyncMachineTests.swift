@@ -126,6 +126,27 @@ import TidemarkSync
         #expect(run.run() == ["list a", "list b", "list c", "end server"])
     }
 
+    @Test func `leaves the rest of a collection after ten writes in a row without an answer`() {
+        var run = MachineScript(scope: .push)
+        let keys = (1...14).map { EntityKey("tasks", "\($0)") }
+        run.pending = keys.map { PendingWrite($0, .update) } + [PendingWrite(Self.list, .update)]
+        for key in keys { run.replies["push \(key)"] = [.answer(.failure(.timeout("none")))] }
+        let tried = keys.prefix(10).map { "push \($0)" }
+        #expect(run.run() == tried + ["push lists/1", "end"])
+    }
+
+    @Test func `leaves the rest of a collection after ten questions in a row without an answer`() {
+        var run = MachineScript()
+        run.earlier.unanswered = (1...14).map { EntityKey("tasks", "\($0)") }
+        for key in run.earlier.unanswered {
+            run.entities[key] = EntityFacts(
+                serverID: key.id, .live, attempt: .init(call: Position(51), covers: Position(3)))
+            run.replies["read \(key) sent"] = [.answer(.failure(.timeout("none")))]
+        }
+        let tried = run.earlier.unanswered.prefix(10).map { "read \($0) sent" }
+        #expect(run.run() == tried + ["list lists", "list tasks", "end"])
+    }
+
     @Test func `does a step once more with other credentials`() {
         var run = MachineScript()
         run.replies["list lists"] = [.answer(.failure(.unauthorized))]
