@@ -3,6 +3,8 @@
 //
 //   'De' collection 0 id                   such an entity, and why it is hidden
 //   'Dt' collection 0 id 0 collection 0 id what can't be had, and an entity that waits for it
+//   'Dl' collection 0 id                   an entity that waits, with the value of its 'De', where
+//                                          both names are too long for one key
 
 package import TidemarkEvents
 import TidemarkRules
@@ -57,10 +59,12 @@ extension RowKey {
 
     /// That an entity waits for another one.
     package static func waiting(_ key: EntityKey, for target: EntityKey) -> RowKey {
-        RowKey(.ledger, key.bytes(after: waiting(for: target)))
+        let bytes = key.bytes(after: waiting(for: target))
+        return RowKey(
+            .ledger, bytes.count <= bytesMax ? bytes : key.bytes(after: Ledger.waitingLong))
     }
 
-    /// What the keys of those begin with that wait for an entity.
+    /// What the keys of those begin with that wait for an entity, where they fit.
     package static func waiting(for target: EntityKey) -> [UInt8] {
         target.bytes(after: Ledger.waiting) + [0]
     }
@@ -69,6 +73,7 @@ extension RowKey {
 extension Ledger {
     package static let dangling = Array("De".utf8)
     package static let waiting = Array("Dt".utf8)
+    package static let waitingLong = Array("Dl".utf8)
 }
 
 extension RowReading {

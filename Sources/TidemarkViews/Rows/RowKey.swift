@@ -89,6 +89,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package let tree: Tree
     package let bytes: [UInt8]
 
+    /// The most bytes of a key that a table takes.
+    package static let bytesMax = 511
+
     package init(_ tree: Tree, _ bytes: [UInt8]) {
         self.tree = tree
         self.bytes = bytes

@@ -66,6 +66,9 @@ private final class MissingMemory: FoldMemory {
     var free: (position: Position, index: Int)?
     /// The collections whose entities are hidden with those of another one.
     var referrers: [CollectionName: [(collection: CollectionModel, references: [Reference])]] = [:]
+    /// The entities that wait for another one with a name that is too long for the key of a row,
+    /// by what they wait for; nil before they were read.
+    var longWaits: [EntityKey: Set<EntityKey>]?
 }
 
 extension Fold {
@@ -104,13 +107,13 @@ extension Fold {
         _ lack: (field: String, target: EntityKey)?, insteadOf known: DanglingRow?,
         _ row: EntityRow, _ key: EntityKey, _ position: Position
     ) throws {
-        if let known { put(.waiting(key, for: known.target), nil) }
+        if let known { try noteWait(of: key, for: known.target, nil) }
         let index = try nextDecision(at: position)
         if let lack {
             let why = DanglingRow(
                 position: position, index: index, target: lack.target, field: lack.field)
             put(.dangling(key), why.encoded)
-            put(.waiting(key, for: lack.target), [])
+            try noteWait(of: key, for: lack.target, why)
         } else {
             put(.dangling(key), nil)
         }
@@ -122,6 +125,46 @@ extension Fold {
             fields: [lack?.field ?? known?.field].compactMap(\.self), base: row.basePosition)
         put(.decision(position, index), decision.encoded)
         memory(MissingMemory.self).free = (position, index + 1)
+    }
+
+    /// Notes that an entity waits for another one, and why; nil where it does not any more.
+    private func noteWait(of key: EntityKey, for target: EntityKey, _ why: DanglingRow?) throws {
+        let place = RowKey.waiting(key, for: target)
+        guard place.bytes.starts(with: Ledger.waitingLong) else {
+            return put(place, why == nil ? nil : [])
+        }
+        // Read before it is written to: walks don't see what the current event wrote.
+        _ = try longWaits(for: target)
+        put(place, why?.encoded)
+        let memory = memory(MissingMemory.self)
+        if why == nil {
+            memory.longWaits?[target]?.remove(key)
+        } else {
+            memory.longWaits?[target, default: []].insert(key)
+        }
+    }
+
+    /// The entities that wait for another one, those whose names are short first.
+    private func waits(for target: EntityKey) throws -> [EntityKey] {
+        let prefix = RowKey.waiting(for: target)
+        let short = try ledgerRows(prefix).compactMap { row in
+            EntityKey(bytes: row.key.bytes.dropFirst(prefix.count))
+        }
+        return try short + longWaits(for: target).sorted()
+    }
+
+    private func longWaits(for target: EntityKey) throws -> Set<EntityKey> {
+        let memory = memory(MissingMemory.self)
+        if let known = memory.longWaits { return known[target] ?? [] }
+        var waits: [EntityKey: Set<EntityKey>] = [:]
+        for row in try ledgerRows(Ledger.waitingLong) {
+            guard let key = EntityKey(bytes: row.key.bytes.dropFirst(Ledger.waitingLong.count)),
+                let why = try DanglingRow(parsing: row.value)
+            else { continue }
+            waits[why.target, default: []].insert(key)
+        }
+        memory.longWaits = waits
+        return waits[target] ?? []
     }
 
     private func nextDecision(at position: Position) throws -> Int {
@@ -173,11 +216,7 @@ extension Fold {
             }
         } else {
             for named in try keys(of: key) {
-                let prefix = RowKey.waiting(for: named)
-                for (place, _) in try ledgerRows(prefix) {
-                    guard let other = EntityKey(bytes: place.bytes.dropFirst(prefix.count)),
-                        seen.insert(other).inserted
-                    else { continue }
+                for other in try waits(for: named) where seen.insert(other).inserted {
                     found.append((other, try collection(other.collection)))
                 }
             }

@@ -121,6 +121,38 @@ import TidemarkViews
         #expect(try issues() == ["dangling links/l", "dangling notes/n"])
     }
 
+    @Test func `is hidden and seen again with ids that don't fit one key together`() throws {
+        let person = String(repeating: "b", count: EntityKey.idBytesMax)
+        func link(_ id: String) -> (key: String, text: String) {
+            let id = String(repeating: id, count: 150)
+            return (
+                "links/\(id)", #"{"id":"\#(id)","from":{"id":"a"},"to":{"id":"\#(person)"}}"#
+            )
+        }
+        let (l, m, n) = (link("l"), link("m"), link("n"))
+        try says("people/a", #"{"id":"a"}"#)
+        try says(l.key, l.text)
+        // One commit, as a page is.
+        try store.write(
+            .about(.serverUpserted, m.key, m.text), .about(.serverUpserted, n.key, n.text))
+        #expect(try seen() == ["people/a"])
+        #expect(try issues() == [l, m, n].map { "dangling \($0.key)" })
+
+        try says("people/\(person)", #"{"id":"\#(person)"}"#)
+        #expect(try seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
+        #expect(try issues() == [])
+        #expect(try !store.rows().contains { $0.key.bytes.first == UInt8(ascii: "D") })
+
+        try says("people/\(person)", nil)
+        #expect(try seen() == ["people/a"])
+        try store.write(
+            .about(.serverUpserted, "people/\(person)", #"{"id":"\#(person)"}"#, revision: "2"),
+            .about(.serverDeleted, "people/\(person)", revision: "3"),
+            .about(.serverUpserted, "people/\(person)", #"{"id":"\#(person)"}"#, revision: "4"))
+        #expect(try seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
+        #expect(try issues() == [])
+    }
+
     @Test func `is seen while a placeholder stands in, until the server has none`() throws {
         try says("people/a", #"{"id":"a"}"#)
         // One commit, as a page is.
