@@ -8,12 +8,22 @@ public struct RequestGroup: Sendable, Hashable, CustomStringConvertible {
     /// The name that a limit has as its `group`.
     public var name: String
     /// Which one of that name; nil where there is only one.
-    public var id: String?
+    ///
+    /// What has more than 128 bytes of UTF-8 is no id: all such requests are one group, without an
+    /// id.
+    public var id: String? { didSet { id = Self.usable(id) } }
+
+    /// The largest name and the largest id, in bytes of UTF-8: both fit an LMDB key.
+    private static let bytesMax = 128
 
     /// A group of requests.
     public init(_ name: String, id: String? = nil) {
         self.name = name
-        self.id = id
+        self.id = Self.usable(id)
+    }
+
+    private static func usable(_ id: String?) -> String? {
+        id.flatMap { $0.utf8.count <= bytesMax ? $0 : nil }
     }
 
     /// `user`, or `team 5`.
@@ -24,7 +34,8 @@ public struct RequestGroup: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads what ``parts`` wrote; nil of anything else.
     package init?(parts: [String]?) {
-        guard let parts, let name = parts.first, parts.count <= 2 else { return nil }
+        guard let parts, let name = parts.first, parts.count <= 2, name.utf8.count <= Self.bytesMax
+        else { return nil }
         self.init(name, id: parts.dropFirst().first)
     }
 

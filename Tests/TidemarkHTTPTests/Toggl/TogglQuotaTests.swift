@@ -74,6 +74,12 @@ import TidemarkSync
         }
     }
 
+    @Test func `a workspace whose id no key has room for is none of its own`() {
+        let id = String(repeating: "7", count: 129)
+        let call = toggl.create("time_entries", #"{"workspace_id":"\#(id)"}"#)
+        #expect(toggl.adapter.group(of: call) == RequestGroup("workspace"))
+    }
+
     @Test func `only an answer about a quota is one about a group`() {
         func exhausted(_ status: Int, _ fields: HTTPFields) -> RequestGroup? {
             toggl.adapter.exhausted(

@@ -69,6 +69,14 @@ import TidemarkViews
                 == Moment(now: Timestamp(rawValue: 5_000_000), bootID: "b", uptime: 77))
     }
 
+    @Test func `holds a quota of a group without an id where that is longer than a key`() throws {
+        let id = String(repeating: "7", count: 600)
+        try answer(#"{"status":402,"retryAfter":60,"quota":["team","\#(id)"]}"#)
+
+        #expect(fold.rows[.gate(.server, of: RequestGroup("team"))] != nil)
+        #expect(fold.rows.keys.allSatisfy { $0.bytes.count <= RowKey.bytesMax })
+    }
+
     @Test func `keeps what is to be read of an entity where a write of it is refused`() throws {
         let key = EntityKey("tasks", "1")
         let failure = #"{"status":500,"failure":"server","concerns":"entity"}"#
