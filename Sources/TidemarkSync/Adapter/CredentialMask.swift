@@ -125,9 +125,14 @@ package struct CredentialMask: Sendable {
 
     /// The bytes with ``replacement`` for each find; nil where nothing is found.
     ///
-    /// - Parameter spared: ranges that stay as they are: a find that overlaps one is not masked.
+    /// - Parameter spared: ranges that stay as they are, in order and apart from each other: a find
+    ///   that overlaps one is not masked.
     package func masked(_ bytes: [UInt8], sparing spared: [Range<Int>] = []) -> [UInt8]? {
-        let found = found(in: bytes).filter { found in !spared.contains { $0.overlaps(found) } }
+        var spared = spared[...]
+        let found = found(in: bytes).filter { found in
+            spared = spared.drop { $0.upperBound <= found.lowerBound }
+            return spared.first.map { !$0.overlaps(found) } ?? true
+        }
         guard !found.isEmpty else { return nil }
         var result: [UInt8] = []
         var rest = 0

@@ -9,6 +9,7 @@
 
 import HTTPTypes
 import TidemarkEvents
+import TidemarkLog
 
 /// An answer without the credentials that it held.
 struct JudgedAnswer: Sendable {
@@ -148,14 +149,26 @@ extension TransportResponse {
         ([.eTag] + words.nextPageFields).compactMap { response.headerFields[$0] }
     }
 
+    /// After so many documents in a row that are not in the body as they are, no more are looked
+    /// for: the adapter makes them of something else.
+    private static let missesMax = 8
+
     /// Where the documents lie in the body, which holds them in the same order.
-    fileprivate func places(of documents: [[UInt8]]) -> [Range<Int>] {
-        var rest = 0
-        return documents.compactMap { document in
-            let place = body[rest...].firstRange(of: document)
-            if let place { rest = place.upperBound }
-            return place
+    func places(of documents: [[UInt8]]) -> [Range<Int>] {
+        let body = self.body
+        var places: [Range<Int>] = []
+        var (rest, misses) = (0, 0)
+        for document in documents where !document.isEmpty {
+            guard misses < Self.missesMax else { break }
+            guard let place = body.span.firstRange(of: document.span, from: rest) else {
+                misses += 1
+                continue
+            }
+            rest = place + document.count
+            places.append(place..<rest)
+            misses = 0
         }
+        return places
     }
 }
 

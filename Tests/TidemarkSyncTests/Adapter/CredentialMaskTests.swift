@@ -91,6 +91,21 @@ import TidemarkSync
         #expect(Self.bearer.masked(text, sparing: [0..<14, 15..<29]) == nil)
     }
 
+    @Test func `spares what it is told to among many finds`() {
+        let token = "tok-0123456789"
+        let text = Array(repeating: token, count: 40).joined(separator: " ")
+        let places = (0..<40).map { $0 * 15..<$0 * 15 + 14 }
+        let many = places[5].lowerBound..<places[7].upperBound
+        let left = [0, 1, 5, 6, 7, 39]
+
+        let masked = Self.bearer.masked(
+            Array(text.utf8), sparing: [places[0], 14..<15, 20..<22, many, places[39]])
+
+        let expected = places.indices.map { left.contains($0) ? token : "[credentials]" }
+        #expect(
+            masked.map { String(decoding: $0, as: UTF8.self) } == expected.joined(separator: " "))
+    }
+
     @Test func `finds nothing where nothing is sent`() {
         let mask = CredentialMask([])
 

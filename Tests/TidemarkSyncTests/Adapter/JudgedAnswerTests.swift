@@ -1,0 +1,32 @@
+// JudgedAnswerTests.swift — where the documents of an answer lie in its body, so that they stay as
+// they are.
+
+import HTTPTypes
+import Testing
+
+@testable import TidemarkSync
+
+@Suite struct `the documents of an answer` {
+    private func places(of documents: [String], in body: String) -> [Range<Int>] {
+        let response = TransportResponse(
+            response: HTTPResponse(status: .ok), body: Array(body.utf8))
+        return response.places(of: documents.map { Array($0.utf8) })
+    }
+
+    @Test func `are found in their order where they lie in the body as they are`() {
+        let body = #"[{"a":1},{"a":1},{"b":2}]"#
+        let documents = [#"{"a":1}"#, "", #"{"c":3}"#, #"{"a":1}"#, #"{"b":2}"#, #"{"a":1}"#]
+
+        #expect(places(of: documents, in: body) == [1..<8, 9..<16, 17..<24])
+    }
+
+    @Test func `are not looked for after eight in a row that the adapter made of something else`() {
+        let body = #"<a/>{"a":1}<b/>{"b":2}"#
+        let made = (1...8).map { #"{"made":\#($0)}"# }
+        let few = Array(made.dropLast())
+        let (first, last) = (#"{"a":1}"#, #"{"b":2}"#)
+
+        #expect(places(of: few + [first] + few + [last], in: body) == [4..<11, 15..<22])
+        #expect(places(of: [first] + made + [last], in: body) == [4..<11])
+    }
+}
