@@ -17,7 +17,7 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
     public static let start = Position(0)
 
     /// The place after this one.
-    public var next: Position { Position(rawValue + 1) }
+    public var next: Position { Position(rawValue == .max ? .max : rawValue + 1) }
 
     /// `@` and the number.
     public var description: String { "@\(rawValue)" }

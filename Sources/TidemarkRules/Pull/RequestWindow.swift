@@ -53,7 +53,7 @@ package struct RequestWindow: Sendable, Hashable {
         let index = times.count + min(slots, limit.requests) - limit.requests - 1
         guard times.indices.contains(index) else { return 0 }
         let free = min(times[index], now).adding(seconds: Int64(limit.within.seconds))
-        return max(0, free.rawValue - now.rawValue)
+        return max(0, now.distance(to: free))
     }
 
     /// Of a limit that spreads requests evenly: each is due one step after the one before it, and
@@ -66,10 +66,10 @@ package struct RequestWindow: Sendable, Hashable {
         let early = step * Int64(burst)
         // Of what was forgotten it is only known that there may have been much of it.
         let isCut = times.count == timesMax
-        var due = min(first, now).rawValue + (isCut ? early : 0)
-        for time in times { due = max(due, min(time, now).rawValue) + step }
-        let last = due + step * Int64(min(slots, burst + 1) - 1)
-        return max(0, last - early - now.rawValue)
+        var due = min(first, now).adding(from: 0, to: isCut ? early : 0)
+        for time in times { due = max(due, min(time, now)).adding(from: 0, to: step) }
+        let last = due.adding(from: 0, to: step * Int64(min(slots, burst + 1) - 1))
+        return max(0, now.distance(to: last.adding(from: early, to: 0)))
     }
 }
 

@@ -55,8 +55,9 @@ private struct KeyQueue {
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
             switch field.number {
-            case 1: oldest = try field.unsigned()
-            case 2: next = try field.unsigned()
+            // Both are counted on: the row of a stranger's capsule may say any number.
+            case 1: oldest = min(try field.unsigned(), 1 << 62)
+            case 2: next = min(try field.unsigned(), 1 << 62)
             case 3: forgottenUpTo = Timestamp(rawValue: try field.signed())
             case 4: earlierUpTo = Timestamp(rawValue: try field.signed())
             default: continue

@@ -24,7 +24,8 @@ package struct TicketRow: Sendable, Hashable {
 
     /// The requests that carried the writes.
     package var calls: ClosedRange<UInt64> {
-        writes == 0 ? call.rawValue...call.rawValue : call.rawValue + 1...call.rawValue + writes
+        let call = min(self.call.rawValue, UInt64.max - Self.writesMax)
+        return writes == 0 ? call...call : call + 1...call + min(writes, Self.writesMax)
     }
 
     package var encoded: [UInt8] {

@@ -34,7 +34,7 @@ package struct WatermarkRow: Sendable, Hashable {
         writer.signed(5, fullAt?.rawValue ?? 0)
         writer.signed(6, since?.rawValue ?? 0)
         writer.signed(7, checkedAt?.rawValue ?? 0)
-        writer.varint(8, UInt64(limit ?? 0))
+        writer.varint(8, UInt64(max(0, limit ?? 0)))
         writer.signed(9, walkedAt?.rawValue ?? 0)
         writer.flag(10, isUnmoved)
         return writer.bytes

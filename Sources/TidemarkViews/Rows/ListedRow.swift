@@ -44,7 +44,7 @@ package struct ListedRow: Sendable, Hashable {
         writer.flag(15, state.isDoubtful)
         writer.varint(16, UInt64(max(0, state.found)))
         // The first pass is left out.
-        writer.varint(17, UInt64(max(0, state.pass - 1)))
+        writer.varint(17, UInt64(max(1, state.pass) - 1))
         return writer.bytes
     }
 
@@ -56,9 +56,9 @@ package struct ListedRow: Sendable, Hashable {
             case 1: latest = Timestamp(rawValue: try field.signed())
             case 2: sync = try field.position()
             case 3: begun = try field.position()
-            case 4: state.page = Int(clamping: try field.unsigned())
+            case 4: state.page = try field.count()
             case 5: state.asOf = try field.position()
-            case 6: state.knownCount = Int(clamping: try field.unsigned())
+            case 6: state.knownCount = try field.count()
             case 7: state.after = Revision(rawValue: try field.bytes())
             case 8: state.next = try field.string()
             case 9: state.cursor = Revision(rawValue: try field.bytes())
@@ -68,8 +68,8 @@ package struct ListedRow: Sendable, Hashable {
             case 13: state.from = Timestamp(rawValue: try field.signed())
             case 14: state.to = Timestamp(rawValue: try field.signed())
             case 15: state.isDoubtful = try field.flag()
-            case 16: state.found = Int(clamping: try field.unsigned())
-            case 17: state.pass = Int(clamping: try field.unsigned()) + 1
+            case 16: state.found = try field.count()
+            case 17: state.pass = try field.count() + 1
             default: continue
             }
         }

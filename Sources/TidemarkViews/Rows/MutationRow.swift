@@ -61,7 +61,7 @@ package struct MutationRow: Sendable, Hashable {
             case 2: kind = EventKind(rawValue: try field.small())
             case 3: recordedAt = Timestamp(rawValue: try field.signed())
             case 4: fields.append(try field.string())
-            case 5: attempts = try field.unsigned()
+            case 5: attempts = UInt64(try field.count())
             case 6: call = try field.position()
             case 7: outcome = MutationOutcome(number: try field.unsigned())
             case 8: proof = try field.position()

@@ -70,7 +70,7 @@ package struct RollUpRow: Sendable, Hashable {
                 while let part = try inner.next() {
                     switch part.number {
                     case 1: one = try part.unsigned()
-                    case 2: count = try part.unsigned()
+                    case 2: count = UInt64(try part.count())
                     default: continue
                     }
                 }

@@ -57,10 +57,10 @@ extension ClockCourse {
             case 1: time = Timestamp(rawValue: try field.signed())
             case 2: seen.now = Timestamp(rawValue: try field.signed())
             case 3: seen.bootID = try field.string()
-            case 4: seen.uptime = try field.signed()
+            case 4: seen.uptime = max(0, try field.signed())
             case 5: since = try field.position()
-            case 6: answers = try field.signed()
-            case 7: uptime = try field.signed()
+            case 6: answers = min(max(0, try field.signed()), ServerClock.answersMin)
+            case 7: uptime = min(max(0, try field.signed()), ServerClock.uptimeMin)
             default: continue
             }
         }

@@ -23,6 +23,20 @@ import TidemarkRules
         #expect(windows.wait(at: at(4)) == 0)
     }
 
+    @Test(arguments: [Int64.min, .max])
+    func `hold nobody for long where requests have times that no clock shows`(_ time: Int64) {
+        for burst in [nil, 3] as [Int?] {
+            var windows = RequestWindows([
+                RequestLimit(requests: 2, within: .seconds(10), burst: burst)
+            ])
+            for _ in 0..<8 { windows.add(Timestamp(rawValue: time)) }
+            for now in [Int64.min, 0, .max] {
+                let wait = windows.wait(at: Timestamp(rawValue: now))
+                #expect((0...60_000_000).contains(wait), "at \(now)")
+            }
+        }
+    }
+
     @Test func `count for the limits of all requests as well`() {
         var windows = RequestWindows([RequestLimit(requests: 1, within: .seconds(10))])
         windows.add(at(0), of: home)

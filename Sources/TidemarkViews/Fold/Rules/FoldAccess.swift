@@ -88,7 +88,9 @@ extension Fold {
 
     /// Updates the count of entities that are hidden by themselves.
     func countHidden(_ change: Int) throws {
-        let before = try get(.hiddenCount).flatMap { Position(bigEndianBytes: $0) }?.rawValue ?? 0
+        let known = try get(.hiddenCount).flatMap { Position(bigEndianBytes: $0) }?.rawValue ?? 0
+        // The row of a stranger's capsule may say any number.
+        let before = min(known, 1 << 32)
         let after = change < 0 ? before - min(before, UInt64(-change)) : before + UInt64(change)
         put(.hiddenCount, after == 0 ? nil : Position(after).bigEndianBytes)
     }
