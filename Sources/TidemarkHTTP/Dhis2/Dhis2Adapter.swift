@@ -235,7 +235,7 @@ public struct Dhis2Adapter: ServerAdapter {
                 status: 0,
                 "trackedEntities are listed by program or trackedEntityType; name one in lists")
         }
-        let after = after.map(Self.start)
+        let after = after.flatMap(Self.start)
         var query = words.map { (name, value) in
             "\(name)=\(URLPath.escape(value.utf8))"
         }
@@ -261,9 +261,10 @@ public struct Dhis2Adapter: ServerAdapter {
 
     /// From when on changes are listed: what comes late has an earlier time than the newest change.
     ///
-    /// A cursor that is no time stays.
-    private static func start(after newest: Revision) -> Revision {
-        guard let time = Dhis2Day.moment(newest.description) else { return newest }
+    /// A time with a zone stays; nil for a cursor that is no time, which has expired.
+    private static func start(after newest: Revision) -> Revision? {
+        let text = newest.description
+        guard let time = Dhis2Day.moment(text) else { return moment(text).map { _ in newest } }
         // As the server writes it: in its own time, to the millisecond.
         return Revision(String(time.adding(seconds: -lateSeconds).description.prefix(23)))
     }

@@ -40,7 +40,7 @@ extension Dhis2Adapter {
                 .listPart(let collection, _, let after, let page):
                 let date = response.headerFields[.date].flatMap(HTTPDate.parse)
                 // By such a cursor what changed since would not be listed.
-                if let after, try isAhead(after.description, known(collection), of: date) {
+                if let after, try isExpired(after, known(collection), at: date) {
                     return .cursorExpired
                 }
                 return .page(try self.page(collection, after, page, date, body))
@@ -176,15 +176,18 @@ extension Dhis2Adapter {
         kind == .dataValues ? valueAheadSeconds : aheadSeconds
     }
 
-    /// When a change was made; nil where its text is no time.
-    private static func moment(_ text: String, _ kind: Dhis2Kind) -> Timestamp? {
-        kind == .dataValues ? moment(text) : Dhis2Day.moment(text)
-    }
-
     /// Whether the time of a change lies ahead of that of an answer: the server's clock was wrong.
     func isAhead(_ text: String, _ kind: Dhis2Kind, of date: Timestamp?) -> Bool {
-        guard let date, let time = Self.moment(text, kind) else { return false }
+        guard let date, let time = Self.moment(text) else { return false }
         return time > date.adding(seconds: Self.aheadSeconds(of: kind))
+    }
+
+    /// Whether no list goes on at a cursor: it lies ahead of the time of an answer or, of objects,
+    /// is no time.
+    private func isExpired(_ after: Revision, _ kind: Dhis2Kind, at date: Timestamp?) -> Bool {
+        let text = after.description
+        if kind != .dataValues, Self.moment(text) == nil { return true }
+        return isAhead(text, kind, of: date)
     }
 
     /// Where a list goes on all of whose changes lie ahead of its answer: at a time that the
@@ -193,7 +196,7 @@ extension Dhis2Adapter {
         _ after: Revision?, beforeAllAheadOf date: Timestamp, _ kind: Dhis2Kind
     ) -> Revision {
         let clock = date.adding(seconds: -Self.aheadSeconds(of: kind))
-        if let after, Self.moment(after.description, kind).map({ $0 > clock }) ?? true {
+        if let after, Self.moment(after.description).map({ $0 > clock }) ?? true {
             return after
         }
         // To the millisecond, of values with a zone.
@@ -210,18 +213,20 @@ extension Dhis2Adapter {
         if kind == .user { return try self.page(ofOne: collection, body) }
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
-        var latest: String?
+        var latest: (time: Timestamp, text: String)?
         var hasAhead = false
         for item in items {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try record(kind, bytes))
                 let member = kind.isTracker ? dialect.changedAt : "lastUpdated"
-                guard let time = JSON.value(member, of: bytes)?.stringValue else { continue }
-                if isAhead(time, kind, of: date) {
+                guard let text = JSON.value(member, of: bytes)?.stringValue,
+                    let time = Self.moment(text)
+                else { continue }
+                if isAhead(text, kind, of: date) {
                     hasAhead = true
-                } else {
-                    latest = max(time, latest ?? time)
+                } else if latest.map({ $0.time < time }) ?? true {
+                    latest = (time, text)
                 }
             } catch {
                 result.unreadable.append(misfit(kind, bytes, error))
@@ -231,7 +236,7 @@ extension Dhis2Adapter {
             result.next = String(try Self.number(page) + 1)
         }
         // Of no change there is no time; the list goes on where it did.
-        result.cursor = latest.map { Revision($0) } ?? after
+        result.cursor = latest.map { Revision($0.text) } ?? after
         if latest == nil, hasAhead, let date {
             result.cursor = cursor(after, beforeAllAheadOf: date, kind)
         }

@@ -361,4 +361,40 @@ import TidemarkSync
         }
         #expect(page.cursor == Revision(ahead))
     }
+
+    @Test func `a list goes on at no change whose time can't be read, or lies ahead in a zone`()
+        throws
+    {
+        let known = "2026-01-01T09:59:00.000"
+        func cursor(_ times: [String], after: String? = nil) throws -> Revision? {
+            let answer = try listed(times, after: after, at: "Thu, 01 Jan 2026 10:00:00 GMT")
+            guard case .page(let page) = answer else {
+                Issue.record("\(answer)")
+                return nil
+            }
+            #expect(page.records.count == times.count)
+            return page.cursor
+        }
+        for odd in ["~", "2026-13-01T00:00:00.000", "9999-12-31T23:59:59.000+0000"] {
+            #expect(try cursor([odd, known]) == Revision(known), "\(odd)")
+            #expect(try cursor([odd], after: known) == Revision(known), "\(odd)")
+        }
+        #expect(try cursor(["~"]) == nil)
+        let zoned = "2026-01-01T10:59:30.000+0100"
+        #expect(try cursor([known, zoned]) == Revision(zoned))
+    }
+
+    @Test func `by a cursor that is no time everything is listed`() throws {
+        let far = "9999-12-31T23:59:59.000+0000"
+        #expect(try listed([], after: "~", at: nil) == .cursorExpired)
+        #expect(
+            try listed([], after: far, at: "Thu, 01 Jan 2026 10:00:00 GMT") == .cursorExpired)
+        let new = try adapter("2.41")
+        func path(_ after: String) throws -> String {
+            let programs = CollectionModel("programs")
+            return try new.request(for: .list(programs, after: Revision(after), page: nil)).path
+        }
+        #expect(try !path("~").contains("filter="))
+        #expect(try path(far).contains("filter=lastUpdated:ge:9999-12-31T23"))
+    }
 }
