@@ -10,29 +10,53 @@ extension JSON {
     ///
     /// - Parameter names: as they are written, without escapes.
     package static func dropping(_ names: [String], from bytes: [UInt8]) -> [UInt8] {
-        var result = bytes
-        for name in names {
-            var key: [UInt8] = []
-            JSON.appendString(name, to: &key)
-            var rest = 0
-            while let place = result[rest...].firstRange(of: key) {
-                // After a backslash it is the end of a longer key.
-                let isWhole =
-                    place.lowerBound == 0 || result[place.lowerBound - 1] != UInt8(ascii: "\\")
-                guard isWhole, let end = memberEnd(result, after: place.upperBound) else {
-                    rest = place.upperBound
-                    continue
-                }
-                let (start, next) = withComma(result, place.lowerBound..<end)
-                result.removeSubrange(start..<next)
-                rest = start
+        names.reduce(bytes) { dropping($1, from: $0) }
+    }
+
+    private static func dropping(_ name: String, from bytes: [UInt8]) -> [UInt8] {
+        var key: [UInt8] = []
+        JSON.appendString(name, to: &key)
+        // What stays of the bytes before `next`, and its last byte that is no white space.
+        var kept: [UInt8] = []
+        var last: Int?
+        var (next, rest) = (0, 0)
+        while let place = firstPlace(of: key, in: bytes, from: rest) {
+            // After a backslash it is the end of a longer key.
+            let before = place > next ? bytes[place - 1] : kept.last
+            guard before != UInt8(ascii: "\\"),
+                let end = memberEnd(bytes, after: place + key.count)
+            else {
+                rest = place + key.count
+                continue
             }
+            let start = kept.count
+            kept += bytes[next..<place]
+            last = kept[start...].lastIndex { !isSpace($0) } ?? last
+            next = end
+            // With the comma after it, or else the one before it.
+            let comma = skipSpace(bytes, end)
+            if comma < bytes.count, bytes[comma] == UInt8(ascii: ",") {
+                next = skipSpace(bytes, comma + 1)
+            } else if let comma = last, kept[comma] == UInt8(ascii: ",") {
+                kept.removeLast(kept.count - comma)
+                last = kept.lastIndex { !isSpace($0) }
+            }
+            rest = next
         }
-        return result
+        return next == 0 ? bytes : kept + bytes[next...]
+    }
+
+    private static func firstPlace(of key: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        var at = start
+        while at + key.count <= bytes.count {
+            if bytes[at] == key[0], bytes[at..<at + key.count].elementsEqual(key) { return at }
+            at += 1
+        }
+        return nil
     }
 
     /// Where the value of a key ends; nil where no colon follows.
-    private static func memberEnd(_ bytes: [UInt8], after key: Int) -> Int? {
+    static func memberEnd(_ bytes: [UInt8], after key: Int) -> Int? {
         var at = skipSpace(bytes, key)
         guard at < bytes.count, bytes[at] == UInt8(ascii: ":") else { return nil }
         at = skipSpace(bytes, at + 1)
@@ -63,20 +87,6 @@ extension JSON {
             at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1
         }
         return min(at + 1, bytes.count)
-    }
-
-    /// A member with the comma after it, or else the one before it.
-    private static func withComma(
-        _ bytes: [UInt8], _ member: Range<Int>
-    ) -> (start: Int, end: Int) {
-        let comma = UInt8(ascii: ",")
-        let next = skipSpace(bytes, member.upperBound)
-        if next < bytes.count, bytes[next] == comma {
-            return (member.lowerBound, skipSpace(bytes, next + 1))
-        }
-        let before = bytes[..<member.lowerBound].lastIndex { !isSpace($0) }
-        if let before, bytes[before] == comma { return (before, member.upperBound) }
-        return (member.lowerBound, member.upperBound)
     }
 
     private static func skipSpace(_ bytes: [UInt8], _ start: Int) -> Int {

@@ -59,6 +59,60 @@ import Testing
         }
     }
 
+    @Test func `go as if each was cut out of the whole text by itself`() {
+        for seed in UInt64(1)...2_000 {
+            var random = SeededNumbers(seed)
+            let whole = random.json(depth: 4)
+            let text = random.damaged(whole)
+            let names = ["t", "a"]
+
+            let left = JSON.dropping(names, from: text)
+
+            let expected = names.reduce(text) { Self.dropping($1, from: $0) }
+            #expect(left == expected, "seed \(seed): \(String(decoding: text, as: UTF8.self))")
+        }
+    }
+
+    @Test func `go from a large text at once`() {
+        let items = (0..<20_000).map { #"{"id":\#($0),"t":"\#($0)"}"# }
+        let left = (0..<20_000).map { #"{"id":\#($0)}"# }
+        let text = "[" + items.joined(separator: ",") + "]"
+
+        #expect(drop(text) == "[" + left.joined(separator: ",") + "]")
+        // White space is looked through once.
+        let space = String(repeating: " ", count: 100_000)
+        let many = String(repeating: #""t":{}"#, count: 20_000)
+        #expect(drop("{\(space)\(many)}") == "{\(space)}")
+    }
+
+    /// Cuts one member after another out of the whole text.
+    private static func dropping(_ name: String, from bytes: [UInt8]) -> [UInt8] {
+        let (comma, key) = (UInt8(ascii: ","), Array("\"\(name)\"".utf8))
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        var result = bytes
+        var rest = 0
+        while let place = result[rest...].firstRange(of: key) {
+            let isWhole =
+                place.lowerBound == 0 || result[place.lowerBound - 1] != UInt8(ascii: "\\")
+            guard isWhole, let end = JSON.memberEnd(result, after: place.upperBound) else {
+                rest = place.upperBound
+                continue
+            }
+            var member = place.lowerBound..<end
+            let after = result[end...].firstIndex { !isSpace($0) }
+            let before = result[..<place.lowerBound].lastIndex { !isSpace($0) }
+            if let after, result[after] == comma {
+                let next = result[(after + 1)...].firstIndex { !isSpace($0) } ?? result.count
+                member = place.lowerBound..<next
+            } else if let before, result[before] == comma {
+                member = before..<end
+            }
+            result.removeSubrange(member)
+            rest = member.lowerBound
+        }
+        return result
+    }
+
     private static func holds(_ value: JSONValue, _ name: String) -> Bool {
         switch value {
         case .object(let object):
@@ -81,6 +135,20 @@ private struct SeededNumbers {
     }
 
     private mutating func space() -> String { ["", "", " ", "\n"][below(4)] }
+
+    /// The text, or one with another byte in it, without one, or cut off.
+    mutating func damaged(_ text: String) -> [UInt8] {
+        var bytes = Array(text.utf8)
+        guard !bytes.isEmpty else { return bytes }
+        let place = below(bytes.count)
+        switch below(4) {
+        case 0: bytes[place] = Array(#"",:{}[]\ t"#.utf8)[below(10)]
+        case 1: bytes.remove(at: place)
+        case 2: bytes.removeLast(place)
+        default: break
+        }
+        return bytes
+    }
 
     mutating func json(depth: Int) -> String {
         let scalars = [
