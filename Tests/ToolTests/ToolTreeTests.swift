@@ -200,6 +200,18 @@ struct `the tool and a tree of files` {
             #expect(try String(contentsOfFile: "\(folder)/out", encoding: .utf8) == "tea")
             // What is there already is not written over.
             #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 2)
+            // From the store and from a capsule it is a file of the user's own.
+            let capsule = "\(folder)/its.capsule"
+            #expect(try await run("capsule STORE -o \(capsule) --contents").code == 0)
+            #expect(try await run("files export \(capsule) P/a.txt \(folder)/other").code == 0)
+            for name in ["out", "other"] {
+                let file = "\(folder)/\(name)"
+                let attributes = try FileManager.default.attributesOfItem(atPath: file)
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+                try Data("changed".utf8).write(to: URL(filePath: file))
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!left.contains { $0.hasSuffix(".part") })
 
             // It is wanted with the folder.
             #expect(try await run("files drop STORE P/a.txt").lines.isEmpty)

@@ -112,7 +112,18 @@ struct FilesExport: ParsableCommand {
         if type as? FileAttributeType == .typeDirectory {
             target = URL(filePath: to).appending(path: entry.name).path(percentEncoded: false)
         }
-        do { try write(target) } catch {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: target) else {
+            throw UsageError("\(target) is there already; name another file")
+        }
+        // As a capsule and the store are, the owner's alone, however it comes here.
+        let part = "\(target).\(ProcessInfo.processInfo.processIdentifier).part"
+        do {
+            defer { try? files.removeItem(atPath: part) }
+            try write(part)
+            try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part)
+            try files.moveItem(atPath: part, toPath: target)
+        } catch {
             throw UsageError("\(target) can't be written: \(error.localizedDescription)")
         }
         Terminal.write("\(target)  \(bytes) bytes")
