@@ -91,6 +91,12 @@ extension KintoQuery {
         return filters
     }
 
+    /// Refuses a query, which is modelled for lists that are read.
+    func requireNone() throws(KintoRefusal) {
+        guard let name = items.first?.name else { return }
+        throw .invalid("querystring", name, "This parameter is not part of the model")
+    }
+
     private static func isNoID(_ number: String) -> String {
         "\(number) is not a string: {'id': ''}"
     }

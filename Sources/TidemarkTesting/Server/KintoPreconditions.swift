@@ -39,10 +39,15 @@ struct KintoPreconditions {
         }
     }
 
-    /// Refuses to read a list that has changed.
+    /// Refuses to read a list that has changed, or that must not exist: a list always does.
     func checkList(timestamp: Int64) throws(KintoRefusal) {
-        guard case .timestamp(let expected) = ifMatch, expected != timestamp else { return }
-        throw KintoRefusal.precondition(nil, listTimestamp: timestamp)
+        let isRefused =
+            switch (ifMatch, ifNoneMatch) {
+            case (_, .any): true
+            case (.timestamp(let expected), _): expected != timestamp
+            default: false
+            }
+        guard !isRefused else { throw KintoRefusal.precondition(nil, listTimestamp: timestamp) }
     }
 
     private static func condition(

@@ -2,8 +2,9 @@
 // clock.
 //
 // Buckets hold collections, collections hold records; all three are lists with the same behaviour.
-// Not modelled: schemas, permissions, deletion of whole lists, JSON patches, paths in the names of
-// fields, pages of a list that is sorted otherwise, and some comparisons (KintoFilter.swift).
+// Not modelled: schemas, permissions, deletion of whole lists, JSON patches and merge patches,
+// answers in part, queries of requests for one object, paths in the names of fields, pages of a list
+// that is sorted otherwise, and some comparisons (KintoFilter.swift).
 
 public import HTTPTypes
 import TidemarkEvents
@@ -13,7 +14,7 @@ public import TidemarkSync
 ///
 /// Statuses, bodies and header fields of the answers are those of Kinto 26.5 for everything that a
 /// sync client requests. Records are returned byte for byte. Requests that are not modelled are
-/// refused with 404 or 400, never silently ignored.
+/// refused with 404, 400 or 415, never silently ignored.
 public struct KintoServerModel: Sendable {
     /// Accepted values of `Authorization`, for example `Basic dTpw`; nil accepts every `Basic` one.
     public var acceptedCredentials: Set<String>?
@@ -87,6 +88,7 @@ public struct KintoServerModel: Sendable {
             try requireParents(of: place)
             let query = KintoQuery(halves.count > 1 ? halves[1] : "")
             if request.method == .post {
+                try query.requireNone()
                 return try create(in: place, request, body, nowMilliseconds)
             }
             return try list(place, request, query, nowMilliseconds)
@@ -97,6 +99,7 @@ public struct KintoServerModel: Sendable {
             guard Self.isLegal(id: id) else {
                 throw KintoRefusal.invalid("path", nil, "Invalid object id")
             }
+            try KintoQuery(halves.count > 1 ? halves[1] : "").requireNone()
             switch request.method {
             case .put: return try put(id, in: place, request, body, nowMilliseconds)
             case .patch: return try patch(id, in: place, request, body, nowMilliseconds)

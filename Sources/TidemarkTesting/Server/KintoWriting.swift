@@ -24,6 +24,11 @@ extension KintoServerModel {
         _ nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
         let sent = try KintoBody(body, request)
+        let behavior = HTTPField.Name("Response-Behavior").flatMap { request.headerFields[$0] }
+        guard behavior ?? "full" == "full" else {
+            throw KintoRefusal.invalid(
+                "header", "Response-Behavior", "Answers in part are not part of the model")
+        }
         guard sent.fields != nil || sent.hasPermissions else {
             throw KintoRefusal.invalid(
                 "body", "data", "Provide at least one of data or permissions")
@@ -44,12 +49,15 @@ extension KintoServerModel {
         in place: KintoPlace, _ request: HTTPRequest, _ body: [UInt8], _ nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
         let sent = try KintoBody(body, request)
-        let id = sent.id ?? makeID()
-        guard Self.isLegal(id: id) else {
+        if let id = sent.id, !Self.isLegal(id: id) {
             throw KintoRefusal.invalid("path", nil, "Invalid object id")
         }
-        if let existing = lists[place]?[id] { return KintoAnswer.object(200, existing) }
-        let object = store(id, sent.fields, sent, in: place, nowMilliseconds)
+        let existing = sent.id.flatMap { lists[place]?[$0] }
+        try KintoPreconditions(request)
+            .check(existing, listTimestamp: timestamp(of: place, nowMilliseconds))
+        if let existing { return KintoAnswer.object(200, existing) }
+        let object = store(
+            sent.id ?? makeID(), sent.fields, sent, in: place, nowMilliseconds)
         return KintoAnswer.object(201, object)
     }
 
@@ -90,8 +98,8 @@ private struct KintoBody {
 
     /// Parses a body; 400 when it is not valid, 415 when its type is not JSON.
     init(_ bytes: [UInt8], _ request: HTTPRequest) throws(KintoRefusal) {
+        try KintoRefusal.requireJSON(request)
         guard !bytes.isEmpty else { return }
-        try Self.requireJSON(request)
         guard ServerJSON.isValid(bytes) else {
             throw KintoRefusal.invalid("body", "", "Invalid JSON")
         }
@@ -122,10 +130,14 @@ private struct KintoBody {
         guard let id, id != expected else { return }
         throw KintoRefusal.invalid("body", "id", "Object id does not match existing object")
     }
+}
 
-    private static func requireJSON(_ request: HTTPRequest) throws(KintoRefusal) {
-        let type = request.headerFields[.contentType] ?? "application/json"
-        guard !type.lowercased().hasPrefix("application/json") else { return }
+extension KintoRefusal {
+    /// Refuses a body that is not sent as JSON, such as a patch of another form.
+    static func requireJSON(_ request: HTTPRequest) throws(KintoRefusal) {
+        let field = request.headerFields[.contentType] ?? "application/json"
+        let type = field.lowercased().prefix { $0 != ";" && $0 != " " }
+        guard type != "application/json" else { return }
         throw KintoRefusal(
             415, 107, message: "Content-Type header should be one of ['application/json']",
             details: "[{\"location\":\"header\",\"name\":\"Content-Type\","

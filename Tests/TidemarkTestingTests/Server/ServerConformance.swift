@@ -10,11 +10,13 @@ struct ConformanceStep {
     var body: String?
     var answer: [String] = []
 
-    /// The steps of a script: requests, bodies behind `> ` and answers behind `= `.
+    /// The steps of a script: requests, bodies behind `> `, on one line or several, and answers
+    /// behind `= `.
     static func steps(of script: String) -> [ConformanceStep] {
         script.split(separator: "\n").reduce(into: []) { steps, line in
             if line.hasPrefix("> ") {
-                steps[steps.count - 1].body = String(line.dropFirst(2))
+                let begun = steps[steps.count - 1].body ?? ""
+                steps[steps.count - 1].body = begun + String(line.dropFirst(2))
             } else if line.hasPrefix("= ") {
                 steps[steps.count - 1].answer.append(String(line.dropFirst(2)))
             } else {
@@ -62,7 +64,8 @@ struct ConformanceRun {
             let field = try name(HTTPField.Name(halves[0]))
             request.headerFields[field] = halves[1] == "none" ? nil : filled(halves[1])
         }
-        let answer = try await send(request, step.body.map { Array($0.utf8) })
+        let body = step.body.map { Array(filled($0).utf8) }
+        let answer = try await send(request, body)
         var step = step
         step.answer = try describe(answer)
         return step
@@ -106,6 +109,27 @@ struct ConformanceRun {
         var rows: [Any] = object["data"].map { $0 as? [Any] ?? [$0] } ?? []
         if let details = object["details"] { rows += [details] }
         if object["code"] != nil, object["code"] as? Int != status { words.append("otherCode") }
+        var lines = try [words.joined(separator: " ")] + rows.map(line)
+        for part in object["responses"] as? [[String: Any]] ?? [] { lines += try describe(part) }
+        return lines
+    }
+
+    /// One answer of a batch's: `part`, its path and words, then its rows or its error's details.
+    private mutating func describe(_ part: [String: Any]) throws -> [String] {
+        let body = part["body"] as? [String: Any] ?? [:]
+        let headers = part["headers"] as? [String: Any] ?? [:]
+        let status = part["status"] as? Int ?? 0
+        let path = (part["path"] as? String ?? "none")
+            .replacing("/v1/buckets/\(bucket)", with: "$b")
+            .replacing("$b/collections/c", with: "$c").replacing("$c/records", with: "$r")
+        var words = ["part", path, body["errno"].map { "\(status)/\($0)" } ?? "\(status)"]
+        if let etag = headers["ETag"] as? String {
+            words.append(label(Int64(etag.dropFirst().dropLast())))
+        }
+        if let error = body["error"] as? String { words.append(error) }
+        if body["permissions"] != nil { words.append("perms") }
+        var rows: [Any] = body["data"].map { $0 as? [Any] ?? [$0] } ?? []
+        if let details = body["details"] { rows += [details] }
         return try [words.joined(separator: " ")] + rows.map(line)
     }
 

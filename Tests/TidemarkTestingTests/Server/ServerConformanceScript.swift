@@ -4,11 +4,13 @@
 // $t1 a timestamp by its number. Timestamps are numbered in the order in which they first show up.
 // An answer is its status and errno, its ETag, then words: the error's name, `perms` for
 // permissions in the body, `next` for a next page, `total=N`, `auth` and `allow` for those fields.
-// Below it stands `data`, a row on each line, or the error's details.
+// Below it stands `data`, a row on each line, or the error's details; of a batch the answers of its
+// parts, each with its path.
 
 /// The whole script; every line of an answer was recorded from the real server.
 let conformanceScript = [
     conformanceOfObjects, conformanceOfLists, conformanceOfLikeness, conformanceOfQueries,
+    conformanceOfBatches,
 ].joined(separator: "\n")
 
 let conformanceOfObjects = """

@@ -117,6 +117,24 @@ import TidemarkTesting
         }
     }
 
+    @Test func `what is asked of one record and is not modelled is refused`() async throws {
+        let world = ServerWorld.withCollection()
+        _ = try await world.send(.put, "a", body: #"{"data":{"x":1}}"#)
+        var light = HTTPFields()
+        light[try #require(HTTPField.Name("Response-Behavior"))] = "light"
+
+        let answers = [
+            try await world.send(.get, "a", query: "?_fields=x"),
+            try await world.send(.delete, "a", query: "?last_modified=1"),
+            try await world.send(.post, query: "?x=1"),
+            try await world.send(.patch, "a", fields: light, body: #"{"data":{"x":2}}"#),
+        ]
+
+        #expect(answers.map(\.response.status.code) == [400, 400, 400, 400])
+        let rows = try ServerWorld.rows(try await world.send(.get))
+        #expect(rows == ["a@0"])
+    }
+
     @Test(arguments: [
         (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
         (951_782_400_000, "Tue, 29 Feb 2000 00:00:00 GMT"),
