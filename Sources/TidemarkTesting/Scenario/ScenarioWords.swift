@@ -22,7 +22,7 @@ struct ScenarioWords: Sendable {
     /// The results of decisions.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
-        "pruned", "hidden", "shown", "gained", "voided", "requested", "asked",
+        "pruned", "hidden", "shown", "gained", "voided", "requested", "asked", "removed",
     ]
 
     init(_ model: SyncModel) {
@@ -34,6 +34,7 @@ struct ScenarioWords: Sendable {
             + [
                 "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
                 "match", "missing", "writing", PushRelayed.ruleName, "remedy",
+                CollectionModel.RemovalRule.ruleName,
             ]
     }
 
