@@ -53,7 +53,7 @@ public struct Scenario: Sendable {
         given = try reader.steps(try members.list("given"))
         steps = try reader.steps(try members.list("steps"))
         expectation = try ScenarioExpectation(
-            members["expect"] ?? [:], at: members.path("expect"), model)
+            members["expect"] ?? [:], at: members.path("expect"), model, kind)
     }
 
     /// The server's address and adapter.
@@ -118,6 +118,7 @@ struct ScenarioSetup: Sendable {
                 }
                 let key = EntityKey(collection.name, id)
                 if let problem = kind.problem(with: key) { throw ScenarioError(path, problem) }
+                try kind.check(row, idField: collection.idField, at: path)
                 rows.append((key, row))
             }
         }

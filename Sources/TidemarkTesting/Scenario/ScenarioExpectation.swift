@@ -58,7 +58,9 @@ struct ScenarioExpectation: Sendable {
         "ignoresPreconditions", "refills",
     ]
 
-    init(_ value: JSONValue, at path: String, _ model: SyncModel) throws(ScenarioError) {
+    init(
+        _ value: JSONValue, at path: String, _ model: SyncModel, _ kind: ScenarioServerKind
+    ) throws(ScenarioError) {
         let words = ScenarioWords(model)
         self.path = path
         let members = try ScenarioMembers(
@@ -92,6 +94,7 @@ struct ScenarioExpectation: Sendable {
             try ScenarioMatch.check(value, at: path)
             let key = try ScenarioMembers.key(name, at: path)
             try words.check(key.collection, at: path)
+            if let problem = kind.problem(with: key) { throw ScenarioError(path, problem) }
             server.append((key, value))
         }
         for (name, path, value) in try members.members("watermarks") {

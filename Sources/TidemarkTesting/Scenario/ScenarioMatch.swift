@@ -5,7 +5,7 @@
 //   {"$present": true}     it exists, with any value, even null
 //   {"$any": true}         it exists with any value except null
 //   {"$like": "a*"}        a string, in which * stands for any text
-//   {"$exactly": {…}}      an object with exactly these members
+//   {"$exactly": {…}}      an object with exactly these members, in which are no markers
 
 import TidemarkEvents
 
@@ -75,6 +75,25 @@ enum ScenarioMatch {
                             + "{\"$present\": true}, {\"$any\": true}, {\"$like\": \"a*\"}, "
                             + "{\"$exactly\": {…}} is needed")
                 }
+                if name == "$exactly" { try checkPlain(value, at: "\(path).\(name)") }
+            }
+        default: break
+        }
+    }
+
+    /// Checks that a value has no markers: what is exactly so is compared as it stands.
+    private static func checkPlain(_ value: JSONValue, at path: String) throws(ScenarioError) {
+        switch value {
+        case .array(let list):
+            for (index, item) in list.enumerated() {
+                try checkPlain(item, at: "\(path)[\(index)]")
+            }
+        case .object(let members):
+            for (name, value) in members {
+                guard !name.hasPrefix("$") else {
+                    throw ScenarioError("\(path).\(name)", "$exactly has no markers inside")
+                }
+                try checkPlain(value, at: "\(path).\(name)")
             }
         default: break
         }

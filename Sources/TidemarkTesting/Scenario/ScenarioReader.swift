@@ -123,7 +123,7 @@ struct ScenarioReader {
         }
         return .expect(
             try ScenarioExpectation(
-                try members.needed("expect"), at: members.path("expect"), model))
+                try members.needed("expect"), at: members.path("expect"), model, server))
     }
 
     /// An entity of the model.
@@ -142,10 +142,9 @@ struct ScenarioReader {
         _ members: ScenarioMembers
     ) throws(ScenarioError) -> [String: String] {
         var parameters: [String: String] = [:]
-        for (name, value) in members["parameters"]?.object ?? [:] {
+        for (name, path, value) in try members.members("parameters") {
             guard let text = value.stringValue else {
-                throw ScenarioError(
-                    members.path("parameters"), "an object of name to text is needed")
+                throw ScenarioError(path, "a text is needed")
             }
             parameters[name] = text
         }
@@ -213,6 +212,7 @@ struct ScenarioReader {
             guard let document = edit["document"], document.object != nil else {
                 throw ScenarioError(edit.path("document"), "an object is needed")
             }
+            try server.check(document, at: edit.path("document"))
             return .put(key, document)
         }
         guard edit["document"] == nil else {

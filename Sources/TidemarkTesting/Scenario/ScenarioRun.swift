@@ -58,7 +58,10 @@ actor ScenarioRun {
         self.wire = wire
         self.device = device
         self.replica = replica
-        for row in scenario.setup.rows { server.apply(.put(row.key, row.document)) }
+        for row in scenario.setup.rows {
+            guard let problem = server.make(.put(row.key, row.document)) else { continue }
+            mismatches.append(ScenarioMismatch("server.rows", "\(row.key)", problem))
+        }
     }
 
     private static func engine(
@@ -181,7 +184,11 @@ actor ScenarioRun {
             let key = try replica.read { try $0.named(named) }
             try await replica.write { tx in try tx.discard(key, withBuiltOn: withBuiltOn) }
         case .answer(let name, let answer): try self.answer(name, answer)
-        case .server(let edit): server.apply(edit)
+        case .server(let edit):
+            if let problem = server.make(edit) {
+                throw ScenarioStop(
+                    mismatch: ScenarioMismatch("\(step.path).server", "done", problem))
+            }
         case .serverFile(let path, let bytes): wire.serve(path, bytes)
         case .serverTakesFiles(let path): wire.takeFiles(below: path)
         case .attach(let attachment):

@@ -76,8 +76,10 @@ protocol ScenarioServer: Sendable {
     var transport: any Transport { get }
     /// Whether it gives files, beside those that are put at an address.
     var givesFiles: Bool { get }
-    /// Makes an edit of another client.
-    func apply(_ edit: ScenarioServerEdit)
+    /// Makes an edit of another client, of what is there.
+    ///
+    /// - Returns: why it can't be made; nil where it was.
+    func apply(_ edit: ScenarioServerEdit) -> String?
     /// An entity as the server has it; nil when it has none.
     func record(_ key: EntityKey) -> JSONValue?
     /// An error answer in the form of this server.
@@ -86,6 +88,18 @@ protocol ScenarioServer: Sendable {
 
 extension ScenarioServer {
     var givesFiles: Bool { false }
+
+    /// Makes an edit of another client.
+    ///
+    /// - Returns: why it can't be made; nil where it was.
+    func make(_ edit: ScenarioServerEdit) -> String? {
+        switch edit {
+        case .put: break
+        case .delete(let key), .forget(let key), .archive(let key), .move(let key, _):
+            guard record(key) != nil else { return "there is no \(key)" }
+        }
+        return apply(edit)
+    }
 }
 
 /// A server that speaks Kinto's protocol.
@@ -99,14 +113,16 @@ struct KintoScenarioServer: ScenarioServer {
 
     var transport: any Transport { server }
 
-    func apply(_ edit: ScenarioServerEdit) {
+    func apply(_ edit: ScenarioServerEdit) -> String? {
         switch edit {
-        case .put(let key, let document): server.put(key.description, document.description)
+        case .put(let key, let document):
+            return server.refusal(putting: key.description, document.description)
         case .delete(let key), .archive(let key), .move(let key, _):
-            server.delete(key.description)
+            return server.refusal(deleting: key.description)
         case .forget(let key):
-            server.delete(key.description)
+            let refusal = server.refusal(deleting: key.description)
             server.withModel { $0.purgeTombstones() }
+            return refusal
         }
     }
 
@@ -136,13 +152,14 @@ struct TogglScenarioServer: ScenarioServer {
 
     var transport: any Transport { server }
 
-    func apply(_ edit: ScenarioServerEdit) {
+    func apply(_ edit: ScenarioServerEdit) -> String? {
         switch edit {
         case .put(let key, let document): server.put(key.description, document.description)
         case .delete(let key): server.delete(key.description)
         case .forget(let key): server.forget(key.description)
         case .archive(let key), .move(let key, _): server.archive(key.description)
         }
+        return nil
     }
 
     func record(_ key: EntityKey) -> JSONValue? {
@@ -175,13 +192,14 @@ struct Dhis2ScenarioServer: ScenarioServer {
     var transport: any Transport { server }
     var givesFiles: Bool { true }
 
-    func apply(_ edit: ScenarioServerEdit) {
+    func apply(_ edit: ScenarioServerEdit) -> String? {
         switch edit {
         case .put(let key, let document): server.put(key.description, document.description)
         case .delete(let key), .archive(let key), .move(let key, _):
             server.delete(key.description)
         case .forget(let key): server.forget(key.description)
         }
+        return nil
     }
 
     func record(_ key: EntityKey) -> JSONValue? {

@@ -69,6 +69,35 @@ struct WebDAVSetup: Sendable {
     }
 }
 
+extension ScenarioServerKind {
+    /// Checks what is put on the server: on one of files, that nothing of it goes unheard.
+    ///
+    /// - Parameter idField: the member that has the id; nil where it stands outside.
+    func check(
+        _ document: JSONValue, idField: String? = nil, at path: String
+    ) throws(ScenarioError) {
+        guard self == .webdav else { return }
+        let members = try ScenarioMembers(
+            document, at: path, ["kind", "text", "link"] + [idField ?? "id"])
+        switch try members.neededText("kind") {
+        case "folder":
+            for name in ["text", "link"] where members[name] != nil {
+                throw ScenarioError(members.path(name), "a folder has none")
+            }
+        case "file":
+            _ = try members.text("link")
+            guard members["text"].map({ $0.stringValue != nil }) ?? true else {
+                throw ScenarioError(members.path("text"), "a text is needed")
+            }
+            guard members["text"] == nil || members["link"] == nil else {
+                throw ScenarioError(members.path("text"), "a link has the text of its file")
+            }
+        default:
+            throw ScenarioError(members.path("kind"), "one of folder, file is needed")
+        }
+    }
+}
+
 /// A server of files.
 ///
 /// A record is `{"kind":"folder"}` or `{"kind":"file","text":…}`, and its id is its path. One that
@@ -83,19 +112,54 @@ struct WebDAVScenarioServer: ScenarioServer {
     var transport: any Transport { server }
     var givesFiles: Bool { true }
 
-    func apply(_ edit: ScenarioServerEdit) {
+    func apply(_ edit: ScenarioServerEdit) -> String? {
         switch edit {
         case .put(let key, let document):
-            if document["kind"] == "folder" {
+            let isFolder = document["kind"] == "folder"
+            if let problem = problem(putting: WebDAVPath(key.id), isFolder: isFolder) {
+                return problem
+            }
+            if isFolder {
                 server.makeFolder(key.id)
             } else if let file = document["link"]?.stringValue {
+                guard let target = server.entry(file) else { return "there is no \(file)" }
+                guard !target.isFolder else { return "\(file) is a folder" }
                 server.link(key.id, to: file)
             } else {
                 server.put(key.id, document["text"]?.stringValue ?? "")
             }
-        case .move(let key, let path): server.move(key.id, to: path)
-        case .delete(let key), .forget(let key), .archive(let key): server.delete(key.id)
+        case .move(let key, let target):
+            let (path, place) = (WebDAVPath(key.id), WebDAVPath(target))
+            guard !path.isRoot, path != place, !place.isBelow(path), !path.isBelow(place) else {
+                return "\(key.id) can't be moved to \(target)"
+            }
+            if let problem = problem(above: place) { return problem }
+            server.move(key.id, to: target)
+        case .delete(let key), .forget(let key), .archive(let key):
+            guard !WebDAVPath(key.id).isRoot else { return "the root can't be deleted" }
+            server.delete(key.id)
         }
+        return nil
+    }
+
+    /// Why nothing can lie at a path, or nothing of this kind; nil where it can.
+    private func problem(putting path: WebDAVPath, isFolder: Bool) -> String? {
+        if let entry = server.entry(path.text), entry.isFolder != isFolder {
+            return "\(path.text) is a \(isFolder ? "file" : "folder")"
+        }
+        return problem(above: path)
+    }
+
+    /// Why nothing can lie at a path: what should be a folder above it is a file.
+    private func problem(above path: WebDAVPath) -> String? {
+        var folder = path.parent
+        while !folder.isRoot {
+            if let entry = server.entry(folder.text), !entry.isFolder {
+                return "\(folder.text) is a file"
+            }
+            folder = folder.parent
+        }
+        return nil
     }
 
     func record(_ key: EntityKey) -> JSONValue? {

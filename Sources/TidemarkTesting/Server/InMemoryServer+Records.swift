@@ -8,19 +8,44 @@ import TidemarkSync
 extension InMemoryServer {
     /// Writes a whole record, as another client does.
     ///
-    /// For a server that was made with a bucket.
+    /// For a server that was made with a bucket. What it does not take is the caller's mistake, such
+    /// as a collection that it has not, an id of other characters than letters, digits, `-` and
+    /// `_`, or what is no object.
     ///
     /// - Parameters:
     ///   - key: collection and id: `tasks/t1`.
     ///   - json: the record's object; the server adds `id` and `last_modified`.
     public func put(_ key: String, _ json: String) {
-        request(.put, path(key), body: #"{"data":\#(json)}"#)
+        if let refusal = refusal(putting: key, json) { preconditionFailure(refusal) }
     }
 
-    /// Deletes a record, as another client does.
+    /// Deletes a record, as another client does; does nothing where there is none.
     ///
-    /// For a server that was made with a bucket.
-    public func delete(_ key: String) { request(.delete, path(key)) }
+    /// For a server that was made with a bucket, which has the collection.
+    public func delete(_ key: String) {
+        if let refusal = refusal(deleting: key) { preconditionFailure(refusal) }
+    }
+
+    /// Writes a whole record; returns why the server did not take it, nil where it did.
+    func refusal(putting key: String, _ json: String) -> String? {
+        let answer = request(.put, path(key), body: #"{"data":\#(json)}"#)
+        return answer.response.status.kind == .successful ? nil : Self.text(answer, to: "PUT", key)
+    }
+
+    /// Deletes a record; returns why the server did not, nil where it is not there now.
+    func refusal(deleting key: String) -> String? {
+        let answer = request(.delete, path(key))
+        if answer.response.status.kind == .successful { return nil }
+        let error = try? JSONValue(parsing: answer.body)
+        return error?["errno"]?.int64Value == 110 ? nil : Self.text(answer, to: "DELETE", key)
+    }
+
+    private static func text(
+        _ answer: TransportResponse, to method: String, _ key: String
+    ) -> String {
+        "\(method) \(key): \(answer.response.status.code) "
+            + String(decoding: answer.body, as: UTF8.self)
+    }
 
     /// A record without `id` and `last_modified`, as JSON text; nil when there is none.
     ///

@@ -172,6 +172,46 @@ import TidemarkTesting
         #expect(result.mismatches.map(\.actual) == ["done"])
     }
 
+    @Test(arguments: [
+        (#"{"delete":"files/typo.txt"}"#, "there is no files/typo.txt"),
+        (#"{"move":"files/typo.txt","to":"b.txt"}"#, "there is no files/typo.txt"),
+        (#"{"move":"files/d","to":"d/e"}"#, "d can't be moved to d/e"),
+        (#"{"move":"files/d","to":"a.txt/d"}"#, "a.txt is a file"),
+        (#"{"put":"files/a.txt/b","document":{"kind":"folder"}}"#, "a.txt is a file"),
+        (#"{"put":"files/a.txt","document":{"kind":"folder"}}"#, "a.txt is a file"),
+        (#"{"put":"files/d","document":{"kind":"file","text":"tea"}}"#, "d is a folder"),
+        (#"{"put":"files/l","document":{"kind":"file","link":"typo"}}"#, "there is no typo"),
+        (#"{"put":"files/l","document":{"kind":"file","link":"d"}}"#, "d is a folder"),
+    ])
+    func `is an edit of the server's files that can't be made`(
+        edit: String, actual: String
+    ) async throws {
+        let rows = #"[{"id":"d","kind":"folder"},{"id":"a.txt","kind":"file","text":"tea"}]"#
+        let text = fileScenarioText(rows: rows, #""steps":[{"server":\#(edit)},{"sweep":true}]"#)
+        let scenario = try #require(try scenarios(text).first)
+
+        let result = try await scenario.run()
+
+        #expect(result.mismatches.map(\.path) == ["steps[0].server"])
+        #expect(result.mismatches.map(\.actual) == [actual])
+    }
+
+    @Test func `is an edit of what the server does not have, or a row that it does not take`()
+        async throws
+    {
+        let deleted = try await runScenario(#""steps":[{"server":{"delete":"tasks/typo"}}]"#)
+        let put = try await runScenario(
+            #""steps":[{"server":{"put":"tasks/t 1","document":{}}}]"#)
+        let row = try await runScenario(#""steps":[]"#, rows: #"{"tasks":[{"id":5}]}"#)
+
+        #expect(deleted.mismatches.map(\.path) == ["steps[0].server"])
+        #expect(deleted.mismatches.map(\.actual) == ["there is no tasks/typo"])
+        #expect(put.mismatches.map(\.path) == ["steps[0].server"])
+        #expect(put.mismatches.first?.actual.hasPrefix("PUT tasks/t 1: 400 ") == true)
+        #expect(row.mismatches.map(\.path) == ["server.rows"])
+        #expect(row.mismatches.first?.actual.hasPrefix("PUT tasks/5: 400 ") == true)
+    }
+
     @Test func `fits 80 columns, both sides beside each other`() async throws {
         let long = String(repeating: "long ", count: 40)
         let result = try await runScenario(

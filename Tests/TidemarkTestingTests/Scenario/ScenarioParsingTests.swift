@@ -131,6 +131,14 @@ import TidemarkTesting
             #""expect":{"server":{"tasks/1":{"n":{"$none":1}}}}"#,
             "expect.server.tasks/1.n.$none: alone and with its value, one of "
         ),
+        (
+            #""expect":{"server":{"tasks/1":{"$exactly":{"n":[{"$any":true}]}}}}"#,
+            "expect.server.tasks/1.$exactly.n[0].$any: $exactly has no markers inside"
+        ),
+        (
+            #""steps":[{"request":"copy","of":"tasks/1","parameters":["a"]}]"#,
+            "steps[0].parameters: an object is needed"
+        ),
         (#""expect":{"collections":{"tasks":[{}]}}"#, "expect.collections.tasks[0]: an id"),
         (#""expect":{"requests":1}"#, "expect.requests: a list, or an object with unordered"),
         (#""expect":{"requests":{}}"#, "expect.requests: one of unordered, including"),
@@ -199,6 +207,30 @@ import TidemarkTesting
             #"{"id":"a","title":"t","model":{"collections":[{"name":"dataValues"}]},"#
                 + #""server":{"kind":"dhis2","rows":{"dataValues":[{"id":"D1-2026"}]}}}"#,
             "server.rows.dataValues[0]: what a value is told by is needed as id: D1-"
+        ),
+        (
+            #"{"id":"a","title":"t","model":{"collections":[{"name":"dataValues"}]},"#
+                + #""server":{"kind":"dhis2"},"expect":{"server":{"dataValues/D1-2026":null}}}"#,
+            "expect.server.dataValues/D1-2026: what a value is told by is needed as id: D1-"
+        ),
+        (
+            fileScenarioText(rows: #"[{"id":"a","kind":"fil"}]"#, #""steps":[]"#),
+            "server.rows.files[0].kind: one of folder, file is needed"
+        ),
+        (
+            fileScenarioText(rows: #"[{"id":"a","text":"tea"}]"#, #""steps":[]"#),
+            "server.rows.files[0].kind: is needed"
+        ),
+        (
+            fileScenarioText(rows: #"[{"id":"a","kind":"file","txt":"tea"}]"#, #""steps":[]"#),
+            "server.rows.files[0].txt: not known here; known are kind, text, link, id"
+        ),
+        (
+            fileScenarioText(
+                rows: "[]",
+                #""steps":[{"server":{"put":"files/a","#
+                    + #""document":{"kind":"folder","text":"tea"}}}]"#),
+            "steps[0].server.document.text: a folder has none"
         ),
         (
             #"{"id":"a","title":"t","model":{"collections":[]},"server":{"kind":"kinto"}}"#,

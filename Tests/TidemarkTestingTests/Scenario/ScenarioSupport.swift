@@ -16,6 +16,18 @@ func scenarioText(_ members: String, rows: String = "{}") -> String {
         """#
 }
 
+/// The same of a server of files, with the rows of the collection `files`.
+func fileScenarioText(rows: String, _ members: String) -> String {
+    #"""
+    {"id":"s","title":"a scenario",
+     "model":{"collections":[
+        {"name":"files","references":{"parent":"files"},"conflict":"serverWins",
+         "pushes":["create","update","delete"],
+         "tree":{"parent":"parent","name":"name","kind":"kind","isByPath":true}}]},
+     "server":{"kind":"webdav","rows":{"files":\#(rows)}},\#(members)}
+    """#
+}
+
 /// Reads a file.
 func scenarios(_ text: String) throws -> [Scenario] {
     try ScenarioFile(parsing: Array(text.utf8), name: "file.json").scenarios
