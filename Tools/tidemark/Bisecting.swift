@@ -66,7 +66,7 @@ struct BisectCommand: ParsableCommand {
     ) throws -> Bisect.Outcome {
         func progress(_ left: Int) { Terminal.progress("bisecting: \(left) commits left") }
         if let predicate { return try bisect.run(predicate, progress: progress) }
-        let whole = try journal.capsule(last: .max, note: "", namesRemote: false)
+        let whole = try whole(journal)
         return try CheckCommand.with(checks.check ?? "", isVerbose: checks.verbose) { check in
             let outcome = try bisect.run(progress: progress) { position in
                 let capsule = whole.through(position)
@@ -89,6 +89,13 @@ struct BisectCommand: ParsableCommand {
             }
             return outcome
         }
+    }
+
+    /// All of a store or a capsule, of which checks get parts.
+    private func whole(_ journal: Journal) throws -> Capsule {
+        var whole = try journal.capsule(last: .max, note: "", namesRemote: false)
+        if store.isFile { whole.takeRules(of: try store.capsule()) }
+        return whole
     }
 
     private var question: String { checks.predicate ?? "the check fails" }

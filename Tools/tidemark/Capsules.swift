@@ -98,7 +98,9 @@ struct CapsuleCommand: ParsableCommand {
         }
         // A part of a capsule has the provenance of the whole.
         if argument.isFile {
-            let before = try argument.capsule().provenance
+            let whole = try argument.capsule()
+            let before = whole.provenance
+            capsule.takeRules(of: whole)
             capsule.provenance = before
             capsule.provenance.namesRemote = before.namesRemote && keepRemote
             if let note { capsule.provenance.note = Capsule.note(note) }

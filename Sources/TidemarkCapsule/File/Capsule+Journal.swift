@@ -95,6 +95,13 @@ extension Capsule {
         return journal
     }
 
+    /// Says by which rules the rows were made that it begins with, where it was cut out of another
+    /// capsule: those that the whole begins with are still in it, and unpacking forgets of them.
+    package mutating func takeRules(of whole: Capsule) {
+        guard base.position > .start, whole.base.position > .start else { return }
+        base.fingerprints = whole.base.fingerprints
+    }
+
     /// The meaning of an error while unpacking; the advice in a store's error does not fit a
     /// capsule.
     private static func told(_ error: any Error) -> any Error {

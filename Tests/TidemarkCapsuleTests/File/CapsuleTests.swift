@@ -55,4 +55,48 @@ import TidemarkViews
             if let last { #expect(capsule.commits.flatMap(\.entries).count >= min(Int(last), 21)) }
         }
     }
+
+    @Test func `cut out of another one tells by which rules that was begun, and is not redacted`()
+        async throws
+    {
+        try await edited(20) { replica in
+            let (whole, cut) = try inScratch { folder in
+                var whole = try Capsule(
+                    of: replica.journal, last: 10, build: "test", scratch: folder + "/past")
+                whole.base.fingerprints[0] ^= 1
+                let unpacked = try whole.unpacked(in: folder + "/store")
+                defer { try? unpacked.close() }
+                let cut = try Capsule(
+                    of: unpacked, last: 5, build: "test", scratch: folder + "/part")
+                return (whole, cut)
+            }
+            var part = cut
+            part.takeRules(of: whole)
+
+            #expect(part.base.position > whole.base.position)
+            #expect(part.base.fingerprints == whole.base.fingerprints)
+            let error = #expect(throws: RedactionError.self) { try part.redactedByTool() }
+            #expect(error?.code == .otherRules)
+        }
+    }
+
+    @Test func `cut out of one that begins with nothing was begun by the rules of today`()
+        async throws
+    {
+        try await edited(20) { replica in
+            let (whole, cut) = try inScratch { folder in
+                let whole = try Capsule(
+                    of: replica.journal, build: "test", scratch: folder + "/past")
+                let cut = try Capsule(
+                    of: replica.journal, last: 5, build: "test", scratch: folder + "/part")
+                return (whole, cut)
+            }
+            var part = cut
+            part.takeRules(of: whole)
+
+            #expect(whole.base.position == .start)
+            #expect(part.base.position > .start)
+            #expect(part == cut)
+        }
+    }
 }
