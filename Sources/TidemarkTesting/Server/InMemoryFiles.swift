@@ -38,6 +38,8 @@ public final class InMemoryFiles: Transport, Sendable {
         var fault: Fault?
         /// The addresses below which files are taken.
         var places: [String] = []
+        /// The number of the last file that was POSTed; none is used twice.
+        var lastNumber = 0
     }
     private let state = Mutex(State())
     private let others: any Transport
@@ -126,9 +128,10 @@ extension InMemoryFiles.State {
             files[request.address] = InMemoryFiles.File(bytes)
             return InMemoryFiles.File.answer(isNew ? 201 : 204)
         }
-        let number = files.count + 1
-        files[request.address + "/\(number)"] = InMemoryFiles.File(bytes)
-        return InMemoryFiles.File.answer(201, [.location: "\(request.path ?? "")/\(number)"])
+        lastNumber = max(lastNumber, files.count) + 1
+        while files[request.address + "/\(lastNumber)"] != nil { lastNumber += 1 }
+        files[request.address + "/\(lastNumber)"] = InMemoryFiles.File(bytes)
+        return InMemoryFiles.File.answer(201, [.location: "\(request.path ?? "")/\(lastNumber)"])
     }
 }
 
