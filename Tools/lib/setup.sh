@@ -33,6 +33,17 @@ build() {
     if [ -t 1 ]; then swift build "$@"; else swift build --quiet "$@"; fi
 }
 
+# build_here FOLDER ARGUMENT... — builds the package in a folder of the repository, and prints where
+# its programs are; all else that is said goes to standard error. The caller stays where it is.
+build_here() (
+    cd "$root/$1" || exit
+    shift
+    step "build" build "$@" >&2 || exit
+    local kind=()
+    [ "$1" != -c ] || kind=("$1" "$2")
+    swift build "${kind[@]}" --show-bin-path
+)
+
 # The programs that tests run.
 programs=(tidemark crash-child instruction-probe readme-example own-tool toggl-server todo)
 

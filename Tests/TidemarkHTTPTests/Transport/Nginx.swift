@@ -74,13 +74,13 @@ final class Nginx: @unchecked Sendable {
 
     private var configuration: String {
         let parts = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-            .map { "\($0)_temp_path \(scratch.path)/parts/\($0);" }.joined(separator: " ")
+            .map { "\($0)_temp_path \"\(scratch.path)/parts/\($0)\";" }.joined(separator: " ")
         return """
             \(geteuid() == 0 ? "user root root;" : "")
             daemon off;
             worker_processes 1;
-            pid \(scratch.path)/pid;
-            error_log \(scratch.path)/error.log;
+            pid "\(scratch.path)/pid";
+            error_log "\(scratch.path)/error.log";
             events { worker_connections 64; }
             http {
                 access_log off;
@@ -88,9 +88,9 @@ final class Nginx: @unchecked Sendable {
                 \(parts)
                 server {
                     listen 127.0.0.1:\(port);
-                    root \(scratch.path)/files;
+                    root "\(scratch.path)/files";
                     location / { dav_methods PUT; }
-                    location /whole/ { alias \(scratch.path)/files/; max_ranges 0; }
+                    location /whole/ { alias "\(scratch.path)/files/"; max_ranges 0; }
                     location /same/ { rewrite ^/same(/.*)$ $1 redirect; }
                     location /other/ { return 302 http://localhost:\(port)/file; }
                     location /disk/ { return 302 file:///etc/passwd; }

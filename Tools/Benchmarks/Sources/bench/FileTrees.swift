@@ -16,8 +16,9 @@ private final class DAVServer {
     let url: String
 
     init(_ script: String) throws {
-        let tools = URL(filePath: FileManager.default.currentDirectoryPath)
-            .deletingLastPathComponent()
+        // This file is Tools/Benchmarks/Sources/bench/FileTrees.swift.
+        let tools = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         process.executableURL = URL(filePath: "/usr/bin/env")
         // A program inherits the signals that a thread of the pool blocks: it could not be ended.
         let unblocked =

@@ -20,15 +20,15 @@ final class FileServer {
                 atPath: folder + "/" + name, withIntermediateDirectories: true)
         }
         let parts = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-            .map { "\($0)_temp_path \(folder)/parts/\($0);" }.joined(separator: " ")
+            .map { "\($0)_temp_path \"\(folder)/parts/\($0)\";" }.joined(separator: " ")
         let settings = """
             \(geteuid() == 0 ? "user root root;" : "")
-            daemon off; worker_processes 1; pid \(folder)/pid; error_log \(folder)/error.log;
+            daemon off; worker_processes 1; pid "\(folder)/pid"; error_log "\(folder)/error.log";
             events { worker_connections 64; }
             http {
                 access_log off; client_max_body_size 0; sendfile on; \(parts)
                 server {
-                    listen 127.0.0.1:\(port); root \(folder)/files;
+                    listen 127.0.0.1:\(port); root "\(folder)/files";
                     location / { dav_methods PUT; }
                 }
             }
