@@ -58,9 +58,10 @@ actor ScenarioRun {
         self.wire = wire
         self.device = device
         self.replica = replica
-        for row in scenario.setup.rows {
-            guard let problem = server.make(.put(row.key, row.document)) else { continue }
-            mismatches.append(ScenarioMismatch("server.rows", "\(row.key)", problem))
+        mismatches = scenario.setup.rows.compactMap { row in
+            server.make(.put(row.key, row.document)).map { problem in
+                ScenarioMismatch("server.rows", "\(row.key)", problem)
+            }
         }
     }
 
