@@ -49,10 +49,12 @@ extension LiveHost {
         var limits = limits
         // Who refuses says it in a page that may be longer than the file.
         limits.responseBytesMax = max(proof.bytes, limits.responseBytesMax)
+        var file = TransportFile(path)
+        // A longer file is another one, for which the time need not be enough.
+        file.bytesMax = proof.bytes
         let answer: TransportTransfer
         do throws(TransportError) {
-            answer = try await transport.transfer(
-                head, body: nil, into: TransportFile(path), limits: limits)
+            answer = try await transport.transfer(head, body: nil, into: file, limits: limits)
         } catch  where error.code == .tooLarge {
             return ContentProof.answer(.other, HTTPResponse(status: .ok))
         }
