@@ -49,6 +49,7 @@ extension Replica {
     /// The copy is on disk when this returns. It shares its blocks with the file where the file
     /// system can do so. The result is to be written into a field that the model's `contents` name,
     /// with this opening of the store; a file that no entity names is removed by the next opening.
+    /// Of a file that an entity names and that was missing, all is well with the copy.
     ///
     /// - Parameter path: a regular file, or a link to one, that nobody writes to meanwhile.
     /// - Returns: its hash and its length: the value for the field.
@@ -56,7 +57,7 @@ extension Replica {
     ///   `diskFull`; and other reasons of the storage. Nothing is left then.
     public func importFile(at path: String) throws -> ContentName {
         try TidemarkError.mapped {
-            let content = try journal.importFile(at: path)
+            let content = try journal.importFile(at: path, dependencies.now)
             return .file(sha256: content.digest, bytes: Int(clamping: content.bytes))
         }
     }
@@ -249,7 +250,9 @@ extension WriteContext {
 
 extension Journal {
     /// Takes a copy of a file into the contents; durable when this returns.
-    fileprivate func importFile(at path: String) throws -> ContentFiles.Content {
+    fileprivate func importFile(
+        at path: String, _ now: () -> Timestamp
+    ) throws -> ContentFiles.Content {
         guard let files = contentFiles else {
             throw StoreError(.readOnly, during: "contents", detail: "the store is read-only")
         }
@@ -259,10 +262,21 @@ extension Journal {
             let content = try files.copy(path, toPart: part)
             shared.contents.imports(content.digest, at: try read { $0.last })
             try files.admit(part: part, as: content)
+            try noteMissed(content, now)
             return content
         } catch {
             try? files.remove(part: part)
             throw error
+        }
+    }
+
+    /// Notes a file as stored that an entity names and that was missing: no edit will.
+    private func noteMissed(_ content: ContentFiles.Content, _ now: () -> Timestamp) throws {
+        guard try !missed([content.digest]).isEmpty else { return }
+        do { try noteAgain([content], at: now()) } catch let error as StoreError
+            where error.code == .nested
+        {
+            // Within a read or a write; the next opening finds it.
         }
     }
 

@@ -3,7 +3,7 @@
 
 package import TidemarkEvents
 import TidemarkLog
-import TidemarkStore
+package import TidemarkStore
 
 /// What a sweep, or an opening, removed.
 package struct RemovedContents: Sendable, Hashable {
@@ -114,7 +114,8 @@ extension Journal {
     /// Makes log and files agree, after a crash or where somebody touched the files: removes files
     /// that the log does not name, and says which of those that it names are not there.
     ///
-    /// A file of the user's that an entity names stays, though the log once missed it.
+    /// A file of the user's that an entity names stays, though the log once missed it: it is noted
+    /// as stored again, where its hash is right.
     /// Costs a look at the rows and at the folder where there are no files.
     @discardableResult
     package func settleContents(at now: Timestamp) throws -> RemovedContents {
@@ -134,9 +135,15 @@ extension Journal {
             }
         }
         guard !there.isEmpty || !named.isEmpty else { return result }
+        var kept: [String] = []
         for digest in there where !named.contains(digest) {
-            if unlink(digest, files) { result.orphans += 1 }
+            if unlink(digest, files) { result.orphans += 1 } else { kept.append(digest) }
         }
+        let back = try missed(kept).compactMap { digest -> ContentFiles.Content? in
+            guard let found = try? files.content(of: digest) else { return nil }
+            return found.digest == digest ? found : nil
+        }
+        try noteAgain(back, at: now)
         let missing = named.subtracting(there).sorted()
         for start in stride(from: 0, to: missing.count, by: Self.eventsMax) {
             let some = Array(missing[start..<min(start + Self.eventsMax, missing.count)])
@@ -154,6 +161,36 @@ extension Journal {
             }
         }
         return result
+    }
+
+    // MARK: What is here again
+
+    /// Those of some files that an entity names by their digests, and that the log has not as
+    /// stored.
+    package func missed(_ digests: [String]) throws -> [String] {
+        guard !digests.isEmpty else { return [] }
+        return try read { views in try digests.filter { try views.misses($0) } }
+    }
+
+    /// Says that files are stored again that the log missed, of those that an entity names.
+    ///
+    /// - Parameter contents: whole files under their names.
+    package func noteAgain(_ contents: [ContentFiles.Content], at now: Timestamp) throws {
+        for start in stride(from: 0, to: contents.count, by: Self.eventsMax) {
+            let some = Array(contents[start..<min(start + Self.eventsMax, contents.count)])
+            try write(at: now) { draft in
+                let namers = try draft.fold.namers(ofFiles: Set(some.map(\.digest)))
+                for content in some {
+                    guard try draft.fold.misses(content.digest), let key = namers[content.digest]
+                    else { continue }
+                    let asset = AssetStored(
+                        digest: content.digest, bytes: content.bytes, .imported)
+                    try draft.append(
+                        Event(
+                            .assetStored, recordedAt: draft.now, key: key, json: asset.encoded))
+                }
+            }
+        }
     }
 }
 

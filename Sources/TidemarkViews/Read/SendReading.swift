@@ -149,4 +149,26 @@ extension RowReading {
             return UnsentFile(field: field, digest: name.text, standing)
         }
     }
+
+    // MARK: What is not here
+
+    /// Whether an entity names a file of the user's that is not stored.
+    func misses(_ digest: String) throws -> Bool {
+        guard let row = try content(digest) else { return false }
+        return row.stored == nil && !row.own.isEmpty
+    }
+
+    /// Of entities that name files of the user's the first one for each, by digest.
+    func namers(ofFiles digests: Set<String>) throws -> [String: EntityKey] {
+        var found: [String: EntityKey] = [:]
+        try walk(.ledger, Ledger.contentsOfEntities) { key, value in
+            let name = EntityKey(bytes: key.dropFirst(Ledger.contentsOfEntities.count))
+            for named in try EntityContentsRow(parsing: value).names
+            where named.isFile && digests.contains(named.text) && found[named.text] == nil {
+                found[named.text] = name
+            }
+            return found.count < digests.count
+        }
+        return found
+    }
 }

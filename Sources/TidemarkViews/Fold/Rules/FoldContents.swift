@@ -252,7 +252,11 @@ extension Fold {
             row.stored?.revision = event.revision
             row.stored?.isImported = asset.origin == .imported
         }
-        guard !asset.source.isEmpty else { return }
+        guard !asset.source.isEmpty else {
+            // It is here again: no edit tells of those who name it.
+            guard event.cause == nil else { return }
+            return try noteNaming(asset.digest, content(asset.digest)?.own ?? [], position)
+        }
         let source = ContentSource(collection, asset.source)
         try link(source, to: asset.digest)
         // The event names one of those who name it.

@@ -1,0 +1,132 @@
+// OpeningContentsTests.swift — a file of the user's that an opening missed comes back: the user takes
+// it in again, or it is there again by itself.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+/// A store in which two entities name a file that is not there any more.
+private final class MissingFile {
+    let folder: SyncFolder
+    let content: JSONValue
+    /// Where the file lies when it is there.
+    let path: String
+    private(set) var replica: Replica
+
+    init(inTree: Bool) throws {
+        folder = try SyncFolder()
+        var files = CollectionModel("files", references: [Reference("parent", to: "files")])
+        if inTree { files.tree = .init(parent: "parent", name: "name", kind: "kind") }
+        files.contents = [.init("content")]
+        let replica = try Replica.open(
+            at: folder / "store", model: SyncModel(name: "m", collections: [files]),
+            dependencies: .seeded(0, clock: ManualClock()))
+        let content = try replica.importText("tea")
+        try replica.write { tx in
+            for id in ["a", "b"] {
+                let document: JSONObject = [
+                    "kind": "file", "name": .string(id), "content": content,
+                ]
+                _ = try tx.create(EntityKey("files", id), JSONValue.object(document).encoded())
+            }
+        }
+        (self.replica, self.content) = (replica, content)
+        let stored = try replica.read { try $0.files(of: EntityKey("files", "a")).first?.stored }
+        path = try #require(stored?.path)
+        try FileManager.default.moveItem(atPath: path, toPath: folder / "away")
+        try reopen()
+    }
+
+    deinit {
+        try? replica.close()
+        folder.delete()
+    }
+
+    func reopen() throws {
+        try replica.close()
+        replica = try Replica.open(
+            existing: folder / "store", dependencies: .seeded(1, clock: ManualClock()))
+    }
+
+    /// How many of the two have their file.
+    var count: Int {
+        get throws {
+            try replica.read { store in
+                try ["a", "b"].count { id in
+                    try store.files(of: EntityKey("files", id)).first?.stored?.path == path
+                }
+            }
+        }
+    }
+
+    func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        #expect(try count == 2 && text == "tea", sourceLocation: sourceLocation)
+        #expect(
+            try replica.journal.verify(.deep).findings == [], sourceLocation: sourceLocation)
+    }
+}
+
+@Suite struct `a file of the user's that was missing at an opening` {
+    @Test(arguments: [false, true])
+    func `is there once it is taken in again, though the entities that name it are as they were`(
+        _ inTree: Bool
+    ) throws {
+        let store = try MissingFile(inTree: inTree)
+        #expect(try store.count == 0)
+        let anchor = try store.replica.position
+
+        #expect(try store.replica.importText("tea") == store.content)
+
+        #expect(try store.replica.position == anchor.next)
+        try store.expectWhole()
+        if inTree {
+            let changed = try store.replica.changes(since: anchor).changed
+            #expect(changed == [EntityKey("files", "a"), EntityKey("files", "b")])
+        }
+        // What is here is not taken in once more.
+        #expect(try store.replica.importText("tea") == store.content)
+        #expect(try store.replica.position == anchor.next)
+        try store.reopen()
+        try store.expectWhole()
+    }
+
+    @Test(arguments: [false, true])
+    func `is there once an opening finds it`(_ inTree: Bool) throws {
+        let store = try MissingFile(inTree: inTree)
+        try FileManager.default.moveItem(atPath: store.folder / "away", toPath: store.path)
+
+        try store.reopen()
+
+        try store.expectWhole()
+    }
+
+    @Test func `stays missing where an opening finds other bytes under its name`() throws {
+        let store = try MissingFile(inTree: false)
+        try Data("TEA".utf8).write(to: URL(filePath: store.path))
+
+        try store.reopen()
+
+        #expect(try store.count == 0)
+        #expect(try store.replica.importText("tea") == store.content)
+        try store.expectWhole()
+    }
+
+    @Test func `is there after the next opening where it was taken in within a write`() throws {
+        let store = try MissingFile(inTree: false)
+
+        try store.replica.write { _ in _ = try store.replica.importText("tea") }
+
+        #expect(try store.count == 0)
+        try store.reopen()
+        try store.expectWhole()
+    }
+}
