@@ -307,7 +307,10 @@ package struct TransferDriver: Sendable {
         if answer.unavailable?.kind == .diskFull { try await makeRoom(files) }
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)
-        if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }
+        let (part, source) = (request.part, request.plan.source)
+        if try !journal.read({ try $0.goesOn(with: part, of: source) }) {
+            try? files.remove(part: part)
+        }
         step.end(with: answer, after: request.plan.progress.failures)
         if step.failure != nil || step.doubt != nil {
             step.pausedUntil = try journal.read { views in
@@ -452,15 +455,6 @@ extension FetchAnswer {
     /// How many bytes of the file came with it.
     fileprivate var bytes: Int {
         if case .answered(let answered) = self { Int(clamping: answered.file.bytes) } else { 0 }
-    }
-
-    /// Whether nothing of the part file is used any more.
-    fileprivate func keepsNothing(of plan: TransferPlan) -> Bool {
-        switch result {
-        case .part, .whole, .sent: false
-        case .failed: plan.from == 0
-        case .anew, .partless, .refused, nil: true
-        }
     }
 }
 

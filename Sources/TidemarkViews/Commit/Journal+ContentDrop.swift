@@ -6,7 +6,7 @@ import TidemarkStore
 
 extension Journal {
     /// Takes back what somebody wants of an entity's files, and removes the copies that are here:
-    /// says so in one commit, then unlinks them.
+    /// says so in one commit, then unlinks them, and parts of what is not fetched any more.
     ///
     /// A file stays that is the user's and was not sent, that is being fetched or sent, that
     /// somebody else wants, or that stands in an open conflict.
@@ -55,6 +55,8 @@ extension Journal {
             return removed
         }
         for digest in removed { unlink(digest, files) }
+        // What stays of these goes with a sweep.
+        _ = try? removeParts(files, at: now)
         return removed.count
     }
 }

@@ -32,11 +32,17 @@ extension Journal {
             return false
         }
         return try read { views in
-            guard try views.hasContents(), let every = try sweepEvery(views) else { return false }
+            guard try views.hasContents() || hasParts(), let every = try sweepEvery(views) else {
+                return false
+            }
             guard let last = try views.sweptAt() else { return true }
             // The clock may have been set back since.
             return last > now || last.adding(every) <= now
         }
+    }
+
+    private func hasParts() throws -> Bool {
+        try contentFiles.map { try !$0.partNames().isEmpty } ?? false
     }
 
     private func sweepEvery() throws -> TimeSpan? { try read { try sweepEvery($0) } }
@@ -46,7 +52,8 @@ extension Journal {
         return every == .zero ? nil : every
     }
 
-    /// Removes the files that need not be kept: says so in one commit, then unlinks them.
+    /// Removes the files that need not be kept: says so in one commit, then unlinks them; and parts
+    /// of files that are not fetched any more.
     ///
     /// Nothing is logged where there is nothing to remove.
     /// A file that can't be unlinked is removed by the next opening.
@@ -59,7 +66,9 @@ extension Journal {
         shared.contents.lookedAt = now
         let inFlight = use.inFlightNow()
         let isDue = try read { try !$0.sweepDecision(at: now, isInFlight: inFlight).isEmpty }
-        guard isDue else { return RemovedContents() }
+        var result = RemovedContents()
+        result.orphans = try removeParts(files, at: now)
+        guard isDue else { return result }
         let removed = try write(at: now) { draft in
             // Anew: what was referenced meanwhile stays.
             let decision = try draft.fold.sweepDecision(at: now, isInFlight: use.isInFlight)
@@ -78,9 +87,32 @@ extension Journal {
             return decision.items.map(\.digest)
         }
         for digest in removed { unlink(digest, files) }
-        var result = RemovedContents()
         result.removed = removed.count
         return result
+    }
+
+    /// Removes the parts of files that are not fetched any more, and that nobody writes.
+    ///
+    /// The log says nothing of it: where such a file is wanted again, its request finds that the
+    /// part is gone, says so, and begins anew.
+    ///
+    /// - Returns: how many were removed.
+    func removeParts(_ files: ContentFiles, at now: Timestamp) throws -> Int {
+        guard try hasParts() else { return 0 }
+        let use = shared.contents
+        let kept = try read { try $0.partsAwaited(isAwaited: true) }
+        let others = try files.partNames().filter { part in
+            !kept.contains(part) && use.mayRemove(part: part)
+        }
+        guard !others.isEmpty else { return 0 }
+        // No request begins meanwhile, which would go on with one of them.
+        return try write(at: now) { draft in
+            let kept = try draft.fold.partsAwaited(isAwaited: true)
+            return others.count { part in
+                !kept.contains(part) && use.mayRemove(part: part)
+                    && (try? files.remove(part: part)) != nil
+            }
+        }
     }
 
     /// Says that a file is not kept any more, and unlinks it; nothing where none is stored.
@@ -124,7 +156,7 @@ extension Journal {
         let there = try files.digests()
         var result = RemovedContents()
         // What a download goes on with stays.
-        let inUse = parts.isEmpty ? [] : try read { try $0.partsInUse() }
+        let inUse = parts.isEmpty ? [] : try read { try $0.partsAwaited(isAwaited: true) }
         for part in parts where !inUse.contains(part) && shared.contents.mayRemove(part: part) {
             if (try? files.remove(part: part)) != nil { result.orphans += 1 }
         }

@@ -239,6 +239,15 @@ extension RowReading {
         try get(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }?[source.text]
     }
 
+    /// Whether the next request for a file goes on with a part file: something is in it, and the
+    /// file is fetched still.
+    package func goesOn(with part: String, of source: ContentSource) throws -> Bool {
+        guard let entry = try contentName(source), entry.fetch.part == part,
+            entry.fetch.progress.received > 0
+        else { return false }
+        return try entry.wantedField(in: model()[source.collection]) != nil
+    }
+
     /// The part files in which something is that a request will go on with, of some files or all.
     package func partsInUse(
         where isMeant: (ContentSource, ContentNamesRow.Entry) -> Bool = { _, _ in true }
