@@ -91,6 +91,13 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension StoreError {
+    /// Whether there was no room for what was to be written, and nothing else is wrong.
+    package var saysNoRoom: Bool {
+        [.storeFull, .mapFull, .diskFull, .fileTooLarge].contains(code)
+    }
+}
+
 extension StoreError.Code {
     /// What a person can do about it, as a sentence.
     package var advice: String {

@@ -63,7 +63,8 @@ extension Replica {
     }
 
     /// The files that an entity names, in the order of the model's fields, and notes that those are
-    /// used that are here: once a day, where the model removes what is not.
+    /// used that are here: once a day, where the model removes what is not and there is room for
+    /// the note.
     ///
     /// - Parameters:
     ///   - key: the entity.
@@ -75,7 +76,11 @@ extension Replica {
         }
         let digests = files.compactMap { $0.stored?.sha256 }
         try TidemarkError.mapped {
-            try journal.noteUse(of: digests, by: key, at: dependencies.now())
+            do {
+                try journal.noteUse(of: digests, by: key, at: dependencies.now())
+            } catch let error as StoreError where error.saysNoRoom {
+                // The next use is noted.
+            }
         }
         return files
     }
@@ -273,9 +278,9 @@ extension Journal {
     /// Notes a file as stored that an entity names and that was missing: no edit will.
     private func noteMissed(_ content: ContentFiles.Content, _ now: () -> Timestamp) throws {
         guard try !missed([content.digest]).isEmpty else { return }
-        do { try noteAgain([content], at: now()) } catch let error as StoreError
-            where error.code == .nested
-        {
+        do {
+            try noteAgain([content], at: now())
+        } catch let error as StoreError where error.code == .nested {
             // Within a read or a write; the next opening finds it.
         }
     }

@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 public import TidemarkSync
 package import TidemarkViews
 
@@ -138,7 +139,11 @@ public final class Replica: Sendable {
             let replica = Replica(directory, journal, rules, dependencies)
             do {
                 try prepare(replica)
-                try journal.settleContents(at: dependencies.now())
+                do {
+                    try journal.settleContents(at: dependencies.now())
+                } catch let error as StoreError where error.saysNoRoom {
+                    // No reason not to open it: the next opening tells what is missing.
+                }
             } catch {
                 try? journal.close()
                 throw error

@@ -161,8 +161,6 @@ extension Journal {
                 state.indexedTo = last
                 try self.views.setState(state, transaction)
             }
-        } catch let error as StoreError
-            where [.storeFull, .mapFull, .diskFull, .fileTooLarge].contains(error.code)
-        {}
+        } catch let error as StoreError where error.saysNoRoom {}
     }
 }

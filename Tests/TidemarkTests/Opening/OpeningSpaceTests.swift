@@ -143,4 +143,58 @@ import TidemarkTesting
             try again.close()
         }
     }
+
+    @Test func `that the file may take, a store with a missing file opens, and files can be used`()
+        async throws
+    {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        await #expect(processExitsWith: .success) { [path = (folder / "store") as String] in
+            try Self.useFiles(path)
+        }
+    }
+
+    /// Uses files, and opens the store, while nothing can be written to its data.
+    private static func useFiles(_ path: String) throws {
+        let (clock, key) = (ManualClock(), EntityKey("tasks", "1"))
+        var tasks = CollectionModel("tasks")
+        // Uses are noted where they decide what is removed.
+        tasks.contents = [ContentRule("photo", quotaBytes: 100)]
+        let replica = try Replica.open(
+            at: path, model: SyncModel(name: "m", collections: [tasks]),
+            dependencies: .seeded(2, clock: clock))
+        let content = try replica.importText("tea")
+        let document = JSONValue.object(["photo": content]).encoded()
+        try replica.write { tx in _ = try tx.put(key, document) }
+        let position = try replica.position
+        clock.advance(by: .seconds(90_000))
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(1), &limit)
+        let unlimited = limit.rlim_cur
+        // Less than comes before the first page of data.
+        limit.rlim_cur = 8_192
+        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        expect(.fileTooLarge) { try put(replica, 0) }
+
+        let file = try #require(try replica.useFiles(of: key).first?.stored?.path)
+        #expect(try replica.position == position)
+
+        try FileManager.default.removeItem(atPath: file)
+        try replica.close()
+        func open() throws -> Replica {
+            try Replica.open(existing: path, dependencies: .seeded(2, clock: clock))
+        }
+        let again = try open()
+        #expect(try again.position == position)
+        #expect(try again.read { try $0.document(key) } != nil)
+        limit.rlim_cur = unlimited
+        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        try again.close()
+
+        let last = try open()
+        #expect(try last.position == position.next)
+        #expect(try last.useFiles(of: key).first?.stored == nil)
+        try last.close()
+    }
 }
