@@ -133,6 +133,42 @@ struct `the tool and a tree of files` {
         try await withServer { server, remote in try await contents(server, remote) }
     }
 
+    @Test func `has a file's content taken out of it, whatever else the file names`() async throws {
+        try await withStore([Self.filesWithContents]) { run, folder in
+            try Data("tea".utf8).write(to: URL(filePath: "\(folder)/a.txt"))
+            #expect(try await run("files import STORE \(folder)/a.txt a.txt").code == 0)
+            try await addPreview(to: "\(folder)/store")
+            #expect(
+                try await run("capsule STORE -o \(folder)/bug.capsule --contents").code == 0)
+
+            for (number, place) in ["STORE", "\(folder)/bug.capsule"].enumerated() {
+                let out = "\(folder)/out-\(number)"
+                #expect(try await run("files export \(place) a.txt \(out)").code == 0)
+                #expect(try String(contentsOfFile: out, encoding: .utf8) == "tea")
+            }
+        }
+    }
+
+    /// Has each file name another one by a field that comes before that of its content.
+    private func addPreview(to store: String) async throws {
+        let replica = try Replica.open(existing: store)
+        let preview = try replica.importText("a picture").encoded()
+        let keys = try replica.read { store in
+            var keys: [EntityKey] = []
+            try store.forEachDocument(in: "files") { key, _, _ in
+                keys.append(key)
+                return true
+            }
+            return keys
+        }
+        try await replica.write { tx in
+            for key in keys {
+                _ = try tx.patch(key, Patch(set: [.init("preview", preview)]))
+            }
+        }
+        try replica.close()
+    }
+
     @Test func `keeps both sides of a content that both changed, by an answer`() async throws {
         try await withServer { server, remote in try await bothSides(server, remote) }
     }

@@ -61,10 +61,10 @@ struct FilesExport: ParsableCommand {
         if store.isFile { return try exportFromCapsule() }
         let replica = try store.open(patience)
         defer { try? replica.close() }
-        let entry = try file(in: try replica.read { try FileTree($0.views, tree) })
-        guard let stored = try replica.useFiles(of: entry.key).lazy.compactMap(\.stored).first,
-            let path = stored.path
-        else {
+        let files = try replica.read { try FileTree($0.views, tree) }
+        let entry = try file(in: files)
+        let named = try replica.useFiles(of: entry.key, [try files.contentField()])
+        guard let stored = named.lazy.compactMap(\.stored).first, let path = stored.path else {
             Terminal.say("tidemark: the content of \"\(self.path)\" is not here")
             throw Exit.findings
         }
@@ -79,10 +79,12 @@ struct FilesExport: ParsableCommand {
             try journal.read { views in
                 let files = try FileTree(views, tree)
                 let entry = try file(in: files)
+                let field = try files.contentField()
                 let names = files.collection.contentNames(in: entry.document.bytes)
+                    .filter { $0.field == field }
+                let collection = files.collection.name
                 return (
-                    entry,
-                    try names.compactMap { try views.digest(of: $0.1, in: files.collection.name) }
+                    entry, try names.compactMap { try views.digest(of: $0.name, in: collection) }
                 )
             }
         }
