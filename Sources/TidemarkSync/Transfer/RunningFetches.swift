@@ -36,3 +36,43 @@ final class RunningFetches: Sendable {
         }
     }
 }
+
+/// What a request for a file uses from its commit on: nothing where the commit fails.
+final class RequestUse: Sendable {
+    private let use: ContentUse
+    private let begun = Lock<TransferRequest?>(nil)
+
+    init(_ use: ContentUse) { self.use = use }
+
+    /// Notes what a request uses, within the commit that logs it: nobody removes it in between.
+    func begin(_ request: TransferRequest) {
+        use.begin(part: request.part)
+        use.begin(request.plan.source)
+        begun.withLock { $0 = request }
+    }
+
+    private func end() {
+        let request = begun.withLock { request in
+            defer { request = nil }
+            return request
+        }
+        guard let request else { return }
+        use.end(request.plan.source)
+        use.end(part: request.part)
+    }
+
+    /// Makes the commit; `body` may be run again, and may then begin another request.
+    func noting<R: Sendable>(
+        _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> R {
+        do {
+            return try await journal.write(at: now) { draft in
+                self.end()
+                return try body(draft)
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+}

@@ -241,8 +241,8 @@ package struct TransferDriver: Sendable {
         let now = dependencies.now()
         // A file with a name that is none is refused, and the next one is looked for.
         while true {
-            let use = journal.shared.contents
-            let request = try await journal.write(at: now) { draft -> TransferRequest? in
+            let use = RequestUse(journal.shared.contents)
+            let request = try await use.noting(journal, at: now) { draft -> TransferRequest? in
                 let last = draft.last
                 let fold = draft.fold
                 let found = try fold.nextTransferEvent(
@@ -264,8 +264,7 @@ package struct TransferDriver: Sendable {
                             of: call, found.plan.key, found.plan.source.collection, now))
                     return request
                 }
-                use.begin(part: request.part)
-                use.begin(found.plan.source)
+                use.begin(request)
                 return request
             }
             guard let request else { return nil }

@@ -92,6 +92,45 @@ extension TransferWorld {
     }
 }
 
+/// Has no file of this process grow larger, nor be written beyond that.
+///
+/// - Returns: what was the most before.
+private func limitFiles(to bytes: rlim_t) -> rlim_t {
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(1), &limit)
+    let before = limit.rlim_cur
+    limit.rlim_cur = bytes
+    unsafe setrlimit(__rlimit_resource_t(1), &limit)
+    return before
+}
+
+@Suite struct `a log that has no room for a request` {
+    @Test func `has nothing of it in use, so that its file can be dropped once it came`() async {
+        await #expect(processExitsWith: .success) {
+            let world = try TransferWorld(ContentRule("photo"))
+            let key = EntityKey("tasks", "1")
+            world.serve("/files/1", "tea")
+            // The remote is logged.
+            _ = try await world.engine.transfer()
+            try world.name("/files/1")
+            try await world.replica.write { tx in _ = try tx.wantFiles(of: key) }
+
+            // Less than comes before the first page of data.
+            let most = limitFiles(to: 8_192)
+            let error = await #expect(throws: TidemarkError.self) {
+                try await world.engine.transfer()
+            }
+            #expect(error?.code == .fileTooLarge && world.asked == [])
+            _ = limitFiles(to: most)
+
+            #expect(try await world.engine.transfer().stored == 1)
+            #expect(try world.replica.dropFiles(of: key) == 1)
+            #expect(try world.text() == nil)
+        }
+    }
+}
+
 @Suite struct `parts of files on a disk that is full` {
     /// A world with a part of each file, after which the server could not be had; then there is no
     /// room.
