@@ -25,7 +25,8 @@ extension SyncEngine {
     /// full nothing is fetched likewise, until this call or the end of the pause; what is here is
     /// sent all the same.
     ///
-    /// If the task is cancelled, or the engine is stopped, the log stays consistent.
+    /// If the task is cancelled, or the engine is stopped, the log stays consistent. A pass that was
+    /// joined goes on when the task is cancelled, which does not wait for it any more.
     ///
     /// - Returns: what came of it.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
@@ -41,7 +42,7 @@ extension SyncEngine {
         while let transfers, let signal = transferSignal {
             let start = signal.join()
             await withTaskCancellationHandler {
-                _ = await transfers.result
+                await transfers.endOrCancellation()
             } onCancel: {
                 signal.leave()
                 Task { await self.endTransfersWhilePaused() }
@@ -156,5 +157,17 @@ extension SyncEngine {
         if let end = transferPauses.end(at: now) { return end }
         _ = beginTransfers(isAutomatic: true)
         return nil
+    }
+}
+
+extension Task where Success == TransferOutcome, Failure == any Error {
+    /// Waits for its end, or until the task that waits is cancelled: this one goes on then.
+    fileprivate func endOrCancellation() async {
+        let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+        _ = Task<Void, Never> {
+            _ = await self.result
+            continuation.finish()
+        }
+        for await _ in ends {}
     }
 }

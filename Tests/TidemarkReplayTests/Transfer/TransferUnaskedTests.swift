@@ -78,10 +78,24 @@ import TidemarkViews
     @Test func `go on by themselves once who came to wait is cancelled`() async throws {
         let (world, gate, engine, pass) = try await joined()
         pass.cancel()
+
+        // The pass has not ended by then.
+        #expect(try await pass.value == TransferOutcome(.cancelled))
+        #expect(gate.open == 4)
+        gate.letGo()
+        while try world.text("8") == nil { await Task.yield() }
+        await engine.stop()
+        try await world.expectSound(acts: 24)
+    }
+
+    @Test func `end where the engine is paused once who came to wait is cancelled`() async throws {
+        let (world, gate, engine, pass) = try await joined()
+        pass.cancel()
         await engine.pause()
 
         #expect(try await pass.value.failure == .cancelled)
-        #expect(try gate.open == 0 && world.text("8") == nil)
+        while gate.open > 0 { await Task.yield() }
+        #expect(try world.text("8") == nil)
         await engine.stop()
         try await world.expectSound()
     }
