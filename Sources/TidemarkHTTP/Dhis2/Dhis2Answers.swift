@@ -112,6 +112,7 @@ extension Dhis2Adapter {
         let calls = if case .batch(let calls) = call { calls } else { [call] }
         guard let answers = reported(calls, body) else {
             if dialect.generation == .new, let promise = promise(body) { return promise }
+            if let failure = Self.breakOff(body) { throw failure }
             // Something is wrong with the request, before any object is looked at.
             guard status == 200 else { return refused(call, status, headers, body) }
             throw .malformed("an import without a report")

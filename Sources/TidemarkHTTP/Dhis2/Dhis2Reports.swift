@@ -5,7 +5,9 @@
 //
 // What is said of data values: Dhis2ValueSummary.swift.
 //
-// An object that neither names was left alone. The body of a 409 is a report like any other.
+// An object that neither names was left alone. The body of a 409 is a report like any other. One of
+// an import that broke off inside the server is none: it says nothing of any object, and a part may
+// be stored.
 
 public import HTTPTypes
 public import TidemarkEvents
@@ -39,8 +41,25 @@ extension Dhis2Adapter {
         // A report has a status of its own.
         case .refused, .ignored: .nothing
         case .absent: .precondition
+        // A part may be stored.
+        case .failure(.client(_, let detail)) where detail.hasPrefix(Self.brokeOff): .turnedAway
         default: answer.usualEffect(status: response.status.code)
         }
+    }
+
+    /// How the failure of an import that broke off begins.
+    private static let brokeOff = "the import broke off"
+
+    /// The failure of an import that broke off inside the server; nil where an answer that is no
+    /// report tells of none.
+    static func breakOff(_ body: [UInt8]) -> SyncFailure? {
+        guard let object = (try? JSONValue(parsing: body))?.object,
+            let summary = Dhis2Report.summaries(of: object)?.first,
+            summary["status"]?.stringValue == "ERROR"
+        else { return nil }
+        let said = summary["description"]?.stringValue ?? "no reason"
+        let words = said.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return .client(status: 409, "\(brokeOff): \(words.prefix(200))")
     }
 
     private func answer(to call: ServerCall, _ report: Dhis2Report) -> BatchedAnswer {
@@ -358,16 +377,29 @@ struct Dhis2Report {
 
     // MARK: The old importers
 
-    /// Nil where it holds no summary.
+    /// Nil where it holds no summary, or that of an import that broke off.
     init?(summaries answer: JSONObject) {
+        guard let summaries = Self.summaries(of: answer) else { return nil }
+        if summaries.count == 1, Self.isBrokenOff(summaries[0]) { return nil }
+        for summary in summaries { add(summary) }
+    }
+
+    /// The summaries of an answer; nil of one that holds none.
+    fileprivate static func summaries(of answer: JSONObject) -> [JSONObject]? {
         let body = answer["response"]?.object ?? answer
         guard let type = body["responseType"]?.stringValue, type.hasPrefix("ImportSummar") else {
             return nil
         }
-        let summaries =
-            type == "ImportSummary"
-            ? [body] : body["importSummaries"]?.array?.compactMap(\.object) ?? []
-        for summary in summaries { add(summary) }
+        if type == "ImportSummary" { return [body] }
+        let summaries = body["importSummaries"]?.array ?? []
+        return summaries.compactMap(\.object)
+    }
+
+    /// Whether a summary, the only one, is about no object: the server caught what went wrong.
+    private static func isBrokenOff(_ summary: JSONObject) -> Bool {
+        summary["status"]?.stringValue == "ERROR" && summary["reference"]?.stringValue == nil
+            && summary["conflicts"]?.array?.isEmpty ?? true
+            && summary["description"]?.stringValue?.hasPrefix("The import process failed") == true
     }
 
     /// Adds what a summary says.

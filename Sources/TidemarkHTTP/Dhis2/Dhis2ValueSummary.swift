@@ -1,7 +1,8 @@
 // Dhis2ValueSummary.swift — what DHIS2 says of data values that were sent.
 //
 //   SUCCESS   all of them were taken
-//   ERROR     none of them was
+//   ERROR     none of them was; without a conflict, and where none is counted as left out, the
+//             import broke off: that says nothing of any value, and some may be stored
 //   WARNING   some were: a conflict is about those that it numbers, or names by their fields
 //
 // What was left out for a conflict is not on the server, so that it is refused; what was taken all
@@ -35,7 +36,7 @@ struct Dhis2ValueSummary {
     private let ignored: Int
     private let sentence: String?
 
-    /// Nil where it is no summary.
+    /// Nil where it is no summary, or that of an import that broke off.
     init?(_ answer: JSONObject) {
         let summary = answer["response"]?.object ?? answer
         guard summary["responseType"]?.stringValue?.hasPrefix("ImportSummary") == true else {
@@ -51,6 +52,7 @@ struct Dhis2ValueSummary {
         rejected = Self.numbers(summary["rejectedIndexes"])
         ignored = summary["importCount"]?["ignored"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0
         sentence = summary["description"]?.stringValue
+        if status == .error, conflicts.isEmpty, ignored == 0 { return nil }
     }
 
     fileprivate static func numbers(_ value: JSONValue?) -> [Int] {

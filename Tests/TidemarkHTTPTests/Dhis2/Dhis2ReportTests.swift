@@ -341,6 +341,23 @@ import TidemarkSync
                 == ["refused V2 does not exist", refused])
     }
 
+    @Test(arguments: [200, 409])
+    func `an old import that broke off says nothing of any object, and may have stored some`(
+        _ status: Int
+    ) throws {
+        let body =
+            #"{"response":{"responseType":"ImportSummaries","status":"ERROR","importSummaries":["#
+            + #"{"responseType":"ImportSummary","status":"ERROR","conflicts":[],"#
+            + #""description":"The import process failed: null"}]}}"#
+        let old = try adapter("2.37")
+        let response = HTTPResponse(status: .init(code: status))
+        for call in [ServerCall.batch([update("V1"), update("V2")]), update("V1")] {
+            let answer = old.answer(to: call, response, body: Array(body.utf8))
+            #expect(words(answer) == "failed client")
+            #expect(old.effect(of: answer, to: call, response) == .turnedAway)
+        }
+    }
+
     @Test func `counts of an old summary may be any numbers`() throws {
         let counts = #"{"imported":9223372036854775807,"updated":9223372036854775807,"ignored":1}"#
         let found = try answers(

@@ -66,6 +66,18 @@ import TidemarkSync
                 == Array(repeating: "refused [E7600: no set S9] nothing", count: 2))
     }
 
+    @Test(arguments: [200, 409])
+    func `an import that broke off says nothing of any value, and may have stored some`(
+        _ status: Int
+    ) throws {
+        let body = summary("ERROR", ignored: 0)
+        let calls = [create("D1"), create("D2")]
+        #expect(try answers(calls, body, status: status) == ["failed client turnedAway"])
+        #expect(
+            try answers([create("D1")], body, version: "2.37", status: status)
+                == ["failed client turnedAway"])
+    }
+
     @Test func `by the numbers that the server gives`() throws {
         let conflict =
             #"{"object":"D2","value":"no number","errorCode":"E7619","property":"value","#
