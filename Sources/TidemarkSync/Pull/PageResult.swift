@@ -32,6 +32,9 @@ package struct PageResult: Sendable, Hashable {
     package var other: ServerCall?
     /// The question that tells whether a content is the one that was sent.
     package var proof: ContentProof?
+    /// Of which entities a promised answer says too little, as the server told something else of
+    /// them since their writes were sent.
+    package var overtaken: [EntityKey] = []
     /// Whether changes may be missing, so that everything is listed.
     package var isCut = false
     /// Why the list can't go on: its pages lead in a circle, or there are too many.

@@ -147,14 +147,19 @@ extension SyncRecorder {
 
     /// Logs an answer that was promised, and what it means for each entity whose write has no known
     /// outcome yet; or that it is to be had by another word, or not at all.
+    ///
+    /// - Returns: of which entities the server told something else since their writes were sent. It
+    ///   may have been said before what was taken or after it, and what is pending may have another
+    ///   form since: that these were taken says too little, and how they stand is to be asked.
     mutating func polled(
         _ ticket: OpenTicket, _ answer: ServerAnswer, _ exchange: ReadExchange, _ draft: Draft
-    ) throws {
+    ) throws -> PageResult {
         let start = try begin(draft)
         var exchange = exchange
         exchange.settles = ticket.call
         let poll = try log(exchange, start, draft)
         var promise = PushDeferred()
+        var news = PageResult()
         switch answer {
         case .deferred(let name): promise.ticket = name
         case .absent: promise.isLost = true
@@ -162,19 +167,27 @@ extension SyncRecorder {
             var gone: [EntityKey: Position] = [:]
             for (index, answered) in answers.enumerated() where index < ticket.items.count {
                 let (item, call) = (ticket.items[index], ticket.calls[index])
-                guard try draft.fold.entity(item.key).attempt?.call == call else { continue }
+                let row = try draft.fold.entity(item.key)
+                guard row.attempt?.call == call else { continue }
+                var record = AnswerRecord(answered)
+                if answered.answer.isTaken, !item.call.isAction, row.isTold(since: call) {
+                    record.leaveOpen()
+                    try append(record, key: item.key, nil, cause: poll, start, call, draft)
+                    news.overtaken.append(item.key)
+                    continue
+                }
                 gone[item.key] = try self.answered(
-                    item, AnswerRecord(answered), answered.answer, cause: poll, start, call, draft)
+                    item, record, answered.answer, cause: poll, start, call, draft)
             }
-            var news = PageResult()
             try append(below: gone, start, ticket.call, &news, draft)
-            return
+            return news
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .reserved, .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored,
             .waiting:
-            return
+            return news
         }
         try append(promise, ticket.items, ticket.call, cause: poll, start, draft)
+        return news
     }
 
     /// Logs what one write's answer says of its entity.
@@ -381,7 +394,25 @@ extension SyncRecorder {
     }
 }
 
+extension ServerAnswer {
+    /// Whether it says that a write was taken.
+    fileprivate var isTaken: Bool {
+        switch self {
+        case .record, .stored, .deleted: true
+        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
+            .conflict, .conflictUnknown, .refused, .ignored, .deferred, .batch, .waiting, .failure,
+            .reserved:
+            false
+        }
+    }
+}
+
 extension EntityRow {
+    /// Whether the server said something of it after a request was sent.
+    fileprivate func isTold(since call: Position) -> Bool {
+        basePosition.map { $0 > call } ?? false
+    }
+
     /// Whether what a write carries is pending still, as the first of what is.
     fileprivate func isPending(_ covers: [Position]) -> Bool {
         pending.prefix(covers.count).map(\.position) == covers

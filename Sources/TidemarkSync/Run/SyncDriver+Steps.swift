@@ -404,7 +404,7 @@ extension SyncDriver {
             return try await log(&recorder) { [exchange] in try $0.combined(own, exchange, $1) }
         case (.poll(let ticket, _), .batch), (.poll(let ticket, _), .deferred),
             (.poll(let ticket, _), .absent):
-            try await log(&recorder) { [exchange] in
+            return try await log(&recorder) { [exchange] in
                 try $0.polled(ticket, answer, exchange, $1)
             }
         case (.refill(let refill), .reserved(let values)):

@@ -132,7 +132,8 @@ extension SyncMachine {
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }
-        case (.poll(let ticket, _), let answer): took(answer, of: ticket)
+        case (.poll(let ticket, _), let answer):
+            took(answer, of: ticket, overtaken: result.page.overtaken)
         case (.refill, _):
             if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.remedy(let remedy), let answer): took(answer, of: remedy)

@@ -8,7 +8,8 @@
 //
 // What the server still owes is left to the next run. After a day, or where the server knows
 // nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly,
-// and what did not arrive goes alone.
+// and what did not arrive goes alone. It is asked of one, too, whose write was taken, where the
+// server told something else of it since that was sent.
 
 import TidemarkEvents
 import TidemarkRules
@@ -101,7 +102,11 @@ extension SyncMachine {
     }
 
     /// Takes what came of asking for an answer.
-    mutating func took(_ answer: ServerAnswer, of ticket: OpenTicket) {
+    ///
+    /// - Parameter overtaken: the entities of which it says too little.
+    mutating func took(
+        _ answer: ServerAnswer, of ticket: OpenTicket, overtaken: [EntityKey]
+    ) {
         failedPolls[ticket.call] = nil
         switch answer {
         case .waiting: ticketsDue.insert(ticket, at: 0)
@@ -112,7 +117,11 @@ extension SyncMachine {
             ticketsDue.append(next)
         case .batch(let answers):
             promisedDeletions.remove(ticket.call)
-            for (item, answered) in zip(ticket.items, answers) { pushed(item, answered.answer) }
+            for (item, answered) in zip(ticket.items, answers)
+            where !overtaken.contains(item.key) {
+                pushed(item, answered.answer)
+            }
+            putBack(overtaken)
         case .absent:
             promisedDeletions.remove(ticket.call)
             // Perhaps one of them is why: what did not arrive is not sent with others again.

@@ -12,6 +12,8 @@ struct MachineScript {
     /// What comes of a step instead of the usual answer.
     enum Reply {
         case answer(ServerAnswer)
+        /// A promised answer that says too little of some entities.
+        case overtook(ServerAnswer, [EntityKey])
         /// An answer that brought something into reach.
         case gain
         /// No answer, because the run's time was over.
@@ -163,6 +165,8 @@ struct MachineScript {
             result.isCut = true
             return machine.answered(result)
         case .answer(let answer): return answered(answer, step)
+        case .overtook(let answer, let keys):
+            return answered(answer, step) { $0.page.overtaken = keys }
         case .gain: return answered(usual(step), step) { $0.page.isGain = true }
         case .withheld(let name):
             return answered(usual(step), step) { $0.withheld = [name: .ruleMissing("merge")] }

@@ -21,8 +21,10 @@ import TidemarkSync
             items: [PushItem(task, Self.call, covers: [Position(3)])], calls: [Position(51)])
     }
 
-    private static let done = MachineScript.Reply.answer(
-        .batch([BatchedAnswer(status: 200, .stored(id: "1", nil))]))
+    private static let answered = ServerAnswer.batch([
+        BatchedAnswer(status: 200, .stored(id: "1", nil))
+    ])
+    private static let done = MachineScript.Reply.answer(answered)
 
     /// What earlier runs left, with an attempt that only the promise will settle.
     private func earlier(_ seconds: Int64 = 0, scope: SyncScope = .push) -> MachineScript {
@@ -70,6 +72,22 @@ import TidemarkSync
         var run = earlier()
         run.replies["poll j after 0 s"] = [.answer(.absent)]
         #expect(run.run() == ["poll j after 0 s", "read tasks/1 sent", "end"])
+    }
+
+    @Test func `about what the server changed since has it read back, and counts for nothing`() {
+        var run = earlier()
+        run.replies["poll j after 0 s"] = [.overtook(Self.answered, [Self.task])]
+        #expect(run.run() == ["poll j after 0 s", "read tasks/1 sent", "end"])
+        #expect(run.machine.outcome.counts.pushed == 0)
+
+        var own = MachineScript(scope: .push)
+        own.pending = [PendingWrite(Self.task, .create)]
+        own.entities = run.entities
+        own.tickets = [Self.ticket()]
+        own.replies["push tasks/1"] = [.answer(.deferred("j"))]
+        own.replies["poll j after 1 s"] = [.overtook(Self.answered, [Self.task])]
+        #expect(
+            own.run() == ["push tasks/1", "poll j after 1 s", "read tasks/1 sent", "end"])
     }
 
     @Test func `is not awaited for longer than a day of the server's time`() {
