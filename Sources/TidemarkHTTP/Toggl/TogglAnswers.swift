@@ -7,8 +7,8 @@
 //   402, quota      a failure of the call: too many requests
 //   403, bad token  unauthorized
 //   403, to /me     unauthorized             refused
-//   403 otherwise   forbidden                refused
-//                   absent, of a workspace
+//   403 otherwise   forbidden                refused; where it is about a project, or a task, that
+//                   absent, of a workspace   was made a moment ago, sent again a little later
 //   400 to a `since` that is too old         everything is listed
 //   404             absent, of one entity    refused; absent, of a deletion
 //   4xx otherwise   client                   refused
@@ -75,7 +75,9 @@ extension TogglAdapter {
             return .cursorExpired
         case .delete where status == 404: return .absent
         case .create, .update, .delete:
-            return .refused(ServerRefusal(status: status, message: words))
+            var refusal = ServerRefusal(status: status, message: words)
+            if status == 403 { refusal.unseen = unseen(words) }
+            return .refused(refusal)
         case .read(let collection, _)
         where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
             return .absent
@@ -84,6 +86,14 @@ extension TogglAdapter {
             .perform, .batch, .poll, .reserve:
             return .failure(.client(status: status, words))
         }
+    }
+
+    /// The fields because of which a time entry is refused that names what the user has no access
+    /// to, or what was made so lately that only some requests see it (Toggl, eventual consistency).
+    private static func unseen(_ words: String) -> [String] {
+        guard words.contains("cannot access") else { return [] }
+        if words.contains("selected project") { return ["project_id"] }
+        return words.contains("selected task") ? ["task_id"] : []
     }
 
     /// Whether a workspace is read: one that the user has no access to is refused with 403.

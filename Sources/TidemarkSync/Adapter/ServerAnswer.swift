@@ -308,6 +308,9 @@ public struct ServerRefusal: Sendable, Hashable {
     public var issues: [ServerIssue]
     /// Whether it is because another entity of a tree has its name.
     package var isTaken = false
+    /// The fields that name what the server does not show to this request, and perhaps not yet: it
+    /// is no refusal where that was written a moment ago.
+    package var unseen: [String] = []
 
     public init(status: Int, message: String, issues: [ServerIssue] = []) {
         self.status = status

@@ -139,6 +139,7 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         if items.count == 1 { answer = counted(answer, for: items[0].key, run.recorder) }
+        try hold(&answer, &record, items, sent)
         dependencies.reach(.beforeAnswer)
         let isLost = if case .failed = record.content { true } else { false }
         let isLostAgain = run.machine.isLostAgain(isLost)

@@ -176,13 +176,29 @@ import TidemarkSync
 
     @Test func `a project or a workspace that may not be touched is no matter of credentials`() {
         let workspace = ServerCall.read(toggl.collection("workspaces"), id: "7")
-        let words = "User cannot access the selected project"
+        let words = "User cannot access workspace"
         #expect(toggl.answer(to: workspace, 403, words) == .absent)
         #expect(toggl.failure(to: toggl.read, 403) == .forbidden)
         for call in toggl.writes {
             #expect(
                 toggl.answer(to: call, 403, words)
                     == .refused(ServerRefusal(status: 403, message: words)))
+        }
+    }
+
+    @Test(arguments: [
+        ("User cannot access the selected project", ["project_id"]),
+        ("User cannot access selected task", ["task_id"]),
+    ])
+    func `what an entry names and is not seen is told by its fields`(
+        _ words: String, _ fields: [String]
+    ) {
+        for call in toggl.writes {
+            guard case .refused(let refusal) = toggl.answer(to: call, 403, words) else {
+                Issue.record("\(call) is not refused")
+                continue
+            }
+            #expect(refusal.message == words && refusal.unseen == fields)
         }
     }
 

@@ -120,6 +120,49 @@ import TidemarkViews
             ])
     }
 
+    @Test func `sends an entry again that names a project which Toggl does not show yet`()
+        async throws
+    {
+        server.withModel { $0.settlingSeconds = 3 }
+        _ = try await device.engine.sync()
+        let entry = EntityKey("time_entries", "e")
+        try device.put(EntityKey("projects", "p"), #"{"workspace_id":1,"name":"p"}"#)
+        try device.put(
+            entry,
+            #"{"workspace_id":1,"project_id":"p","start":"2026-11-18T08:00:00Z","duration":9}"#)
+
+        let outcome = try await device.engine.sync(scope: .push)
+
+        #expect(outcome.counts.pushed == 1 && outcome.refused == 0 && !outcome.isSynced)
+        #expect(try device.replica.issues().isEmpty)
+        clock.advance(by: .seconds(5))
+        #expect(try await device.engine.sync().isSynced)
+        let made = "POST /api/v9/workspaces/1/time_entries"
+        #expect(writes() == ["POST /api/v9/workspaces/1/projects", made, made])
+        #expect(server.records(in: "time_entries").count == 1)
+        #expect(try device.replica.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `sends an entry no more whose project stays out of reach`() async throws {
+        server.withModel { $0.settlingSeconds = 3_600 }
+        _ = try await device.engine.sync()
+        try device.put(EntityKey("projects", "p"), #"{"workspace_id":1,"name":"p"}"#)
+        try device.put(
+            EntityKey("time_entries", "e"),
+            #"{"workspace_id":1,"project_id":"p","start":"2026-11-18T08:00:00Z","duration":9}"#)
+        #expect(try await device.engine.sync().refused == 0)
+        clock.advance(by: .seconds(61))
+
+        #expect(try await device.engine.sync().refused == 1)
+
+        #expect(writes().count == 3)
+        _ = try await device.engine.sync()
+        #expect(writes().count == 3)
+        let issues = try device.replica.issues().map(\.message)
+        #expect(issues.count == 1)
+        #expect(issues.first?.contains("User cannot access the selected project") == true)
+    }
+
     @Test func `sends an edit that was undone after a write that was turned away and done`()
         async throws
     {

@@ -105,11 +105,11 @@ import TidemarkTesting
             (#"{"workspace_id":1,"project_id":99,"created_with":"tests","#
                 + #""start":"2026-11-18T10:00:00Z"}"#).utf8)
 
+        var unseen = ServerRefusal(
+            status: 403, message: "User cannot access the selected project")
+        unseen.unseen = ["project_id"]
         #expect(
-            try await world.call(.create(entries, id: "here-1", body: body))
-                == .refused(
-                    ServerRefusal(
-                        status: 403, message: "User cannot access the selected project")))
+            try await world.call(.create(entries, id: "here-1", body: body)) == .refused(unseen))
         #expect(
             try await world.call(
                 .update(entries, id: "99", body: body, revision: Revision("-")))
