@@ -5,7 +5,7 @@
 //              current call → the call is full, or the next write can't join it → send
 //
 // A write that can only not join this call, as one of another part or tree, is put aside for the
-// next call.
+// next call; unread, where the call has no room for another tree and it can stand in none of it.
 //
 // Each candidate is read just before it is sent: an earlier write may have changed it.
 
@@ -90,6 +90,8 @@ package struct PushPlanner: Sendable {
     /// Candidates that come after the call that is being planned: their writes are of other parts
     /// of its collection, or of other trees.
     private var aside: [PushCandidate] = []
+    /// What was not on the server that candidates refer to, when they were put aside for it.
+    private var lacking: [EntityKey: Set<EntityKey>] = [:]
     /// What finds the candidates that come later; nil for none.
     package private(set) var rest: PushQueue?
     /// The call that is being planned.
@@ -127,6 +129,7 @@ package struct PushPlanner: Sendable {
     package mutating func next(upTo count: Int) -> Next? {
         most = max(1, count)
         guard !isFull, hasRoom || nests else { return flush() }
+        if !hasRoom { putOthersAside() }
         if let first = waiting.first { return .look(first) }
         return rest == nil ? flush() : .more
     }
@@ -182,9 +185,11 @@ package struct PushPlanner: Sendable {
             // What it refers to may have been put aside.
             if mayPutAside, traits.nestedIn[candidate.key.collection] != nil, nests {
                 aside.append(candidate)
+                lacking[candidate.key] = Set(pending.needs)
             }
             return nil
         }
+        lacking[candidate.key] = nil
         if standing.isReadFirst, item.refusal == nil, !items.isEmpty {
             isFull = true
             return nil
@@ -218,6 +223,27 @@ package struct PushPlanner: Sendable {
     private var hasRoom: Bool {
         let isTree = items.first.map { traits.nests($0.key.collection) } ?? false
         return items.count - outer.count < (isTree ? min(most, traits.treesPerRequestMax) : most)
+    }
+
+    /// Puts aside the next candidates that can stand in nothing of the call, without a look.
+    private mutating func putOthersAside() {
+        let collections = Set(planned.keys.map(\.collection))
+        let inCall = Set(planned.values)
+        while let next = waiting.first, mayPutAside, !mayStand(next, in: collections, inCall) {
+            aside.append(waiting.removeFirst())
+        }
+    }
+
+    /// Whether a candidate is looked at though the call has no room for another tree: it may stand
+    /// in one, or ends the call.
+    private func mayStand(
+        _ candidate: PushCandidate, in collections: Set<CollectionName>, _ inCall: Set<EntityKey>
+    ) -> Bool {
+        if candidate.isDeletion { return true }
+        let name = candidate.key.collection
+        guard let around = traits.nestedIn[name] else { return name != items.first?.key.collection }
+        return collections.contains(around)
+            && lacking[candidate.key, default: []].isSubset(of: inCall)
     }
 
     /// Whether writes may stand in those of the call.

@@ -281,6 +281,47 @@ import TidemarkSync
             Self.plan(pending, Self.trees, traits: Self.nesting) == ["a/1 a/2 b/1 b/2"])
     }
 
+    /// How often candidates were looked at until all were sent, with how many requests.
+    private static func looks(
+        _ keys: [EntityKey], upTo count: Int, _ pending: (EntityKey, Set<EntityKey>) -> PendingWrite
+    ) -> (looks: Int, requests: Int) {
+        var planner = PushPlanner(SyncModel(name: "m", collections: trees), nesting)
+        planner.add(keys.map { PushCandidate($0) }, rest: nil)
+        var found = (looks: 0, requests: 0)
+        var sent: Set<EntityKey> = []
+        while let next = planner.next(upTo: count) {
+            switch next {
+            case .look(let candidate):
+                found.looks += 1
+                _ = planner.take(pending(candidate.key, sent), PushPlanner.Standing())
+            case .send(let items):
+                found.requests += 1
+                sent.formUnion(items.map(\.key))
+            case .more, .ask, .readFirst, .list: Issue.record("asked for \(next)")
+            }
+        }
+        #expect(sent == Set(keys))
+        return found
+    }
+
+    @Test func `looks at trees once, and at what is in them once or twice, however many there are`()
+    {
+        let roots = (1...60).map { Self.key("a/\($0)") }
+        let alone = Self.looks(roots, upTo: 2) { key, _ in Self.made("\(key)") }
+        #expect(alone.looks == 60 && alone.requests == 30)
+
+        let branches = (1...60).map { Self.key("b/\($0)") }
+        let nested = Self.looks(roots + branches, upTo: 2) { key, sent in
+            guard key.collection == "b" else { return Self.made("\(key)") }
+            let holder = Self.key("a/\(key.id)")
+            return Self.made("\(key)", sent.contains(holder) ? "" : "\(holder)")
+        }
+        #expect(nested.looks <= 180 && nested.requests == 30)
+
+        let changed = Self.looks(branches, upTo: 2) { key, _ in Self.changed("\(key)", in: "9") }
+        #expect(changed.looks == 60 && changed.requests == 30)
+    }
+
     @Test func `plans nothing into what is refused, deleted or sent alone`() {
         var refused = Self.trees
         refused[0].pushes = [.update]
