@@ -12,9 +12,10 @@
 //   delete   DELETE /api/v9/workspaces/W/TYPE/ID
 //
 // There are no pages, no versions and no preconditions. The body of a creation or an update names
-// the workspace (TogglBody.swift). A deletion has no body, so the version that is made of `at` also
-// holds the workspace. The reports' search for projects is no refetch: what it answers is a part of
-// each. Workspaces are made on Toggl's web pages.
+// the workspace (TogglBody.swift); an entry that is moved is sent to the new one, as by Toggl's own
+// apps. A deletion has no body, so the version that is made of `at` also holds the workspace. The
+// reports' search for projects is no refetch: what it answers is a part of each. Workspaces are
+// made on Toggl's web pages.
 
 public import HTTPTypes
 import Tidemark

@@ -128,6 +128,22 @@ import TidemarkTesting
         #expect(world.make(#""start":"2026-11-10T00:00:00Z","duration":1"#).hasPrefix("200"))
     }
 
+    @Test func `are moved by a request to the other workspace that names it`() throws {
+        world.put("workspaces/2", #"{"name":"Other"}"#)
+        let id = try world.made(#""start":"2026-11-18T10:00:00Z","duration":1"#)
+        let other = "/workspaces/2/time_entries/\(id)"
+
+        let missing = #"404 "Time entry not found""#
+        #expect(world.send(.put, other, #"{"description":"x"}"#) == missing)
+        #expect(world.send(.put, other, #"{"workspace_id":1}"#) == missing)
+        #expect(world.send(.put, other, #"{"workspace_id":2}"#).contains(#""workspace_id":2"#))
+        #expect(world.change(id, #"{"description":"x"}"#) == missing)
+        #expect(world.send(.put, other, #"{"description":"x"}"#).hasPrefix("200"))
+        #expect(
+            world.send(.put, "/workspaces/3/time_entries/\(id)", #"{"workspace_id":3}"#)
+                == #"403 "User cannot access workspace""#)
+    }
+
     @Test func `F23: name projects and tasks that the user can access`() {
         world.put("workspaces/2", #"{"name":"Other"}"#)
         world.put("projects/7", #"{"workspace_id":2,"name":"Elsewhere"}"#)

@@ -3,6 +3,9 @@
 // Not known, and decided here: a change of the start alone leaves the stop where it is; names and
 // ids of tags in one request are taken together; an entry that runs after a change stops the others
 // as one that is made does.
+//
+// An entry is moved by a request to the address of the other workspace, which its body names as
+// well: so Toggl's own apps do it (mobileapp, TimeEntriesApi; toggldesktop, TimeEntry::ModelURL).
 
 import TidemarkEvents
 import TidemarkSync
@@ -73,6 +76,20 @@ extension TogglServerModel {
         if old.id != 0 { try checkPeriod(of: old) }
         try setTags(of: &entry, body, now)
         return entry
+    }
+
+    /// The entry of any workspace that a request to another one moves there; nil for any other
+    /// request.
+    ///
+    /// - Throws: 403 without access to that workspace.
+    func moved(
+        _ kind: TogglKind, _ id: Int64, to workspace: Int64, _ call: TogglCall
+    ) throws(TogglRejection) -> TogglItem? {
+        guard kind == .timeEntries, let body = try? TogglBody(call.body),
+            let given = try? body.integer("workspace_id"), given == workspace
+        else { return nil }
+        try enter(workspace, call.now)
+        return reachable(.timeEntries, call.now).first { $0.id == id && !$0.isDeleted }
     }
 
     // MARK: Times

@@ -67,7 +67,12 @@ extension TogglServerModel {
     private mutating func update(
         _ kind: TogglKind, _ id: Int64, in workspace: Int64, _ call: TogglCall
     ) throws(TogglRejection) -> TransportResponse {
-        let old = try find(kind, id, in: workspace, call.now)
+        let old: TogglItem
+        if let moved = try moved(kind, id, to: workspace, call) {
+            old = moved
+        } else {
+            old = try find(kind, id, in: workspace, call.now)
+        }
         let body = try TogglBody(call.body)
         var new = old
         switch kind {
