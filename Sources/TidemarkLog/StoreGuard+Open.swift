@@ -1,7 +1,8 @@
 // StoreGuard+Open.swift — opening a store for writing: what is asked, in which order.
 //
 //   1. the directory is there, or is made (0700), and on a disk of this machine
-//   2. this process has it open already: that is shared; another one has: wait, then `busy`
+//   2. this process has it open already: that is shared; it is opening it: wait for that; another
+//      one has it: wait, then `busy`
 //   3. the lock on the directory, held until the store is closed
 //   4. what a shrinking left that was cut off is ended; no file is a link, none has a second name
 //   5. identity.json and data.mdb fit together: a whole store, the rest of a creation that was cut
@@ -21,8 +22,15 @@
 import TidemarkEvents
 package import TidemarkStore
 
-/// The stores that this process has open for writing, by their directory.
-private let openStores = Lock<[FileIdentity: Weak]>([:])
+/// The stores that this process has, or had, open for writing, by their directory.
+private let openStores = Lock<[FileIdentity: Place]>([:])
+
+/// A directory with a store.
+private struct Place: Sendable {
+    /// Taken by who opens this store, or ends its last opening: all other stores go on meanwhile.
+    let turn = ThreadTurn()
+    var store = Weak(guardian: nil)
+}
 
 private struct Weak: Sendable {
     weak let guardian: StoreGuard?
@@ -73,8 +81,8 @@ extension StoreGuard {
         _ checking: @escaping (UInt64, UInt64) -> Void
     ) throws -> Opened {
         let place = try FileIdentity(ofDirectory: directory)
-        return try openStores.withLock { stores in
-            if let guardian = stores[place]?.guardian, guardian.isOpen {
+        return try whileNobodyOpens(place) { () throws -> Opened in
+            if let guardian = guardian(of: place), guardian.isOpen {
                 guard !guardian.isLeaving else {
                     throw StoreError(.busy, during: "open", detail: "it is being removed or shrunk")
                 }
@@ -86,14 +94,27 @@ extension StoreGuard {
                 return (environment, guardian)
             }
             let opened = try Unopened(directory, options, opening, checking).open()
-            stores[place] = Weak(guardian: opened.guardian)
+            let store = Weak(guardian: opened.guardian)
+            openStores.withLock { $0[opened.guardian.place, default: Place()].store = store }
             return opened
         }
     }
 
-    /// Runs `body` while no thread of this process opens a store, nor ends the last opening of one.
-    static func whileNobodyOpens<R: Sendable>(_ body: () -> R) -> R {
-        openStores.withLock { _ in body() }
+    private static func guardian(of place: FileIdentity) -> StoreGuard? {
+        openStores.withLock { stores in stores[place]?.store.guardian }
+    }
+
+    /// Runs `body` while no other thread of this process opens the store in a directory, nor ends
+    /// its last opening.
+    static func whileNobodyOpens<R>(
+        _ place: FileIdentity, _ body: () throws -> R
+    ) rethrows -> R {
+        let turn = openStores.withLock { stores -> ThreadTurn in
+            let known = stores[place] ?? Place()
+            stores[place] = known
+            return known.turn
+        }
+        return try turn.take(body)
     }
 
     private static func holdingProcess(of directory: String) throws(StoreError) -> Int32? {

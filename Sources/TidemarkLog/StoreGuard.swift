@@ -113,7 +113,7 @@ package final class StoreGuard: Sendable {
     /// - Throws: ``StoreError``: `closed` when it was closed before.
     package func close(_ environment: Environment) throws(StoreError) {
         try environment.close()
-        Self.whileNobodyOpens {
+        Self.whileNobodyOpens(place) {
             state.withLock { state in
                 state.openings -= 1
                 guard state.openings == 0 else { return }
@@ -155,7 +155,7 @@ package final class StoreGuard: Sendable {
     ///
     /// - Throws: ``StoreError``: `busy` when it has the store open more than once.
     private func stayAlone(during action: String) throws(StoreError) {
-        let others = Self.whileNobodyOpens {
+        let others = Self.whileNobodyOpens(place) {
             state.withLock { state in
                 if state.openings == 1, !state.isLeaving {
                     state.isLeaving = true
@@ -187,7 +187,7 @@ package final class StoreGuard: Sendable {
         }
         // Who opened it since to read must not go on with what is removed.
         if case .success = removal { environment.endReplaced("the store was removed") }
-        Self.whileNobodyOpens {
+        Self.whileNobodyOpens(place) {
             state.withLock { state in
                 state.openings = 0
                 state.isLeaving = false

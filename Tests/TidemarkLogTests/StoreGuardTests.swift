@@ -1,5 +1,6 @@
 // StoreGuardTests.swift — identity.json follows the log, and is never ahead of it.
 
+import Dispatch
 import Foundation
 import Testing
 import TidemarkEvents
@@ -113,6 +114,50 @@ import TidemarkStore
         #expect(throws: StoreError.self) { try files.copy(source, toPart: "two") }
         #expect(throws: StoreError.self) { try files.remove(part: "one") }
         #expect(try files.partNames() == ["one"])
+    }
+
+    /// A store with more pages than are looked at between two calls of `checking`, whose next
+    /// opening looks at all of them.
+    private func makeLarge() throws -> String {
+        let path = folder.path + "/large"
+        let made = try StoreGuard.open(path, Self.large, Self.opening)
+        let rows = made.environment.table("rows")
+        let bytes = [UInt8](repeating: 7, count: try made.environment.info().pageBytes / 4 * 3)
+        try made.environment.write { transaction in
+            for number in 1...4_200 as ClosedRange<UInt64> {
+                try transaction.append(rows, Position(number).bigEndianBytes, bytes)
+            }
+        }
+        try made.guardian.close(made.environment)
+        var identity = try #require(try StoreIdentity.find(in: path).identity)
+        identity.opening = .init(process: 1, attempts: 1)
+        try identity.write(to: path, isDurable: false)
+        return path
+    }
+
+    private static let large = Environment.Options(tables: EventLog.tableNames + ["rows"])
+    private static let opening = StoreOpening(account: "ann", device: "d", bootID: "boot") {
+        "id-2"
+    }
+
+    @Test func `is let go of while the pages of another store are looked at`() throws {
+        let path = try makeLarge()
+        let (environment, guardian) = opened
+        var ended: DispatchTimeoutResult?
+
+        let large = try StoreGuard.open(path, Self.large, Self.opening) { _, _ in
+            guard ended == nil else { return }
+            let closed = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try? guardian.close(environment)
+                closed.signal()
+            }
+            ended = closed.wait(timeout: .now() + 10)
+        }
+
+        #expect(ended == .success)
+        #expect(written?.opening == nil)
+        try large.guardian.close(large.environment)
     }
 
     @Test func `names the same device by the same hash, and not by its number`() {

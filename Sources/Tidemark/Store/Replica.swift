@@ -57,7 +57,9 @@ public final class Replica: Sendable {
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - progress: called repeatedly while pages are checked and while tables are rebuilt. The
     ///     tables are rebuilt first when another version's rules made them. If the process dies
-    ///     meanwhile, the next opening begins again; incomplete tables are never used.
+    ///     meanwhile, the next opening begins again; incomplete tables are never used. Other stores
+    ///     can be opened and closed meanwhile. Another opening of this one waits for it, so that
+    ///     `progress` must not wait for a thread that opens it.
     /// - Throws: ``TidemarkError`` when the store can't be opened: any code except those about
     ///   entities. `invalidModel` when model or remote can't be taken. `pendingChanges` when the
     ///   model lacks a collection with pending edits: nothing has changed then, and
