@@ -100,6 +100,24 @@ extension StoreGuard {
         }
     }
 
+    /// Opens the store in a directory to read only, or shares it where this process has it open.
+    ///
+    /// Blocks while this process opens it for writing: who does that could not share what is open
+    /// to read only.
+    ///
+    /// - Throws: ``StoreError``: see ``Environment/open(at:_:)``.
+    package static func openToRead(
+        _ directory: String, _ options: Environment.Options
+    ) throws -> Environment {
+        guard let place = try? FileIdentity(ofDirectory: directory) else {
+            // Says what is wrong with the path.
+            return try Environment.open(at: directory, options)
+        }
+        return try whileNobodyOpens(place) { () throws -> Environment in
+            try Environment.open(at: directory, options)
+        }
+    }
+
     private static func guardian(of place: FileIdentity) -> StoreGuard? {
         openStores.withLock { stores in stores[place]?.store.guardian }
     }

@@ -160,6 +160,32 @@ import TidemarkStore
         try large.guardian.close(large.environment)
     }
 
+    @Test func `is shared by who begins to read the store while it is being opened`() throws {
+        let path = try makeLarge()
+        let read = Lock<Environment?>(nil)
+        let isRead = DispatchSemaphore(value: 0)
+        var ended: DispatchTimeoutResult?
+
+        let large = try StoreGuard.open(path, Self.large, Self.opening) { _, _ in
+            guard ended == nil else { return }
+            Thread.detachNewThread {
+                let environment = try? StoreGuard.openToRead(
+                    path, Environment.Options(tables: EventLog.tableNames, readOnly: true))
+                read.withLock { $0 = environment }
+                isRead.signal()
+            }
+            ended = isRead.wait(timeout: .now() + .milliseconds(50))
+        }
+
+        #expect(ended == .timedOut)
+        isRead.wait()
+        let found = read.withLock(\.self)
+        let shared = try #require(found)
+        #expect(shared === large.environment)
+        try shared.close()
+        try large.guardian.close(large.environment)
+    }
+
     @Test func `names the same device by the same hash, and not by its number`() {
         let name = StoreIdentity.device(machine: "0123456789abcdef")
         #expect(name?.count == 32)

@@ -93,7 +93,7 @@ extension Journal {
         if let identity, identity.isInitialised, case .missing = try StoreFiles.data(directory) {
             throw StoreIdentity.lost(identity, in: directory)
         }
-        let journal = Journal(try Environment.open(at: directory, options))
+        let journal = Journal(try StoreGuard.openToRead(directory, options))
         do { try journal.environment.read { try journal.log.checkFormat($0) } } catch {
             try? journal.close()
             throw error
