@@ -53,6 +53,18 @@ extension EventLog {
         }
     }
 
+    /// How many bytes a body takes in the store, but for its head; 0 where it is not there.
+    func storedBytes(
+        of reference: BodyReference, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Int {
+        let record = try transaction.withValue(bodies, Self.recordKey(reference, 0)) { record in
+            record.extracting(0..<min(record.count, StoredBody.headBytes)).copied()
+        }
+        guard let record, record.count == StoredBody.headBytes else { return 0 }
+        // No body takes more than it is long, whatever a damaged head says.
+        return Int(clamping: min(StoredBody.storedBytes(head: record), reference.bytes))
+    }
+
     /// The records of a body, joined.
     private func records(
         _ reference: BodyReference, at position: Position,

@@ -80,6 +80,9 @@ package enum StoredBody {
         return body
     }
 
+    /// How many bytes follow a head, as it says.
+    static func storedBytes(head bytes: [UInt8]) -> UInt64 { number(bytes, at: 10) }
+
     private static func number(_ bytes: [UInt8], at offset: Int) -> UInt64 {
         (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
     }

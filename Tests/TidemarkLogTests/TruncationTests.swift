@@ -257,6 +257,34 @@ import TidemarkStore
         #expect(error?.code == .dropped)
     }
 
+    @Test func `the bytes that are kept are also those of bodies, each counted once`() throws {
+        let scratch = try ScratchLog()
+        var random = SplitMix64(seed: 0xB0D1)
+        let shared = random.bytes(3_000)
+        for batch in 0..<20 {
+            let commit = (0..<100).map { number in
+                var event = sampleEvent(100 * batch + number)
+                event.payload = number.isMultiple(of: 2) ? random.bytes(3_000) : shared
+                event.payloadType = .opaque
+                return event
+            }
+            try scratch.append(commit)
+        }
+        while try scratch.environment.write({ transaction in
+            try scratch.log.seal(through: Position(1_999), transaction)
+        }) != nil {}
+        func lastBeyond(_ bytes: Int) throws -> Position? {
+            try scratch.environment.read { try scratch.log.lastBeyond(bytes: bytes, $0) }
+        }
+
+        let found = try #require(try lastBeyond(1 << 20))
+        let kept = 2_000 - Int(found.rawValue)
+        // Every other event has 3,000 bytes of its own, and a block holds 256 events.
+        #expect(kept * 1_700 >= 1 << 20)
+        #expect((kept - 257) * 1_500 < 1 << 20)
+        #expect(try lastBeyond(4 << 20) == nil)
+    }
+
     @Test func `a damaged event keeps what is before it from being dropped`() throws {
         let (scratch, ends, _) = try makeLog(events: 1_000, sealed: 900)
         try scratch.damageBlock(endingAt: 256)

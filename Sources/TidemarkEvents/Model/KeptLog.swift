@@ -11,7 +11,8 @@ extension SyncSettings {
         case all
         /// What was recorded within such a time before the last event.
         case span(TimeSpan)
-        /// So many bytes, as they lie in the store.
+        /// So many bytes, as they lie in the store, with the documents and answers that events
+        /// refer to.
         case bytes(Int)
     }
 }

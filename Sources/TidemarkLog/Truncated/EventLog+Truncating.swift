@@ -40,6 +40,16 @@ package struct TruncationPlan: Sendable {
     package var last: Position { Position(edge.size) }
 }
 
+/// What is still to be found of a log, from its end on, until there is as much as is to be kept.
+private struct KeptBytes {
+    /// So many bytes; 0 where there are enough.
+    var left: Int
+    /// The SHA-256 of each body that was found.
+    var hashes: Set<Hash> = []
+
+    mutating func take(_ bytes: Int) { left -= min(left, bytes) }
+}
+
 extension EventLog {
     /// Looks at the events up to a position, in order to drop them: what they are is proven.
     ///
@@ -75,33 +85,77 @@ extension EventLog {
         }
     }
 
-    /// The last event behind which there are at least so many bytes of the log; nil for none.
+    /// The last event behind which there are at least so many bytes of the log, as they lie in the
+    /// store, the bodies among them that events refer to; nil for none.
     ///
     /// Of sealed events it is the last one of a block.
     package func lastBeyond(
         bytes: Int, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position? {
         let last = try sealed.last(transaction)
-        var left = bytes
+        var kept = KeptBytes(left: max(bytes, 0))
         var found: Position?
         try transaction.scan(log, from: nil, prefix: [], reversed: true) { key, value in
             let position = CommitRecord.position(key) ?? .start
             guard position > last else { return false }
-            if left <= 0, !CommitRecord.isKey(key) { found = position }
-            left -= value.count
+            if !CommitRecord.isKey(key) {
+                if kept.left == 0 { found = position }
+                try takeBodies(of: value, &kept, transaction)
+            }
+            kept.take(value.count)
             return found == nil
         }
         guard found == nil else { return found }
+        let bodyRecords = try transaction.count(bodies)
+        let sealedRecords = try transaction.count(sealed.table)
+        guard kept.left / Self.bodyRecordBytesMax - bodyRecords <= sealedRecords else { return nil }
         // A block may have several records, and is kept or dropped as a whole.
         var counted: Position?
         try transaction.scan(sealed.table, from: nil, prefix: [], reversed: true) { key, part in
             let end = Position(bigEndianBytes: key.copied().prefix(8))
-            if left <= 0, end != counted { found = end }
-            left -= part.count
+            if end != counted {
+                if kept.left == 0 { found = end }
+                if let end, found == nil, bodyRecords > 0 {
+                    try takeBodies(ofBlockEndingAt: end, &kept, transaction)
+                }
+            }
+            kept.take(part.count)
             counted = end
             return found == nil
         }
         return found
+    }
+
+    /// Takes the bodies that the events of a block refer to; none of one that can't be read.
+    private func takeBodies(
+        ofBlockEndingAt last: Position, _ kept: inout KeptBytes,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard case .success(let block) = try sealed.block(endingAt: last, transaction) else {
+            return
+        }
+        _ = try block.forEachRecord(from: block.first) { _, isCommit, record in
+            if !isCommit { try takeBodies(of: record, &kept, transaction) }
+            return true
+        }
+    }
+
+    /// Takes the bodies that an event refers to; none of one that can't be read.
+    private func takeBodies(
+        of bytes: Span<UInt8>, _ kept: inout KeptBytes,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard let frame = try? EventFrame(parsing: bytes) else { return }
+        if case .body(let reference) = frame.payload, kept.hashes.insert(reference.hash).inserted {
+            kept.take(try storedBytes(of: reference, transaction))
+        }
+        guard var event = try? Event(header: frame.header, payload: []),
+            event.kind == .requestAnswered
+        else { return }
+        event.payload = (try? payload(frame, at: .start, transaction)) ?? []
+        if let named = event.namedBody, kept.hashes.insert(named.hash).inserted {
+            kept.take(try storedBytes(of: named, transaction))
+        }
     }
 
     /// Refuses a position where a log can't begin.
