@@ -139,6 +139,23 @@ import TidemarkStore
         }
     }
 
+    @Test func `the end of the log is checked without any body`() throws {
+        let scratch = try ScratchLog()
+        try scratch.append((1...3).map { event(text(3_000 + $0), $0) })
+        try scratch.environment.write { transaction in try transaction.clear(scratch.log.bodies) }
+        let key = Position(3).bigEndianBytes
+        var frame = try scratch.value(scratch.log.log, key)
+        frame[frame.count - 1] ^= 1
+
+        try scratch.environment.read { try scratch.log.checkTail($0) }
+
+        try scratch.environment.write { [frame] in try $0.put(scratch.log.log, key, frame) }
+        let error = #expect(throws: LogError.self) {
+            try scratch.environment.read { try scratch.log.checkTail($0) }
+        }
+        #expect(error?.code == .corruptEvent && error?.position == Position(3))
+    }
+
     @Test func `a body that is gone is missed at its event`() throws {
         let scratch = try ScratchLog()
         try scratch.append([sampleEvent(1), event(text(3_000)), sampleEvent(3)])
