@@ -98,6 +98,10 @@ extension Journal {
         try put(try packer.end())
         let manifest = packer.manifest
         try environment.write { try self.snapshots.put(manifest, $0) }
+        // Soon nothing else may say what it says.
+        if let problem = try environment.read({ try snapshots.problem(of: manifest, $0) }) {
+            throw problem
+        }
         return manifest
     }
 

@@ -15,8 +15,11 @@ package import TidemarkStore
 /// The snapshots of one store.
 package struct Snapshots: Sendable {
     package static let tableNames = ["snapshots"]
-    /// The most bytes that a chunk may have before compression.
-    private static let chunkBytesMax = 64 << 20
+    /// More bytes than a chunk has before compression.
+    ///
+    /// A row goes whole into one, and no value of the store has more than 4 GiB. That a chunk is
+    /// what was written is checked before.
+    private static let chunkBytesMax = 8 << 30
     private static let manifestNumber = UInt32.max
 
     package let table: Table

@@ -59,6 +59,27 @@ import TidemarkViews
         }
     }
 
+    @Test func `has a row of any length`() throws {
+        let store = try ScratchStore()
+        try store.make(10, snapshots: 0)
+        let large = [UInt8](repeating: 7, count: 65 << 20)
+
+        try store.journal.environment.write { transaction in
+            try store.journal.snapshots.write(
+                at: Position(5), fingerprints: View.allFingerprints, transaction
+            ) { write in try write(.entity(EntityKey("tasks", "large")), large) }
+        }
+
+        let manifest = try #require(try store.snapshots().first)
+        var lengths: [Int] = []
+        try store.journal.environment.read { transaction in
+            try store.journal.snapshots.forEachRow(of: manifest, transaction) { _, value in
+                lengths.append(value.count)
+            }
+        }
+        #expect(lengths == [large.count])
+    }
+
     @Test func `is none without its manifest, and the next one removes what there is of it`() throws
     {
         let store = try ScratchStore()
