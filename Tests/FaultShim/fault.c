@@ -3,7 +3,8 @@
 //
 //   TIDEMARK_FAULT_CALLS   names of the calls that count: "pwrite fdatasync"
 //   TIDEMARK_FAULT_NUMBER  which of them fails, counted from 1; 0 or nothing: none
-//   TIDEMARK_FAULT_ERRNO   the errno it fails with; 0: the process is killed before the call
+//   TIDEMARK_FAULT_ERRNO   the errno it fails with; 0: the process is killed before the call; below
+//                          0: half of what it writes is written, and the next ones fail with -errno
 //   TIDEMARK_FAULT_MARK    a file that is made when it happened
 //
 // tidemark_fault_arm() lets the process itself say when the counting begins; tidemark_fault_seen()
@@ -46,31 +47,49 @@ __attribute__((constructor)) static void begin(void) {
     if (names && which) tidemark_fault_arm(names, atol(which), error ? atoi(error) : EIO);
 }
 
-// Whether this call is the one; errno is set then.
-static int fails(const char *name) {
+// Whether a call counts.
+static int counts(const char *name) {
     char word[32];
     if (atomic_load(&number) == 0) return 0;
     snprintf(word, sizeof word, " %s ", name);
-    if (!strstr(calls, word) || atomic_fetch_add(&seen, 1) + 1 != atomic_load(&number)) return 0;
+    return strstr(calls, word) != NULL;
+}
+
+// Whether this call is the one of which half is made, because there is no room for more.
+static int is_half(const char *name) {
+    if (failure >= 0 || !counts(name) || atomic_load(&seen) + 1 != atomic_load(&number)) return 0;
+    atomic_fetch_add(&seen, 1);
+    return 1;
+}
+
+// Whether this call is the one, or one after it where there is no room; errno is set then.
+static int fails(const char *name) {
+    if (!counts(name)) return 0;
+    long place = atomic_fetch_add(&seen, 1) + 1, first = atomic_load(&number);
+    if (failure < 0 ? place <= first : place != first) return 0;
     const char *mark = getenv("TIDEMARK_FAULT_MARK");
     if (mark) close(syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT, 0600));
     if (failure == 0) kill(getpid(), SIGKILL);
-    errno = failure;
+    errno = failure < 0 ? -failure : failure;
     return 1;
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
+    if (is_half("pwrite")) return NEXT(pwrite)(file, bytes, count / 2, at);
     return fails("pwrite") ? -1 : NEXT(pwrite)(file, bytes, count, at);
 }
 ssize_t pwrite64(int file, const void *bytes, size_t count, off_t at) {
+    if (is_half("pwrite")) return NEXT(pwrite64)(file, bytes, count / 2, at);
     return fails("pwrite") ? -1 : NEXT(pwrite64)(file, bytes, count, at);
 }
 ssize_t writev(int file, const struct iovec *parts, int count) {
+    if (is_half("pwrite")) return NEXT(writev)(file, parts, count / 2);
     return fails("pwrite") ? -1 : NEXT(writev)(file, parts, count);
 }
 ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at) {
+    if (is_half("pwrite")) return NEXT(pwritev)(file, parts, count / 2, at);
     return fails("pwrite") ? -1 : NEXT(pwritev)(file, parts, count, at);
 }
 int fdatasync(int file) { return fails("fdatasync") ? -1 : NEXT(fdatasync)(file); }

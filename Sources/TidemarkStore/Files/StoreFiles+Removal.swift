@@ -56,7 +56,9 @@ extension StoreFiles {
         let path = trimmed(directory) + removedSuffix
         removeShrinking(path)
         ContentFiles(of: path).removeAll()
-        for name in names + ["identity.json.new"] { try? Platform.remove(path + "/" + name) }
+        for name in names + ["identity.json.new", probeName] {
+            try? Platform.remove(path + "/" + name)
+        }
         try? Platform.removeDirectory(path)
     }
 

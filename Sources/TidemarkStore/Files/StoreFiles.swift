@@ -12,6 +12,8 @@ package enum StoreFiles {
 
     /// Every file of a store.
     static let names = ["data.mdb", "lock.mdb", "identity.json"]
+    /// A file that has this name for a moment, while it is looked whether there is room for more.
+    static let probeName = "data.mdb.probe"
 
     /// Makes sure that the directory is there, making it (0700) if that is allowed, and on a disk
     /// of this machine.

@@ -174,7 +174,31 @@ import CLMDB
         if let free = Platform.freeBytes(descriptor), free < 0x10000 {
             return .system(Platform.noSpace, during: error.during, "data.mdb")
         }
-        return error
+        guard let number = refusalOfMore else { return error }
+        return .system(number, during: error.during, "data.mdb")
+    }
+
+    /// What the system answers to 64 KiB more in the store's folder where it has no room for them,
+    /// as for a user who is over quota; nil where it has, or refuses them for another reason.
+    private var refusalOfMore: Int32? {
+        let path = StorePath.parent(of: dataPath) + "/" + StoreFiles.probeName
+        var noise: UInt32 = 1
+        let bytes = (0..<0x10000).map { _ in
+            noise = noise &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: noise >> 24)
+        }
+        do throws(SystemNumber) {
+            try Platform.remove(path)
+            let descriptor = try Platform.createFile(path)
+            defer { Platform.closeFile(descriptor) }
+            try Platform.remove(path)
+            try Platform.write(bytes, to: descriptor)
+            try Platform.sync(descriptor)
+            return nil
+        } catch {
+            let isFull = error.number == Platform.noSpace || error.number == Platform.overQuota
+            return isFull ? error.number : nil
+        }
     }
 
     /// Sizes and counters; call it with a transaction of this process open.

@@ -173,4 +173,21 @@ struct `when the n-th system call` {
             #expect(try await SyncTool.run("verify", store).code == 0)
         }
     }
+
+    @Test(.enabled(if: BuiltProgram.crashChild.isThere, "\(BuiltProgram.crashChild.missing)"))
+    func `that writes has no room for all of it, the disk is full until there is`() async throws {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let child = try #require(BuiltProgram.crashChild.path)
+            let ended = try await shim.run(child, ["opening", "quota", store])
+            #expect(ended.code == 0, "\(ended.complaints)")
+            #expect(
+                ended.text.split(separator: "\n").map(String.init) == [
+                    "written @3", "failed diskFull", "failed diskFull", "written @4",
+                ], "\(ended.text)")
+            #expect(try await SyncTool.run("verify", store).code == 0)
+            let names = try FileManager.default.contentsOfDirectory(atPath: store).sorted()
+            #expect(names == ["data.mdb", "identity.json", "lock.mdb"])
+        }
+    }
 }
