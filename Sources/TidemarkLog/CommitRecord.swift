@@ -66,9 +66,10 @@ extension CommitRecord {
         key.count == keyBytes && key[keyBytes - 1] == mark
     }
 
-    /// The position in such a key.
+    /// The position in such a key; nil where it is too short for one.
     static func position(_ key: Span<UInt8>) -> Position? {
-        Position(key.extracting(0..<Position.byteCount))
+        guard key.count >= Position.byteCount else { return nil }
+        return Position(key.extracting(0..<Position.byteCount))
     }
 
     /// The frame's bytes.

@@ -285,6 +285,16 @@ import TidemarkStore
         #expect(try lastBeyond(4 << 20) == nil)
     }
 
+    @Test func `a key of the log that is none ends the count of what is kept`() throws {
+        let (scratch, _, _) = try makeLog(events: 600, sealed: 300)
+        try scratch.environment.write { try $0.put(scratch.log.log, [0xFF], [1]) }
+
+        let found = try scratch.environment.read {
+            try scratch.log.lastBeyond(bytes: 1 << 30, $0)
+        }
+        #expect(found == nil)
+    }
+
     @Test func `a damaged event keeps what is before it from being dropped`() throws {
         let (scratch, ends, _) = try makeLog(events: 1_000, sealed: 900)
         try scratch.damageBlock(endingAt: 256)

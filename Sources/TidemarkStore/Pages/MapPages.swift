@@ -138,7 +138,7 @@ import CLMDB
         }
 
         /// Whether a pointer leads into a leaf that is the right one and whole: its nodes within
-        /// their bounds, its keys in order.
+        /// their bounds, its keys in order and as long as a key may be.
         func isWholeLeaf(_ pointer: UnsafeRawPointer?, isWriting: Bool) -> Bool {
             guard let pointer = unsafe pointer,
                 let page = unsafe page(of: pointer, isWriting: isWriting)
@@ -156,7 +156,9 @@ import CLMDB
                 let node = half(offset)
                 guard node >= upper, node + 8 <= Int(pageBytes) else { return false }
                 let count = half(node + 6)
-                guard node + 8 + count <= Int(pageBytes) else { return false }
+                guard Bounds.keyBytes.contains(count), node + 8 + count <= Int(pageBytes) else {
+                    return false
+                }
                 let key = unsafe UnsafeRawBufferPointer(start: page + node + 8, count: count)
                 if let before = unsafe before, unsafe !Self.precedes(before, key) { return false }
                 unsafe before = key

@@ -100,6 +100,31 @@ import TidemarkStore
         #expect(openingFailure()?.code == .damaged)
     }
 
+    @Test func `a leaf whose first key has no bytes is not read`() throws {
+        let data = try scratch.dataBytes()
+        var changed = 0
+        for start in stride(from: 2 * pageBytes, to: data.count, by: pageBytes) {
+            let page = PageImage(Array(data[start..<start + pageBytes]))
+            guard page.kind == .leaf, let first = page.nodes(of: .leaf)?.first,
+                page.bytes[first.key].elementsEqual(bigEndian(1))
+            else { continue }
+            try scratch.overwriteData(at: start + first.key.lowerBound - 2, [0, 0])
+            changed += 1
+        }
+        #expect(changed == 1)
+
+        let environment = try scratch.open()
+        let error = #expect(throws: StoreError.self) {
+            try environment.read { transaction in
+                try transaction.scan(environment.events, from: nil, prefix: [], reversed: false) {
+                    _, _ in true
+                }
+            }
+        }
+        #expect(error?.code == .damaged)
+        try environment.close()
+    }
+
     @Test func `some other file is refused`() throws {
         try Data(pattern(100_000)).write(to: URL(fileURLWithPath: scratch.dataFile))
 
