@@ -76,30 +76,50 @@ extension Environment {
             (options.readOnly || !options.tables.isEmpty)
                 && Set(options.tables).count == options.tables.count,
             "A store needs at least one table, and each table name only once.")
-        return try Registry.whileOpening { () throws(StoreError) in
-            guard !directory.isEmpty, !directory.utf8.contains(0) else {
-                throw StoreError(.invalidPath, during: "open", detail: "the path is empty")
+        while true {
+            let attempt = try Registry.whileOpening { () throws(StoreError) -> Attempt in
+                try openUnlessClosing(directory, options)
             }
-            let mayCreate = options.create && !options.readOnly
-            try StorePath.prepareDirectory(directory, mayCreate: mayCreate)
-            let dataPath = directory + "/data.mdb"
-            guard let identity = try StorePath.existingFile(dataPath) else {
-                guard mayCreate else {
-                    throw StoreError(.missing, during: "open", detail: "no \(dataPath)")
-                }
-                return try openFile(directory, options, isNew: true)
+            switch attempt {
+            case .opened(let environment): return environment
+            // Waited for where others can open: a read that the closing waits for may be about to.
+            case .closing(let identity): Registry.waitWhileClosing(identity)
             }
-            switch Registry.find(identity, refusing: { $0.objection(to: options) }) {
-            case .shared(let environment): return environment
-            case .refused(_, let error): throw error
-            case .absent: break
-            }
-            guard options.readOnly else {
-                try DataFile.check(dataPath)
-                return try openFile(directory, options, isNew: false)
-            }
-            return try openForReading(directory, options)
         }
+    }
+
+    private enum Attempt {
+        case opened(Environment)
+        /// The same file is being closed.
+        case closing(FileIdentity)
+    }
+
+    private static func openUnlessClosing(
+        _ directory: String, _ options: Options
+    ) throws(StoreError) -> Attempt {
+        guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            throw StoreError(.invalidPath, during: "open", detail: "the path is empty")
+        }
+        let mayCreate = options.create && !options.readOnly
+        try StorePath.prepareDirectory(directory, mayCreate: mayCreate)
+        let dataPath = directory + "/data.mdb"
+        guard let identity = try StorePath.existingFile(dataPath) else {
+            guard mayCreate else {
+                throw StoreError(.missing, during: "open", detail: "no \(dataPath)")
+            }
+            return .opened(try openFile(directory, options, isNew: true))
+        }
+        switch Registry.find(identity, refusing: { $0.objection(to: options) }) {
+        case .shared(let environment): return .opened(environment)
+        case .refused(_, let error): throw error
+        case .closing: return .closing(identity)
+        case .absent: break
+        }
+        guard options.readOnly else {
+            try DataFile.check(dataPath)
+            return .opened(try openFile(directory, options, isNew: false))
+        }
+        return .opened(try openForReading(directory, options))
     }
 
     /// How often it is looked again, for a second, whether a new data file has its lock.mdb.

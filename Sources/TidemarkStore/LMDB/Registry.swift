@@ -14,6 +14,8 @@ enum Registry {
         /// Open, and why it can't be shared. Carries the environment so that it isn't released
         /// under the lock.
         case refused(Environment, StoreError)
+        /// It is being closed.
+        case closing
     }
 
     private struct Entry {
@@ -34,16 +36,26 @@ enum Registry {
         }
     }
 
-    /// Looks a file up, and waits while it is being closed.
+    /// Looks a file up.
     static func find(
         _ identity: FileIdentity, refusing objection: (Environment) -> StoreError?
     ) -> Finding {
-        entries.waitUntil { entries in
+        entries.withLock { entries -> Finding in
             guard let entry = entries[identity] else { return .absent }
-            guard !entry.isClosing, let environment = entry.environment else { return nil }
+            guard !entry.isClosing, let environment = entry.environment else { return .closing }
             if let error = objection(environment) { return .refused(environment, error) }
             entries[identity]?.openings += 1
             return .shared(environment)
+        }
+    }
+
+    /// Blocks while a file is being closed.
+    static func waitWhileClosing(_ identity: FileIdentity) {
+        // Where it is open, its environment is carried out, not to be released under the lock.
+        _ = entries.waitUntil { entries -> [Environment]? in
+            guard let entry = entries[identity] else { return [] }
+            guard !entry.isClosing, let environment = entry.environment else { return nil }
+            return [environment]
         }
     }
 

@@ -63,6 +63,30 @@ import TidemarkStore
         #expect(try environment.info().readers <= 32)
     }
 
+    @Test func `a read opens other stores while its own is being closed and opened again`() throws {
+        let (environment, path, other) = (environment, scratch.store, scratch.path + "/other")
+        let isReading = Monitored(false)
+        let ended = Monitored(0)
+        onNewThread {
+            try environment.read { _ in
+                isReading.set(true)
+                for _ in 0..<100 { try Environment.open(at: other, .small).close() }
+            }
+            ended.update { $0 += 1 }
+        }
+        isReading.wait { $0 }
+        onNewThread {
+            try environment.close()
+            ended.update { $0 += 1 }
+        }
+        onNewThread {
+            try Environment.open(at: path, .small).close()
+            ended.update { $0 += 1 }
+        }
+
+        ended.wait { $0 == 3 }
+    }
+
     @Test func `the thirty-third reader waits for the first to leave`() throws {
         let environment = environment
         let inside = Monitored(0)
