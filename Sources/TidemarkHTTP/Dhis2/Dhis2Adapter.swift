@@ -247,7 +247,8 @@ public struct Dhis2Adapter: ServerAdapter {
             if let after { query.append("\(dialect.since)=\(Self.escape(after))") }
         } else {
             query.append("fields=:owner")
-            query.append("order=lastUpdated:desc")
+            // Import gives many the same time, in which a page could end.
+            query.append("order=lastUpdated:desc&order=id:asc")
             if let after { query.append("filter=lastUpdated:ge:\(Self.escape(after))") }
         }
         query.append("page=\(try Self.number(page))")

@@ -236,6 +236,7 @@ extension Dhis2Adapter {
         if items.count >= pageSize(of: collection) || !items.isEmpty && Self.tellsOfMore(body) {
             result.next = String(try Self.number(page) + 1)
         }
+        result.total = Self.total(body)
         // Of no change there is no time; the list goes on where it did.
         result.cursor = latest.map { Revision($0.text) } ?? after
         if latest == nil, hasAhead, let date {
@@ -252,6 +253,11 @@ extension Dhis2Adapter {
     private static func tellsOfMore(_ body: [UInt8]) -> Bool {
         guard let pager = JSON.value("pager", of: body) else { return false }
         return pager["isLastPage"] == .bool(false) || pager["nextPage"]?.stringValue != nil
+    }
+
+    /// How many objects a list has, which metadata says by itself.
+    private static func total(_ body: [UInt8]) -> Int? {
+        JSON.value("pager", of: body)?["total"]?.int64Value.flatMap { Int(exactly: $0) }
     }
 
     /// The objects that were asked for; what else a server gives is none of them.

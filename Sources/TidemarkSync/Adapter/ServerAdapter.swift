@@ -32,7 +32,10 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// Then the page of a call is its number, from 2 on, and its size is the call's
     /// ``CollectionModel/pageSize``: a list with a limit is asked for by pages of fitting sizes,
-    /// and one of which a page failed goes on with the page behind it.
+    /// and one of which a page failed goes on with the page behind it. Where a page names what one
+    /// before it named, or its ``ListPage/total`` is less than that of the one before, something
+    /// may have moved past a page unseen: the list is asked for once more, by pages of twice the
+    /// size, and nothing follows from what it does not name where that happens again.
     public var numberedPages: Int?
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int

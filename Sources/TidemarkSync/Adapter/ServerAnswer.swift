@@ -257,6 +257,9 @@ public struct ListPage: Sendable, Hashable {
     public var cursor: Revision?
     /// Whether the cursor is the end of this page, so that the last page's counts.
     public var movesCursor: Bool
+    /// How many entities all pages of the list have, where pages have numbers and the server says
+    /// so: if there are fewer than the page before it said, something moved past a page.
+    public var total: Int?
     /// Of a folder's list: whether it may leave out what is there, so that nothing follows from
     /// what it does not name.
     public var isPartial = false

@@ -20,7 +20,44 @@ package struct Absent: Sendable, Hashable {
     }
 }
 
+/// What becomes of the entities that a list of everything did not name.
+package enum Sweep: Sendable, Hashable {
+    /// Nothing: there are none, or nothing can be concluded.
+    case none
+    /// The server is asked about each of them.
+    case asked
+    /// They are deleted.
+    case deleted
+    /// The user is asked first.
+    case held
+    /// They are hidden: the user has no access to them.
+    case outOfReach
+}
+
 extension Listing {
+    /// Decides about the entities that it did not name.
+    package func sweep(absent ids: [String]) -> Sweep {
+        guard isWhole, collection.isSwept, !ids.isEmpty, walk?.isUnsure != true else {
+            return .none
+        }
+        if collection.access.hidesAbsent {
+            return isDoubtful || shifts.areThere ? .none : .outOfReach
+        }
+        // What is not named may have moved past a page: only the answer about it tells.
+        if shifts.areThere {
+            return ids.count <= Self.readBackMax && !isReadBack ? .asked : .none
+        }
+        // What the user deleted here with its folder is no question.
+        let others = inQuestion(ids)
+        if others.isEmpty { return .deleted }
+        // A share that is not mounted looks like a tree whose only file was deleted.
+        let isMuch = SweepRule.asksFirst(
+            absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
+        // At the path of one that is gone there may be another.
+        if !isMuch, ids.count <= Self.readBackMax, !isReadBack, walk == nil { return .asked }
+        return isMuch || isDoubtful ? .held : .deleted
+    }
+
     /// The entities that a finished list of everything did not name and that are deleted, held or
     /// hidden.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
@@ -32,6 +69,7 @@ extension Listing {
         // What went with a deleted folder goes once the others are settled.
         case .held: Absent(ids: inQuestion(ids), isHeld: true)
         case .deleted: Absent(ids: ids)
+        case .asked where shifts.areThere: Absent()
         // There were more when the list ended, or the server's time was in doubt.
         case .asked: Absent(ids: ids, isHeld: isDoubtful)
         }

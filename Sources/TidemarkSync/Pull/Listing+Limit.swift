@@ -3,6 +3,11 @@
 //   a limit of its own     pages up to it → complete
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
 //   a page that failed     the page behind it, up to three → not complete
+//   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
+//                          failed, nothing follows from what they did not name
+//
+// Pages are cut out of an order that may leave entities equal, and out of entities that come and
+// go: what a server without cursors has moves past a page then, unseen.
 
 import TidemarkEvents
 import TidemarkRules
@@ -62,6 +67,90 @@ extension Listing {
         case .malformed: return true
         default: return failure.isServers
         }
+    }
+}
+
+/// What shows that something moved past a page with a number: one names what a page before it
+/// named, or there are fewer entities than there were.
+struct PageShifts: Sendable, Hashable {
+    /// What the pages since the first one named.
+    var named: Set<ExactString> = []
+    /// How many entities there are, as the last page said.
+    private var total: Int?
+    /// Whether something moved.
+    private(set) var areThere = false
+    /// Whether all pages are asked for once more.
+    private(set) var isAgain = false
+    /// Whether they are, or were.
+    private(set) var isListedAgain = false
+    /// How many pages there were before that.
+    private(set) var pages = 0
+
+    /// Whether a page shows that something moved.
+    func areShown(by page: ListPage, naming named: Set<ExactString>) -> Bool {
+        isLess(page) || !self.named.isDisjoint(with: named)
+    }
+
+    private func isLess(_ page: ListPage) -> Bool {
+        guard let total, let now = page.total else { return false }
+        return now < total
+    }
+
+    mutating func took(_ page: ListPage) {
+        if isLess(page) { areThere = true }
+        total = page.total ?? total
+    }
+
+    mutating func took(_ named: Set<ExactString>) {
+        if !self.named.isDisjoint(with: named) { areThere = true }
+        self.named.formUnion(named)
+    }
+
+    /// The next page is the first one again.
+    mutating func turnedBack() { (named, total, isAgain) = ([], nil, false) }
+
+    /// All pages are asked for once more.
+    mutating func begunAgain(behind pages: Int) {
+        (areThere, isAgain, isListedAgain, self.pages) = (false, true, true, pages)
+    }
+
+    /// They end at one that failed.
+    mutating func cutShort() { areThere = true }
+}
+
+extension Listing {
+    /// Whether it goes over pages with numbers to the last one.
+    var isByNumber: Bool {
+        numberedPages != nil && limit == nil && walk == nil && window == nil
+    }
+
+    /// How many entities a page has where all are asked for once more: the same pages would show
+    /// the same of what the server's order leaves equal.
+    var pageSizeAgain: Int? {
+        shifts.isAgain ? numberedPages.map { $0 * 2 } : nil
+    }
+
+    /// Whether all pages are asked for once more after this one, if it is the last.
+    func beginsAgain(after page: ListPage, _ news: PageResult) -> Bool {
+        guard isByNumber, !shifts.isListedAgain else { return false }
+        return shifts.areThere || shifts.areShown(by: page, naming: news.named)
+    }
+
+    /// Asks for all pages once more where something moved past one of them; false where nothing
+    /// did, or they were asked for twice.
+    ///
+    /// The list's cursor stays that of the first page that came.
+    package mutating func beginAgain() -> Bool {
+        guard isByNumber, shifts.areThere, !shifts.isListedAgain else { return false }
+        turnBack()
+        shifts.begunAgain(behind: pages)
+        return true
+    }
+
+    /// Ends at a page that failed while all were asked for once more: what came before is there.
+    mutating func endAgain() {
+        (next, isPaging) = (nil, false)
+        shifts.cutShort()
     }
 }
 

@@ -84,6 +84,8 @@ package struct Listing: Sendable, Hashable {
     package internal(set) var isSharing = false
     /// How many entities a page usually has, where pages have numbers; nil where they have none.
     var numberedPages: Int?
+    /// Whether something moved past one of its pages with numbers.
+    var shifts = PageShifts()
 
     /// What it names that can't be read, by name.
     package private(set) var unreadable: Set<ExactString> = []
@@ -188,6 +190,8 @@ package struct Listing: Sendable, Hashable {
             if let numbered {
                 asked.pageSize = numbered.size
                 page = numbered.number == 1 ? nil : String(numbered.number)
+            } else if let pageSizeAgain {
+                asked.pageSize = pageSizeAgain
             }
             return target.parameters.isEmpty
                 ? .list(asked, after: after, page: page)
@@ -203,7 +207,7 @@ package struct Listing: Sendable, Hashable {
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
         page.next == nil && walk == nil && failure == nil && !isAtLimit(page) && spans.count <= 1
             && !(isSharing && isFull(with: page)) && wanted.isEmpty
-            && news.wanted.isEmpty && !needsPass
+            && !beginsAgain(after: page, news) && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
@@ -256,6 +260,7 @@ package struct Listing: Sendable, Hashable {
         unnamed.subtract(news.named)
         ahead.removeAll { news.named.contains(ExactString($0)) }
         wanted += news.wanted
+        if isByNumber { shifts.took(news.named) }
         guard let step = news.step else { return }
         unnamed.formUnion(step.missing.map { ExactString($0) })
         walk?.took(step)
@@ -265,7 +270,7 @@ package struct Listing: Sendable, Hashable {
     /// The list without its entities, of which there may be very many: what ``turn(_:_:)`` changes.
     var withoutEntities: Listing {
         var list = self
-        (list.unnamed, list.ahead, list.wanted) = ([], [], [])
+        (list.unnamed, list.ahead, list.wanted, list.shifts.named) = ([], [], [], [])
         list.walk = walk?.withoutEntities
         return list
     }
@@ -275,6 +280,7 @@ package struct Listing: Sendable, Hashable {
         swap(&unnamed, &before.unnamed)
         swap(&ahead, &before.ahead)
         swap(&wanted, &before.wanted)
+        swap(&shifts.named, &before.shifts.named)
         swap(&walk, &before.walk)
     }
 
@@ -285,6 +291,7 @@ package struct Listing: Sendable, Hashable {
         (isAsked, isResuming) = (true, false)
         let named = named(by: page)
         if let numbered { passed += numbered.needed }
+        if isByNumber { shifts.took(page) }
         pages += 1
         count += named
         if number == 0 || page.movesCursor { cursor = page.cursor }
@@ -308,7 +315,7 @@ package struct Listing: Sendable, Hashable {
         samePages = isSame ? samePages + 1 : 0
         guard samePages <= Self.samePagesMax else { return .malformed(samePage) }
         namedLast = news.named
-        guard walk != nil || pages < collection.pagesMax else {
+        guard walk != nil || pages - shifts.pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
         return nil
@@ -426,11 +433,17 @@ package struct Listing: Sendable, Hashable {
         needsPass = false
         after = cursor
         number = 0
-        next = nil
-        (seen, namedLast) = ([], [])
-        isPaging = true
+        turnBack()
         isPassEmpty = true
         return true
+    }
+
+    /// Goes to the first page once more.
+    mutating func turnBack() {
+        next = nil
+        (seen, namedLast) = ([], [])
+        shifts.turnedBack()
+        isPaging = true
     }
 
     /// The entities that a list of everything should have named, in the order of their ids: those
@@ -443,38 +456,5 @@ package struct Listing: Sendable, Hashable {
             else { return false }
             return row.asOf.map { $0 <= asOf } ?? true
         }
-    }
-}
-
-/// What becomes of the entities that a list of everything did not name.
-package enum Sweep: Sendable, Hashable {
-    /// Nothing: there are none, or nothing can be concluded.
-    case none
-    /// The server is asked about each of them.
-    case asked
-    /// They are deleted.
-    case deleted
-    /// The user is asked first.
-    case held
-    /// They are hidden: the user has no access to them.
-    case outOfReach
-}
-
-extension Listing {
-    /// Decides about the entities that it did not name.
-    package func sweep(absent ids: [String]) -> Sweep {
-        guard isWhole, collection.isSwept, !ids.isEmpty, walk?.isUnsure != true else {
-            return .none
-        }
-        if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
-        // What the user deleted here with its folder is no question.
-        let others = inQuestion(ids)
-        if others.isEmpty { return .deleted }
-        // A share that is not mounted looks like a tree whose only file was deleted.
-        let isMuch = SweepRule.asksFirst(
-            absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
-        // At the path of one that is gone there may be another.
-        if !isMuch, ids.count <= Self.readBackMax, !isReadBack, walk == nil { return .asked }
-        return isMuch || isDoubtful ? .held : .deleted
     }
 }

@@ -169,9 +169,10 @@ extension SyncMachine {
             return nil
         }
         list.endWalk()
-        let isNextPass = list.beginNextPass()
+        let isAgain = list.beginAgain()
+        let isNextPass = isAgain ? false : list.beginNextPass()
         state = .listing(list)
-        if isNextPass, let call = list.call { return perform(.list(call)) }
+        if isAgain || isNextPass, let call = list.call { return perform(.list(call)) }
         return list.isReadBack || list.unnamed.isEmpty
             ? finish(list, absent: []) : look(.absent(list))
     }

@@ -241,7 +241,9 @@ extension SyncMachine {
     mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
         case .list:
-            if list?.goesOn(after: failure) == true {
+            if list?.shifts.isAgain == true {
+                change { $0.endAgain() }
+            } else if list?.goesOn(after: failure) == true {
                 change { $0.pass(failure) }
             } else {
                 pauseList(failure)

@@ -50,7 +50,8 @@ import TidemarkSync
                 == "/api/tracker/trackedEntities/t%2F1?fields=*,!programOwners")
         #expect(
             try new.request(for: .list(CollectionModel("programs"), after: nil, page: nil)).path
-                == "/api/programs?fields=:owner&order=lastUpdated:desc&page=1&pageSize=50")
+                == "/api/programs?fields=:owner&order=lastUpdated:desc&order=id:asc"
+                + "&page=1&pageSize=50")
         let later = ServerCall.list(
             CollectionModel("programs"), after: Revision("2026-01-01T10:00:00.123"), page: "2")
         #expect(

@@ -190,6 +190,99 @@ import TidemarkViews
         }
     }
 
+    /// An engine that reads units by fifty, of which there are 120 with one time of change.
+    private func withUnits(
+        _ body: (Dhis2Device, Dhis2Server) async throws -> Void
+    ) async throws {
+        let clock = ManualClock()
+        var model = Dhis2ServerModel(.v41)
+        model.acceptsAnyID = true
+        let server = Dhis2Server(model, clock: clock)
+        for number in 100..<220 {
+            server.put("organisationUnits/u\(number)", #"{"name":"Unit"}"#)
+        }
+        let device = try Dhis2Device(
+            of: server, over: server,
+            model: SyncModel(
+                name: "units",
+                collections: [CollectionModel("organisationUnits", pageSize: 50, pushes: [])]),
+            dependencies: .seeded(1, clock: clock, movesClock: true))
+        try await device.lendAndVerify { try await body($0, server) }
+    }
+
+    @Test func `brings all metadata of one time, in whatever order pages have what is equal`()
+        async throws
+    {
+        try await withUnits { device, server async throws in
+            server.withModel { $0.mixesTies = true }
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device, "organisationUnits") == (100..<220).map { "u\($0)" })
+            let lists = server.requestLog.filter { $0.path.contains("organisationUnits?") }
+            #expect(lists.count == 3)
+        }
+    }
+
+    @Test func `lists metadata once more of which some went between two pages`() async throws {
+        try await withUnits { device, server async throws in
+            let wire = LosingWire(server: server, key: "organisationUnits/u100")
+            let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+
+            #expect(try await engine.sync().isSynced)
+
+            let here = try live(device, "organisationUnits")
+            #expect(here.contains("u150"), "it moved from the second page to the first one")
+            let lists = server.requestLog.filter { $0.path.contains("organisationUnits?") }
+            #expect(lists.count == 5, "three pages of 50, and then two of 100")
+
+            #expect(try await engine.sync(.userRequested, full: true).isSynced)
+            #expect(try live(device, "organisationUnits") == (101..<220).map { "u\($0)" })
+            await engine.stop()
+        }
+    }
+
+    @Test func `brings all patients of one time, in whatever order pages have what is equal`()
+        async throws
+    {
+        try await with(.v41, [Self.people]) { device, server async throws in
+            put(patients: 2...60, server)
+            server.withModel { $0.mixesTies = true }
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device, "trackedEntities").count == 60)
+            let lists = server.requestLog.filter { $0.path.contains("trackedEntities?") }
+            #expect(lists.count == 3, "two pages of 50, and then one of 100")
+        }
+    }
+
+    @Test func `concludes nothing from lists whose pages name something twice each time`()
+        async throws
+    {
+        try await with(.v41, [Self.people]) { device, server async throws in
+            put(patients: 2...250, server)
+            #expect(try await device.sync().isSynced)
+            #expect(try live(device, "trackedEntities").count == 250)
+            server.withModel { $0.mixesTies = true }
+
+            let outcome = try await device.engine.sync(.userRequested, full: true)
+
+            #expect(outcome.isSynced, "\(outcome)")
+            #expect(try live(device, "trackedEntities").count == 250)
+        }
+    }
+
+    private func put(patients: ClosedRange<Int>, _ server: Dhis2Server) {
+        for number in patients {
+            server.put(
+                "trackedEntities/t\(number)",
+                #"{"trackedEntityType":"Person00001","orgUnit":"\#(Self.unit)"}"#)
+        }
+    }
+
     @Test func `keeps what a list about no program may not show, as its owner may be another`()
         async throws
     {
@@ -242,5 +335,18 @@ import TidemarkViews
                 body: Array(#"{"status":"ERROR","message":"Unauthorized"}"#.utf8))
             #expect(wrong == .failure(.unauthorized))
         }
+    }
+}
+
+/// Has a server lose something before it is asked for a second page.
+private struct LosingWire: Transport {
+    let server: Dhis2Server
+    let key: String
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        if request.path?.contains("page=2&") == true { server.delete(key) }
+        return try await server.send(request, body: body, limits: limits)
     }
 }

@@ -230,6 +230,7 @@ extension Dhis2ServerModel {
         guard let order = query.list("order").first else { return newest }
         let parts = order.split(separator: ":").map(String.init)
         let isDown = parts.count > 1 && parts[1].lowercased() == "desc"
+        let mixing = try mixesTies ? query.page() : nil
         let known: Set = [
             "created", "createdAt", "lastUpdated", "updatedAt", "enrolledAt", "enrollmentDate",
             "occurredAt", "eventDate", "scheduledAt", "dueDate", "event", "enrollment",
@@ -240,6 +241,9 @@ extension Dhis2ServerModel {
         }
         return records.sorted { left, right in
             let (one, other) = (key(left, member), key(right, member))
+            if one == other, let mixing {
+                return mixing.tie(left.id) < mixing.tie(right.id)
+            }
             if one == other {
                 return isDown ? left.sequence > right.sequence : left.sequence < right.sequence
             }

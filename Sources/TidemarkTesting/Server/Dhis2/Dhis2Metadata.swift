@@ -81,12 +81,13 @@ extension Dhis2ServerModel {
         let filters = try call.query.all("filter").map { text throws(Dhis2Rejection) in
             try Dhis2Filter(text)
         }
+        let page = try call.query.page()
         let found = ordered(
             (metadata[resource] ?? []).map { wire($0) }
-                .filter { object in filters.allSatisfy { $0.passes(object, time) } }, call.query)
+                .filter { object in filters.allSatisfy { $0.passes(object, time) } }, call.query,
+            page)
         let fields = Dhis2Fields(call.query.text("fields") ?? "id,displayName")
         var answer = JSONObject()
-        let page = try call.query.page()
         if let page {
             answer["pager"] = [
                 "page": .integer(Int64(page.number)), "total": .integer(Int64(found.count)),
@@ -114,16 +115,26 @@ extension Dhis2ServerModel {
         return single.prefix(1).uppercased() + single.dropFirst()
     }
 
-    /// By the first property of `order`, or by name; what is equal keeps its place.
-    private func ordered(_ rows: [JSONObject], _ query: Dhis2Query) -> [JSONObject] {
-        let order = query.list("order").first?.split(separator: ":") ?? []
-        let member = order.first.map(String.init) ?? "displayName"
-        let isDown = order.count > 1 && order[1].lowercased() == "desc"
-        let key = { (row: JSONObject) in row[member]?.stringValue ?? "" }
+    /// By the properties of `order`, or by name; what is equal keeps its place, or is mixed.
+    private func ordered(
+        _ rows: [JSONObject], _ query: Dhis2Query, _ page: Dhis2Page?
+    ) -> [JSONObject] {
+        let named = query.list("order").map { order in
+            order.split(separator: ":").map(String.init)
+        }
+        let orders = named.isEmpty ? [["displayName"]] : named
+        let mixing = mixesTies ? page : nil
+        func text(_ row: JSONObject, _ member: String) -> String { row[member]?.stringValue ?? "" }
         let places = rows.indices.sorted { left, right in
-            let (one, other) = (key(rows[left]), key(rows[right]))
-            if one == other { return left < right }
-            return isDown ? one > other : one < other
+            for order in orders {
+                let member = order.first ?? "displayName"
+                let (one, other) = (text(rows[left], member), text(rows[right], member))
+                guard one != other else { continue }
+                let isDown = order.count > 1 && order[1].lowercased() == "desc"
+                return isDown ? one > other : one < other
+            }
+            guard let mixing else { return left < right }
+            return mixing.tie(text(rows[left], "id")) < mixing.tie(text(rows[right], "id"))
         }
         return places.map { rows[$0] }
     }

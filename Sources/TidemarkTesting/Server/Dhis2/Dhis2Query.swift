@@ -73,6 +73,16 @@ struct Dhis2Page: Sendable, Hashable {
 
     func pages(of total: Int) -> Int { max(1, (total + size - 1) / size) }
 
+    /// The place of a row among equal ones, which is another one on each page.
+    func tie(_ id: String) -> UInt64 {
+        var hash: UInt64 = 14_695_981_039_346_656_037
+        for byte in "\(number)/\(size)/\(id)".utf8 {
+            hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
+        }
+        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        return (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
+    }
+
     /// Whether no row follows.
     func isLast(of total: Int) -> Bool { number >= pages(of: total) }
 }
