@@ -50,6 +50,7 @@ public struct WebDAVAdapter: ServerAdapter {
         var traits = ServerTraits(sendsChanges: true)
         traits.hasPaths = true
         traits.keptByMoves = ["size"]
+        traits.lengthField = "size"
         traits.triesPreconditions = !heedsPreconditions
         return traits
     }

@@ -44,12 +44,17 @@ package struct FetchFacts: Sendable, Hashable {
     package var encoding: String?
     /// The version that the file must be of; nil for any.
     package var version: String?
+    /// How many bytes it has in that version; nil where no list says so.
+    package var listed: UInt64?
     /// Whether the answer is HTML.
     package var isPage = false
     /// How many bytes of it were written.
     package var written: UInt64 = 0
 
     package init() {}
+
+    /// Whether what came without a version has another length than the file.
+    fileprivate var isOfOtherLength: Bool { tag == nil && listed.map { $0 != written } ?? false }
 
     /// Whether the file is not there any more in the version that it must be of.
     fileprivate var tellsOtherVersion: Bool {
@@ -114,6 +119,8 @@ package enum TransferRule {
         // A page without a version may be another's than the file's.
         case 200 where facts.isPage && facts.tag == nil && progress.doubts < doubtsMax:
             return (.failed, nil)
+        // As often as it comes.
+        case 200 where facts.isOfOtherLength && !isEncoded(facts): return (.failed, nil)
         case 200:
             if let said, said > bytesMax { return (.refused, said) }
             if let said, said != facts.written { return (.failed, nil) }

@@ -112,6 +112,11 @@ public struct ServerTraits: Sendable, Hashable {
     /// of its own, as its size: one that came with another value is another file, also where it has
     /// the version of one that is missing.
     public var keptByMoves: [String] = []
+    /// The field of a file's document with the length of its content in bytes, in a tree by paths;
+    /// nil where none has it.
+    ///
+    /// What comes in the place of a file and has another length is none then.
+    public var lengthField: String?
     /// Whether it has to be found out if the server heeds the preconditions of writes.
     ///
     /// The first small upload of something new that the server takes is sent once more then: a

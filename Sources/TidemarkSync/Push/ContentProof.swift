@@ -5,6 +5,9 @@
 //   a beginning of the bytes   what a broken upload left of ours: it is sent again
 //   other bytes                another client's
 //
+// What has another length than the server tells of the file is none of these: a page that came in
+// its place, after which it is asked for once more, later.
+//
 // The same is asked where an answer told no version: whether the content is the one of before, on
 // which another that waits was made.
 //
@@ -26,6 +29,8 @@ package struct ContentProof: Sendable, Hashable {
     package var bytes: Int
     /// What the server says of the entity.
     package var record: ServerRecord
+    /// How many bytes the file has by that; nil where it does not say.
+    package var listed: Int64?
     /// Whether the write was to make it.
     package var isMade: Bool
     /// The question for the entity, about whose file this is.
@@ -56,6 +61,17 @@ package struct ContentProof: Sendable, Hashable {
 
     /// The one member of a comparison.
     private static let member = "content"
+
+    /// Whether what came has the length that the server tells of the file.
+    func isListed(_ bytes: UInt64) -> Bool { listed.map { $0 == Int64(clamping: bytes) } ?? true }
+
+    /// Whether the file is longer than ours, or may be.
+    var mayBeLonger: Bool { listed.map { $0 > Int64(clamping: bytes) } ?? true }
+
+    /// The answer where what came is not the file: nothing stands in it.
+    static func answerWithoutFile(_ head: HTTPResponse) -> TransportResponse {
+        TransportResponse(response: head, body: [])
+    }
 
     /// The answer in which a comparison stands for the file that came.
     static func answer(_ finding: Finding, _ head: HTTPResponse) -> TransportResponse {
@@ -89,6 +105,14 @@ package struct ContentProof: Sendable, Hashable {
 
     private func isOfVersion(_ tag: String) -> Bool {
         record.revision.map { EntityTag.isSame($0.description, tag) } ?? true
+    }
+}
+
+extension ServerAdapter {
+    /// How many bytes a file has, as a record says.
+    fileprivate func listedLength(of record: ServerRecord) -> Int64? {
+        guard let field = traits.lengthField, let document = record.document else { return nil }
+        return JSON.value(field, of: document)?.int64Value
     }
 }
 
@@ -147,7 +171,8 @@ extension ViewReader {
         }
         return ContentProof(
             key: key, attempt: attempt, digest: file.digest, bytes: file.bytes, record: record,
-            isMade: isMade, call: .read(collection, id: path),
+            listed: adapter.listedLength(of: record), isMade: isMade,
+            call: .read(collection, id: path),
             request: ServerRequest(method: .get, path: place, headers: headers),
             checksums: adapter.checksumRequest(of: record, at: path))
     }

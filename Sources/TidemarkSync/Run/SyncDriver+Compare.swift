@@ -56,13 +56,18 @@ extension LiveHost {
         do throws(TransportError) {
             answer = try await transport.transfer(head, body: nil, into: file, limits: limits)
         } catch  where error.code == .tooLarge {
+            guard proof.mayBeLonger else {
+                return ContentProof.answerWithoutFile(HTTPResponse(status: .ok))
+            }
             return ContentProof.answer(.other, HTTPResponse(status: .ok))
         }
         guard answer.response.status == .ok, answer.written != nil else {
             return TransportResponse(response: answer.response, body: answer.body)
         }
         do {
-            let finding = try finding(proof, files, part)
+            guard let finding = try finding(proof, files, part) else {
+                return ContentProof.answerWithoutFile(answer.response)
+            }
             return ContentProof.answer(finding, answer.response)
         } catch { throw TransportError(file: error) }
     }
@@ -91,11 +96,13 @@ extension LiveHost {
         } catch { throw TransportError(file: error) }
     }
 
+    /// What came; nil where it has not the length of the file.
     private func finding(
         _ proof: ContentProof, _ files: ContentFiles, _ part: String
-    ) throws -> ContentProof.Finding {
+    ) throws -> ContentProof.Finding? {
         let came = try files.content(ofPart: part)
         if came.digest == proof.digest { return .same }
+        guard proof.isListed(came.bytes) else { return nil }
         guard came.bytes < UInt64(clamping: proof.bytes),
             try files.bytes(of: proof.digest) == UInt64(clamping: proof.bytes)
         else { return .other }

@@ -190,6 +190,7 @@ extension RequestAnswered {
         facts.length = field("Content-Length")
         facts.encoding = field("Content-Encoding")
         facts.version = plan.version
+        facts.listed = plan.length
         facts.isPage = isPage
         facts.written = file.bytes
         let (result, total) = TransferRule.result(

@@ -37,7 +37,8 @@ extension RowReading {
             isPartGone = try isGone(part, bytes)
             return isPartGone
         }
-        guard let plan = next else { return nil }
+        guard var plan = next else { return nil }
+        plan.length = try listedLength(of: plan, adapter)
         let entity = try plan.key.map { key in
             EntityKey(key.collection, try serverID(of: key))
         }
@@ -58,6 +59,21 @@ extension RowReading {
             .requestSent, recordedAt: now, key: plan.key, collection: plan.source.collection,
             asOf: last, json: request.encoded)
         return (event, plan, address)
+    }
+}
+
+extension RowReading {
+    /// How many bytes a list told of the file that is asked for, in the version that it must be of;
+    /// nil where none did.
+    package func listedLength(
+        of plan: TransferPlan, _ adapter: any ServerAdapter
+    ) throws -> UInt64? {
+        guard plan.version != nil, let field = adapter.traits.lengthField, let key = plan.key else {
+            return nil
+        }
+        let row = try entity(at: .entity(key))
+        guard !row.isAssumed else { return nil }
+        return JSON.value(field, of: row.base)?.int64Value.flatMap { UInt64(exactly: $0) }
     }
 }
 

@@ -18,6 +18,8 @@ package struct TransferPlan: Sendable, Hashable {
     package var tag: String?
     /// The version that the file must be of, as a list told it; nil for any.
     package var version: String?
+    /// How many bytes it has in that version, as a list told it; nil where none did.
+    package var length: UInt64?
     /// The part file in which the bytes before are; nil where a new one begins.
     package var part: String?
     /// The SHA-256 that the file must have, in small digits; nil where the entity tells none.

@@ -153,6 +153,26 @@ private func result(
         #expect(result(answer) == .whole)
     }
 
+    @Test("is never believed where it has no version, and another length than the file by a list")
+    func ofOtherLength() {
+        var answer = facts(200, written: 7)
+        answer.isPage = true
+        answer.listed = 5
+        var before = FetchProgress()
+        before.doubts = 9
+        #expect(result(answer, before) == .failed)
+        answer.isPage = false
+        #expect(result(answer) == .failed)
+        answer.encoding = "br"
+        #expect(result(answer) == .whole, "what came is another form of it")
+        answer.encoding = nil
+        answer.tag = "\"a\""
+        #expect(result(answer) == .whole, "it is of that version")
+        answer.tag = nil
+        answer.listed = 7
+        #expect(result(answer) == .whole)
+    }
+
     @Test("brings nothing where it is longer or shorter than it says")
     func otherLength() {
         #expect(result(facts(200, length: "5", written: 9)) == .failed)
