@@ -21,8 +21,12 @@ extension CalDAVAdapter {
             case .fetch(let collection, let ids) where ids.count > 1:
                 return try fetched(collection, ids, status, body)
             case .fetch(let collection, let ids):
-                let record = try alone(collection, ids.first ?? "", response, body)
-                return .records(record.map { [$0] } ?? [])
+                guard let record = try alone(collection, ids.first ?? "", response, body) else {
+                    // A list has just named it, and whoever answers in the server's place says so
+                    // of anything.
+                    throw Self.refused(status, body)
+                }
+                return .records([record])
             case .read(let collection, let id):
                 return try alone(collection, id, response, body).map { .record($0) } ?? .absent
             case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
@@ -128,7 +132,7 @@ extension CalDAVAdapter {
     // MARK: Items
 
     /// The items, all of which must be there: the list has just named them, and that one is gone
-    /// only the answer about it alone tells.
+    /// the next one tells.
     private func fetched(
         _ collection: CollectionModel, _ ids: [String], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {

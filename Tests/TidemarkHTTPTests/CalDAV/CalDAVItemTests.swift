@@ -97,8 +97,14 @@ import TidemarkSync
             for call in [caldav.read, caldav.update, caldav.delete] {
                 #expect(caldav.answer(to: call, status, "not found") == .absent)
             }
+        }
+    }
+
+    @Test func `that an item is gone which a list has just named a fetch does not tell`() {
+        for status in [404, 410] {
             #expect(
-                caldav.answer(to: .fetch(caldav.tasks, ids: ["u1"]), status) == .records([]))
+                caldav.answer(to: .fetch(caldav.tasks, ids: ["u1"]), status, "not found")
+                    == .failure(.client(status: status, "not found")))
         }
     }
 
@@ -110,7 +116,7 @@ import TidemarkSync
                 == .failure(.malformed("u2 was passed over")))
     }
 
-    @Test func `of several only a request for one alone says that it is gone`() {
+    @Test func `a report that one of several is not there does not say that it is gone`() {
         let call = ServerCall.fetch(caldav.tasks, ids: ["u1", "u99"])
 
         #expect(
