@@ -28,8 +28,9 @@ extension ServerAnswer {
         case .deleted:
             .deleted(ServerRecord(id: item.key.id, revision: nil, document: nil))
         case .conflict: .conflictUnknown
-        // It may be somewhere else by now: the next list tells, and until then the edit waits.
-        case .absent where item.call.write?.body != nil: .ignored()
+        // It may be somewhere else by now, or another machine says so: the next list tells, and
+        // until then the edit waits, or the deletion.
+        case .absent where item.call.write?.body != nil || item.call.isDeletion: .ignored()
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
             .conflictUnknown, .refused, .ignored, .reserved, .batch, .deferred, .waiting, .failure:
             self
