@@ -192,7 +192,7 @@ import TidemarkViews
 
     /// An engine that reads units by fifty, of which there are 120 with one time of change.
     private func withUnits(
-        _ body: (Dhis2Device, Dhis2Server) async throws -> Void
+        _ body: (Dhis2Device, Dhis2Server, ManualClock) async throws -> Void
     ) async throws {
         let clock = ManualClock()
         var model = Dhis2ServerModel(.v41)
@@ -207,13 +207,13 @@ import TidemarkViews
                 name: "units",
                 collections: [CollectionModel("organisationUnits", pageSize: 50, pushes: [])]),
             dependencies: .seeded(1, clock: clock, movesClock: true))
-        try await device.lendAndVerify { try await body($0, server) }
+        try await device.lendAndVerify { try await body($0, server, clock) }
     }
 
     @Test func `brings all metadata of one time, in whatever order pages have what is equal`()
         async throws
     {
-        try await withUnits { device, server async throws in
+        try await withUnits { device, server, _ async throws in
             server.withModel { $0.mixesTies = true }
 
             #expect(try await device.sync().isSynced)
@@ -225,7 +225,7 @@ import TidemarkViews
     }
 
     @Test func `lists metadata once more of which some went between two pages`() async throws {
-        try await withUnits { device, server async throws in
+        try await withUnits { device, server, _ async throws in
             let wire = LosingWire(server: server, key: "organisationUnits/u100")
             let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
                 .basic(user: "me", password: "secret")
@@ -240,6 +240,29 @@ import TidemarkViews
 
             #expect(try await engine.sync(.userRequested, full: true).isSynced)
             #expect(try live(device, "organisationUnits") == (101..<220).map { "u\($0)" })
+            await engine.stop()
+        }
+    }
+
+    @Test func `ends a list that is asked for once more at a page that fails then`() async throws {
+        try await withUnits { device, server, clock async throws in
+            server.faults = FaultPlan([
+                FaultRule(.answer(status: 500), pathContains: "pageSize=100")
+            ])
+            let wire = LosingWire(server: server, key: "organisationUnits/u100")
+            let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+
+            let outcome = try await engine.sync()
+            #expect(outcome.isSynced, "\(outcome)")
+
+            clock.advance(by: .seconds(3_600))
+            server.clearRequestLog()
+            #expect(try await engine.sync().isSynced)
+            let lists = server.requestLog.filter { $0.path.contains("organisationUnits?") }
+            #expect(lists.allSatisfy { $0.path.contains("filter=lastUpdated:ge:") })
+            #expect(try live(device, "organisationUnits").contains("u150"))
             await engine.stop()
         }
     }
