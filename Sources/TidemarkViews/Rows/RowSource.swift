@@ -9,8 +9,8 @@ package struct RowSource {
     /// Looks at a row without a copy of it; answers whether to go on.
     package typealias Glance = (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
 
-    /// The row under a key.
-    let get: (RowKey) throws -> [UInt8]?
+    /// The row under a key that tables take.
+    private let stored: (RowKey) throws -> [UInt8]?
     /// Walks over the rows of a tree under a prefix, from a key on, up or down.
     let walk:
         (
@@ -31,12 +31,19 @@ package struct RowSource {
         skim: (([UInt8], Glance) throws -> Void)? = nil,
         walkIndex: (([UInt8], [UInt8]?, Bool, Visit) throws -> Void)? = nil
     ) {
-        self.get = get
+        stored = get
         self.walk = walk
         self.skim =
             skim ?? { prefix, visit in
                 try walk(.ledger, prefix, nil, false) { try visit($0.span, $1.span) }
             }
         self.walkIndex = walkIndex ?? { _, _, _, _ in }
+    }
+
+    /// The row under a key; none under one that is longer than tables take, as a reference may
+    /// hold any text.
+    func get(_ key: RowKey) throws -> [UInt8]? {
+        guard key.bytes.count <= RowKey.bytesMax else { return nil }
+        return try stored(key)
     }
 }

@@ -136,6 +136,37 @@ private struct Entry: Entity, Equatable {
         }
     }
 
+    @Test func `may be a text longer than any key, which is read, edited and sent like another`()
+        async throws
+    {
+        let long = Tidemark.ID<Project>(String(repeating: "x", count: 600))
+        try await pushed { device, replica in
+            let made = Entry(id: "f", project: long, tags: [], what: "dig")
+            try replica.writing { tx in try tx.create(made) }
+            try replica.read { store in
+                #expect(try store.get(Entry.self, "f") == made)
+                #expect(try store.all(Entry.self).count == 2)
+                #expect(try store.all(Entry.where(\.project == long)) == [made])
+                #expect(try store.get(long) == nil)
+            }
+            try replica.writing { tx in
+                try tx.update(Entry.self, "f") { $0.what = "rest" }
+                try tx.update(Entry.self, entry) { $0.what = "mow" }
+            }
+            #expect(try await device.sync().isSynced)
+
+            let stored = device.server.document("entries/\(try device.serverID("entries/f"))")
+            #expect(stored == #"{"project":"\#(long.rawValue)","tags":[],"what":"rest"}"#)
+            #expect(try device.document("entries/f") == stored)
+            try replica.writing { tx in
+                try tx.update(Entry.self, "f") { $0.project = project }
+            }
+            #expect(try await device.sync().isSynced)
+            let mended = try replica.read { try $0.get(Entry.self, "f") }
+            #expect(mended?.project == project && mended?.what == "rest")
+        }
+    }
+
     @Test func `is heard of by who observes when the number turns out to be one's own`()
         async throws
     {
