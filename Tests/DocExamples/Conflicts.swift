@@ -44,7 +44,7 @@ package enum Conflicts {
             let merged = merge(sides.base, sides.mine, sides.theirs)
         else { return }
         try replica.write { tx in try tx.save(merged) }
-        try replica.answer(issue.id, .keepTheirs)
+        try replica.answer(issue.id, issue.isAsked ? .keepMine : .keepTheirs)
     }
 
     package static let allTags = ConflictRule(name: "allTags") { conflict in

@@ -7,6 +7,11 @@ package import TidemarkViews
 /// Both sides of an entity that both changed; nil where a side had none.
 ///
 /// They are as they were then; the entity's current state is read as usual.
+///
+/// What a person makes of both is written like any edit. Then the conflict is answered: with
+/// ``IssueAnswer/keepMine`` where ``SyncIssue/isAsked``, which sends it, as
+/// ``IssueAnswer/keepTheirs`` would give it up; else with `keepTheirs`, as `keepMine` would make
+/// the edit that lost once more.
 public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
     /// The common base: the server's entity before both sides changed it.

@@ -104,6 +104,11 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     ///
     /// Where a person is asked, all that are in question still.
     public let conflictingFields: [String]
+    /// Whether it is a conflict that waits for a person, by ``ConflictPolicy/ask``: nothing is
+    /// decided, and what is pending on the entity waits, with every edit that is made meanwhile.
+    ///
+    /// Of any other conflict the server's side is there already.
+    public let isAsked: Bool
     /// The problem, in a sentence.
     public let message: String
     /// What the server says of each part of the entity, where it says that.
@@ -117,6 +122,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         key = row.key
         fields = row.fields
         conflictingFields = row.conflicting
+        isAsked = row.isAsked
         message = row.message
         details = row.details.map { Detail($0) }
         (kind, answers) =
@@ -147,13 +153,17 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// edit, and entities that the list did not name are created on the server: of files that the
     /// server knows by their paths those whose content is here, and the others are deleted.
     ///
+    /// Where a person was asked (``SyncIssue/isAsked``), all that is pending is sent over what the
+    /// server has, with the edits that were made since, as of a merge.
+    ///
     /// In a tree, what would lie in something that is not there any more gets a place that is; and
     /// where the server has moved that into it, that is moved out of it first.
     case keepMine
     /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
     /// entities that the list did not name are deleted.
     ///
-    /// Where a person was asked, later edits of fields that are not in conflict go on. In a tree
+    /// Where a person was asked (``SyncIssue/isAsked``), what is pending is given up, also a merge
+    /// that was written since: only later edits of fields that are not in conflict go on. In a tree
     /// such an edit gets another name if its own is taken by now, and a move is left out if its
     /// folder is gone or lies in the entity itself.
     case keepTheirs

@@ -1,5 +1,6 @@
 // ConflictSidesTests.swift — what a merge screen is told of both sides, and typed rules.
 
+import DocExamples
 import Foundation
 import HTTPTypes
 import Testing
@@ -167,6 +168,37 @@ private struct Note: Entity, Equatable {
                     #"{"title":"theirs","n":1}"#,
                 ])
             try device.replica.answer(issue.id, .keepTheirs)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
+    @Test(arguments: [ConflictPolicy.ask, .serverWins, .mergeFields(.serverWins)])
+    func `are merged by a person as the article shows it, whatever the policy`(
+        _ policy: ConflictPolicy
+    ) async throws {
+        let world = SyncWorld.notes(policy)
+        world.rivalPuts(Self.key, #"{"title":"old","tags":["o"],"n":1}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            try device.patch(Self.key, #"{"title":"mine","tags":["m"]}"#)
+            world.rivalPuts(Self.key, #"{"title":"theirs","tags":["t"],"n":2}"#)
+            try await device.sync()
+            let issue = try #require(try device.replica.issues().first)
+            #expect(issue.kind == .conflict && issue.isAsked == (policy == .ask))
+
+            try Conflicts.merge(device.replica, issue) { base, mine, theirs in
+                guard let base, let mine, var merged = theirs else { return nil }
+                merged.title = "\(mine.title) and \(merged.title)"
+                merged.tags = base.tags + mine.tags + merged.tags
+                return merged
+            }
+
+            #expect(try device.replica.issues() == [])
+            #expect(try await device.sync().isSynced)
+            let merged = #"{"title":"mine and theirs","tags":["o","m","t"],"n":2}"#
+            #expect(world.record(Self.key) == merged)
+            #expect(try device.document(Self.key) == merged)
             #expect(try device.replica.issues() == [])
             try device.verify()
         }
