@@ -39,7 +39,7 @@ extension WriteContext {
         var below: [EntityKey] = []
         try draft.fold.forEachReferrer(to: gone, by: references, in: collection) { key, row in
             guard !gone.contains(key), !row.isPlaceholder,
-                let bytes = try row.document(in: collection)
+                let bytes = try row.cascading(in: collection)
             else { return true }
             let document = try JSONDocument(parsing: bytes)
             let isBelow = try references.contains { reference in
@@ -52,5 +52,14 @@ extension WriteContext {
             return true
         }
         return below
+    }
+}
+
+extension EntityRow {
+    /// The document that says with what it goes: one that is hidden, as what else it refers to
+    /// can't be had, goes like any other.
+    fileprivate func cascading(in collection: CollectionModel) throws -> [UInt8]? {
+        let isDangling = isHidden && !isOrphan && collection.hidesDangling
+        return isDangling ? try content(in: collection) : try document(in: collection)
     }
 }

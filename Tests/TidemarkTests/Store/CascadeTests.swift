@@ -90,4 +90,46 @@ import TidemarkViews
             #expect(sent.allSatisfy { $0.hasPrefix("PUT") } && sent.count == 3, "\(sent)")
         }
     }
+
+    @Test func `takes along what is hidden, as what else it refers to can't be had`() async throws {
+        let model = SyncModel(
+            name: "hides",
+            collections: [
+                CollectionModel("doctors"), CollectionModel("patients"),
+                CollectionModel(
+                    "visits",
+                    references: [
+                        Reference("patient", to: "patients", onDelete: .cascade),
+                        Reference("doctor", to: "doctors", missing: .hides),
+                    ]),
+            ], settings: SyncSettings(fullPullEvery: .zero))
+        let server = TreeServer()
+        server.list("doctors", [#"{"id":"d1"}"#])
+        server.list("patients", [#"{"id":"p1"}"#, #"{"id":"p2"}"#])
+        server.list(
+            "visits",
+            [
+                #"{"id":"v1","patient":"p1","doctor":"d1"}"#,
+                #"{"id":"v2","patient":"p1","doctor":"none"}"#,
+                #"{"id":"v3","patient":"p2","doctor":"none"}"#,
+            ])
+        try await TreeDevice.with(model, server) { device async throws in
+            try await device.sync()
+            #expect(try device.keys("visits") == ["v1"])
+            let before = try device.position()
+
+            try device.delete("patients/p1")
+
+            let deleted = try device.events(after: before).map(\.event)
+            #expect(deleted.allSatisfy { $0.kind == .localDeleted })
+            let names = deleted.map { $0.key?.description }
+            #expect(names == ["visits/v2", "visits/v1", "patients/p1"])
+            _ = server.takeRequests()
+            #expect(try await device.sync(.push).isSynced)
+            let sent = Set(server.takeRequests())
+            #expect(sent == ["DELETE visits/v1", "DELETE visits/v2", "DELETE patients/p1"])
+            let left = try device.rows("visits").filter { $0.1.content != nil }
+            #expect(left.map(\.0.id) == ["v3"])
+        }
+    }
 }
