@@ -228,7 +228,7 @@ extension WriteContext {
         let collection = try draft.fold.knownCollection(key.collection)
         let lists = collection?.keyed ?? []
         let known = try draft.fold.resolve(key)
-        let row = try draft.fold.entity(known)
+        let row = try draft.fold.whole(draft.fold.entity(known), known)
         // What was edited later than the lost edit, and is pending, stays.
         let later = try row.fields(
             editedAfter: issue.mutation, besides: sides.redone, in: collection)

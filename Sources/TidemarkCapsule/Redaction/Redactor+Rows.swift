@@ -27,7 +27,7 @@ private indirect enum RowPart {
 private enum RowParts {
     static let pending: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
-        8: .payload(.localRequested),
+        8: .payload(.localRequested), 9: .plain,
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
@@ -214,7 +214,7 @@ extension Redactor {
         case UInt8(ascii: "x"): new = Array(rest)
         case UInt8(ascii: "k"):
             new = rest.first == 2 ? [2] + idempotencyKey(Array(rest.dropFirst())) : Array(rest)
-        case UInt8(ascii: "n"), UInt8(ascii: "p"):
+        case UInt8(ascii: "n"), UInt8(ascii: "p"), UInt8(ascii: "O"):
             new = rest.prefix(8) + key(rest.dropFirst(8))
         default: throw unknown(old)
         }
@@ -317,6 +317,7 @@ extension Redactor {
         case UInt8(ascii: "D"): parts = RowParts.dangling
         case UInt8(ascii: "G"): parts = RowParts.grant
         case UInt8(ascii: "J"): parts = RowParts.ticket
+        case UInt8(ascii: "O"): return patch(value, of: collection(rest.dropFirst(8)))
         case UInt8(ascii: "h"):
             // The position comes first.
             return try value.prefix(8)

@@ -228,6 +228,7 @@ extension RowKey {
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
+            keys.append(.overtaken(position, key))
             keys += [.contents(of: key), .rollUp(key), .warned(key), .withheld(key)]
             keys += [.dangling(key), .staged(key)]
         }

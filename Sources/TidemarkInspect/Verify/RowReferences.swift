@@ -57,6 +57,9 @@ struct RowReferences {
                     ? try row(.openDerived(item.position, key)) != nil
                     : try row(.open(item.position)).map { try MutationRow(parsing: $0).key } == key
                 expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
+                guard item.isOvertaken else { continue }
+                let isKept = try row(.overtaken(item.position, key)) != nil
+                expect(isKept, item.position, "no row says what the overtaken edit of \(key) is")
             }
             if entity.isPlaceholder {
                 let isListed = try row(.placeholder(key)) != nil
@@ -99,6 +102,14 @@ struct RowReferences {
             let isPending =
                 entity?.pending.contains { $0.isDerived && $0.position == position } ?? false
             expect(isPending, position, "the outbox lists it, its entity does not wait for it")
+        }
+        try each(.ledger, Ledger.overtaken) { bytes, _ in
+            let position = Position(bigEndianBytes: bytes.prefix(8))
+            let place = RowKey(.rows, Array(bytes.dropFirst(8)))
+            let entity = try row(place).map { try EntityRow(parsing: $0) }
+            let isNamed =
+                entity?.pending.contains { $0.isOvertaken && $0.position == position } ?? false
+            expect(isNamed, position, "it is kept as an overtaken edit, and its entity has none")
         }
         try each(.ledger, Ledger.rivals) { bytes, _ in
             let isThere = try row(RowKey(.rows, bytes)) != nil

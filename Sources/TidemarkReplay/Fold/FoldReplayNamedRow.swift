@@ -110,7 +110,8 @@ struct NamedRow {
                 keys += [
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
-                    .openDerived(entry.position, key), .failing(key), .contents(of: key),
+                    .openDerived(entry.position, key), .overtaken(entry.position, key),
+                    .failing(key), .contents(of: key),
                     .warned(key), .withheld(key), .dangling(key), .staged(key),
                     .place(before: entry.position, of: key),
                 ]
@@ -151,7 +152,7 @@ struct NamedRow {
             return value.flatMap { try? MutationRow(parsing: $0).key }
         case Ledger.grants: return RowKey.granted(key.bytes)
         case Ledger.decisions: return value.flatMap { try? DecisionRow(parsing: $0).key }
-        case Ledger.settledDerived, Ledger.openDerived:
+        case Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken:
             return EntityKey(bytes: key.bytes.dropFirst(9))
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
             Ledger.ruleAnswers, Ledger.failing, Ledger.warned, Ledger.withheld:

@@ -111,7 +111,8 @@ private struct BaseRows {
         switch [letter] {
         case Ledger.settled, Ledger.open: return try MutationRow(parsing: row.value).key
         case Ledger.bindings: return EntityKey(bytes: row.value)
-        case Ledger.settledDerived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
+        case Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken:
+            return EntityKey(bytes: bytes.dropFirst(9))
         case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
             Ledger.attempts, Ledger.failing, Ledger.warned, Ledger.withheld:
             return EntityKey(bytes: bytes.dropFirst())

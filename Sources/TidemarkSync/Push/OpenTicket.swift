@@ -56,9 +56,10 @@ extension ViewReader {
     ) throws -> PushItem? {
         let traits = adapter.traits
         let key = try resolve(named)
-        guard let row = try entity(key), let collection = model[key.collection],
-            let attempt = row.attempt, attempt.call == call
+        guard let known = try entity(key), let collection = model[key.collection],
+            let attempt = known.attempt, attempt.call == call
         else { return nil }
+        let row = try whole(known, key)
         let covered = row.pending.filter { $0.position <= attempt.covers }
         guard !covered.isEmpty else { return nil }
         let id = try wireID(of: key, row, collection, through: row.attempt?.covers)

@@ -169,6 +169,7 @@ extension ViewReader {
             row.attempt == nil, !row.isPlaceholder, !row.isHidden,
             isRetried || collection.retriesRefused || row.status != .error
         else { return nil }
+        row = try whole(row, key)
         var next = row.next.prefix { $0.position <= last ?? $0.position }
         // What was moved through it has to find it there.
         if collection.tree != nil, row.isEntered, row.baseState != .live, next.count > 1,

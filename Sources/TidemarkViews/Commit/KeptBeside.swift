@@ -18,7 +18,7 @@ extension RowReading {
     package func kept(
         of key: EntityKey, beside issue: IssueRow, in collection: CollectionModel
     ) throws -> [ChangeAnew] {
-        let row = try entity(at: .entity(key))
+        let row = try whole(entity(at: .entity(key)), key)
         guard row.baseState == .live, !issue.conflicting.isEmpty else { return [] }
         // What a person is asked about waits for the answer; what came later does not.
         let later = row.pending.filter { !$0.isRefused && !$0.isDerived }

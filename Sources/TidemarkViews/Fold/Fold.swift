@@ -56,6 +56,8 @@ package final class Fold {
     /// The same of wants of trees, and of files that were let go.
     var knownTreeWants: Bool?
     var knownLetGo: Bool?
+    /// Whether rows are read with their overtaken edits; a further edit does not ask for them.
+    var seesOvertaken = false
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
     /// Reads what events say.
@@ -88,7 +90,7 @@ package final class Fold {
     /// - Throws: what reading a row throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
-        isDoubtOver = false
+        (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
         do { try understand(event, position) } catch is JSONError {
             forget()
             (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
@@ -256,7 +258,8 @@ package final class Fold {
     /// The entity under a key that lasts; an empty row where there is none.
     package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
 
-    package func entity(at place: RowKey) throws -> EntityRow {
+    /// An entity as its row says it, without what is in its overtaken edits.
+    func heldRow(at place: RowKey) throws -> EntityRow {
         let entry = try entry(place)
         guard writtenEntities.count > Self.writtenFew else {
             return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
@@ -274,7 +277,7 @@ package final class Fold {
         let entry = try entry(.entity(key))
         let document =
             writtenEntities.isEmpty
-            ? entry.row.document : try entity(at: entry.key).document
+            ? entry.row.document : try heldRow(at: entry.key).document
         guard let document else { return nil }
         return try known(key.collection)?.model.read(document) ?? document
     }
@@ -282,7 +285,7 @@ package final class Fold {
     package func isPlaceholder(_ key: EntityKey) throws -> Bool {
         let entry = try entry(.entity(key))
         return writtenEntities.isEmpty
-            ? entry.row.isPlaceholder : try entity(at: entry.key).isPlaceholder
+            ? entry.row.isPlaceholder : try heldRow(at: entry.key).isPlaceholder
     }
 
     /// Changes an entity without pending changes in its place, when that is all that an event does.
@@ -311,9 +314,10 @@ package final class Fold {
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
-        let row = try hidesAny() ? reached(row, at: place) : row
-        // A row that says nothing is not kept, nor is what little it held.
         let entry = try entry(place)
+        let before = writtenEntities.isEmpty ? entry.row.pending : try heldRow(at: place).pending
+        let row = try elided(hidesAny() ? reached(row, at: place) : row, before, at: place)
+        // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((entry, row.isEmpty ? EntityRow() : row))
         if !writtenIndexes.isEmpty {
             writtenIndexes[ObjectIdentifier(entry)] = writtenEntities.count - 1

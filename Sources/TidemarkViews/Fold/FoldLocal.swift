@@ -125,6 +125,60 @@ extension Fold {
 }
 
 extension Fold {
+    /// The entity under a key that lasts; in all events but a further edit with what is in its
+    /// overtaken edits.
+    package func entity(at place: RowKey) throws -> EntityRow {
+        let row = try heldRow(at: place)
+        guard seesOvertaken, row.pending.contains(where: \.isOvertaken),
+            let key = EntityKey(bytes: place.bytes)
+        else { return row }
+        return try whole(row, key)
+    }
+
+    /// The row that is kept of an entity: what its overtaken edits say goes into rows of their own.
+    ///
+    /// - Parameter before: what was pending in the row that was kept so far.
+    func elided(
+        _ row: EntityRow, _ before: [EntityRow.Pending], at place: RowKey
+    ) throws -> EntityRow {
+        let count = EntityRow.Pending.wholeCount
+        guard row.pending.count > count || before.contains(where: \.isOvertaken),
+            let key = EntityKey(bytes: place.bytes)
+        else { return row }
+        var row = row
+        let overtaken = try row.leaveOutOvertaken(
+            in: collection(key.collection), isFurtherEdit: !seesOvertaken,
+            read: { try get(.overtaken($0, key)) },
+            keep: { position, payload in
+                let place = RowKey.overtaken(position, key)
+                if try get(place) != payload { put(place, payload) }
+            })
+        for item in before where item.isOvertaken && !overtaken.contains(item.position) {
+            put(.overtaken(item.position, key), nil)
+        }
+        return row
+    }
+
+    /// Writes the entities anew of which a new model may ask for each edit.
+    func restoreOvertaken(of before: SyncModel) throws {
+        let changed = try model().collections.filter { collection in
+            !collection.leavesOutOvertaken(
+                as: before[collection.name] ?? CollectionModel(collection.name))
+        }
+        guard !changed.isEmpty else { return }
+        let names = Set(changed.map(\.name))
+        var seen: Set<EntityKey> = []
+        for mutation in try openMutations() {
+            guard let key = try self.mutation(mutation)?.key, names.contains(key.collection),
+                seen.insert(key).inserted,
+                try heldRow(at: .entity(key)).pending.contains(where: \.isOvertaken)
+            else { continue }
+            try put(entity(key), key)
+        }
+    }
+}
+
+extension Fold {
     /// The base that the server's word is compared with: where it tells what a write made that was
     /// given up since, that is no other side's change.
     func arrivedBase(

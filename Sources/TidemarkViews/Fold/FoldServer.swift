@@ -65,6 +65,7 @@ extension Fold {
     ///
     /// - Parameter position: where the event will stand, at the earliest.
     package func conflict(_ event: Event, at position: Position) throws -> RuledConflict? {
+        seesOvertaken = true
         // What can't be understood changes nothing, and is in no conflict.
         do { return try understoodConflict(event, position) } catch is JSONError { return nil }
     }

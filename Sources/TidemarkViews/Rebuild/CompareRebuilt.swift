@@ -68,7 +68,8 @@ extension RowKey: CustomStringConvertible {
         if isNumbered, let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
             return prefix + "\(position)"
         }
-        if [Ledger.settledDerived, Ledger.openDerived].contains([sort]), bytes.count > 9,
+        if [Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken].contains([sort]),
+            bytes.count > 9,
             let position = Position(bigEndianBytes: bytes[1..<9])
         {
             return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))

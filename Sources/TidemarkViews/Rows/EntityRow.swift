@@ -36,6 +36,9 @@ package struct EntityRow: Sendable, Hashable {
         /// Of a creation that is an action of the server's: the payload of `local.requested`
         /// without its document; else empty.
         package var request: [UInt8] = []
+        /// Whether the edit behind it changes the same fields, and its payload lies in a row of its
+        /// own; here it changes nothing: OvertakenEdits.swift.
+        package var isOvertaken = false
 
         package var isDerived: Bool { !rule.isEmpty }
 
@@ -268,6 +271,7 @@ package struct EntityRow: Sendable, Hashable {
             let change: PendingChange.Change
             switch item.kind {
             case .create: change = .create(try JSONDocument(parsing: item.payload))
+            case .update where item.isOvertaken: change = .carried
             case .update: change = .update(try Patch(parsing: item.payload))
             case .delete: change = .delete
             case .carried: change = .carried
@@ -315,12 +319,13 @@ extension EntityRow {
             var inner = ProtoWriter(capacity: item.payload.count + 24)
             inner.position(1, item.position)
             inner.varint(2, item.kind.rawValue)
-            inner.bytes(3, item.payload)
+            inner.bytes(3, item.isOvertaken ? [] : item.payload)
             inner.flag(4, item.mayHaveArrived)
             inner.flag(5, item.isRefused)
             inner.signed(6, item.editedAt?.rawValue ?? 0)
             inner.string(7, item.rule)
             inner.bytes(8, item.request)
+            inner.flag(9, item.isOvertaken)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -427,8 +432,10 @@ extension EntityRow.Pending {
             case 6: editedAt = Timestamp(rawValue: try field.signed())
             case 7: rule = try field.string()
             case 8: request = try field.bytes()
+            case 9: isOvertaken = try field.flag()
             default: continue
             }
         }
+        if isOvertaken { payload = Self.nothing }
     }
 }

@@ -8,6 +8,7 @@
 //   ledger  'G' collection 0 id 0 action             outbox (what an action granted last)
 //   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
 //   ledger  'J' position                             outbox (FoldTickets.swift)
+//   ledger  'O' position, collection 0 id            outbox (OvertakenEdits.swift)
 //   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
 //   ledger  'S' …                                    watermarks (StagedRows.swift)
 //   ledger  'T' …                                    places (PlaceRows.swift)
@@ -71,7 +72,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 14
+        case .entities, .outbox: 15
         case .watermarks: 13
         case .contents, .decisions, .schedule: 11
         case .issues: 9
@@ -245,7 +246,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
     /// Whether the key of a row of the ledger can begin so.
     package static func isFirstByte(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || "ADGHJPRSTW".utf8.contains(byte)
+            || "ADGHJOPRSTW".utf8.contains(byte)
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {
@@ -260,8 +261,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
 /// The first byte of a ledger key, by what the row is about.
 package enum Ledger {
-    /// Mutations, open and settled, and those that follow from rules.
-    package static let outbox = [open, settled, openDerived, settledDerived]
+    /// Mutations, open and settled, those that follow from rules, and what overtaken ones say.
+    package static let outbox = [open, settled, openDerived, settledDerived, overtaken]
     package static let aliases = Array("y".utf8)
     package static let attempts = Array("u".utf8)
     package static let warned = Array("W".utf8)

@@ -74,6 +74,22 @@ import TidemarkViews
         }
     }
 
+    @Test func `edits that a later one overtakes stay what they are`() throws {
+        let texts = ["a", "a long text of many words", "", "ab", "a long", "z", "a", "b"]
+        let edits = texts.map { text in
+            (
+                EventKind.localUpdated, #"{"set":{"body":"\#(text)"},"unset":[]}"#,
+                Optional("tasks/t")
+            )
+        }
+        let made = (EventKind.localCreated, #"{"body":"?"}"#, Optional("tasks/t"))
+        let old = capsule(tasks, [made] + edits)
+        let new = try old.redactedByTool(Redaction(names: ["body"]))
+
+        #expect(new.events.count == old.events.count)
+        #expect(new.commits.last?.views.isEmpty == false)
+    }
+
     @Test func `a negative number that stands for null tells no time`() throws {
         let model = #"""
             {"name":"m","collections":[{"name":"tasks","nullable":["n"],

@@ -105,6 +105,46 @@ import TidemarkTesting
         }
     }
 
+    @Test func `sends the last of many edits of one field, and each has its outcome`() async throws
+    {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", #"{"title":"a"}"#)
+            try await device.sync()
+            for number in 1...12 { try device.patch("tasks/t1", #"{"title":"a\#(number)"}"#) }
+            #expect(try device.entries().count == 12)
+
+            try await device.sync()
+
+            #expect(world.writes == ["PUT tasks/t1 * 201", "PUT tasks/t1 = 200"])
+            #expect(world.record("tasks/t1") == #"{"title":"a12"}"#)
+            let coalesced = Array(repeating: "coalesced", count: 11)
+            #expect(try device.mutations("tasks/t1") == ["accepted"] + coalesced + ["accepted"])
+            try device.verify()
+        }
+    }
+
+    @Test func `gives up each of many edits of one field where the server wins`() async throws {
+        let world = SyncWorld()
+        world.rivalPuts("lists/home", #"{"title":"a"}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            for number in 1...9 { try device.patch("lists/home", #"{"title":"a\#(number)"}"#) }
+            world.rivalPuts("lists/home", #"{"title":"theirs"}"#)
+
+            try await device.sync()
+
+            let superseded = Array(repeating: "superseded", count: 9)
+            #expect(try device.mutations("lists/home") == superseded)
+            #expect(try device.document("lists/home")?.contains("theirs") == true)
+            for number in 1...9 { try device.patch("lists/home", #"{"title":"b\#(number)"}"#) }
+            try device.discard("lists/home")
+            let discarded = Array(repeating: "discarded", count: 9)
+            #expect(try device.mutations("lists/home") == superseded + discarded)
+            try device.verify()
+        }
+    }
+
     @Test(arguments: [["a", "b"], ["a", "b", "c"], ["a"]])
     func `does not wait for ever where entities refer to each other in a circle`(
         _ names: [String]

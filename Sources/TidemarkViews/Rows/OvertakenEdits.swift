@@ -1,0 +1,139 @@
+// OvertakenEdits.swift — edits of one entity that wait, each with the fields of the one behind it.
+// An app that saves while the user types makes thousands of them; so an entity's row names them
+// alone, and what they say lies in rows of their own, which the next edit does not touch.
+//
+//   key    'O' position, collection 0 id
+//   value  the payload of the edit
+//
+// Only where nothing tells such edits apart: none of the two was sent, refused or may have arrived
+// without the other. What asks for each edit, as the server's word does, reads them back first.
+
+package import TidemarkEvents
+
+extension Ledger {
+    package static let overtaken = Array("O".utf8)
+}
+
+extension RowKey {
+    /// What an edit says that the one behind it overtakes.
+    package static func overtaken(_ position: Position, _ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.overtaken + position.bigEndianBytes))
+    }
+}
+
+extension RowReading {
+    /// An entity's row with what its overtaken edits say.
+    package func whole(_ row: EntityRow, _ key: EntityKey) throws -> EntityRow {
+        guard row.pending.contains(where: \.isOvertaken) else { return row }
+        var row = row
+        for index in row.pending.indices where row.pending[index].isOvertaken {
+            let place = RowKey.overtaken(row.pending[index].position, key)
+            guard let payload = try get(place) else { continue }
+            row.pending[index].payload = payload
+            row.pending[index].isOvertaken = false
+        }
+        return row
+    }
+}
+
+extension EntityRow.Pending {
+    /// The payload of an edit that changes nothing.
+    static let nothing = Patch().encoded
+    /// How many of the last mutations keep their payload in any case: of a few edits each is looked
+    /// at more often than one is added.
+    static let wholeCount = 4
+
+    /// Whether it is an edit of the user's.
+    private var isEdit: Bool { kind == .update && !isDerived && request.isEmpty }
+
+    /// Whether one that comes next may overtake it by its kind, and by what became of both.
+    fileprivate func stands(as next: Self) -> Bool {
+        isEdit && next.isEdit && isRefused == next.isRefused
+            && mayHaveArrived == next.mayHaveArrived
+    }
+}
+
+extension EntityRow {
+    /// Whether a mutation and the one behind it are edits that have the same fate so far.
+    private func isOneWithNext(_ index: Int) -> Bool {
+        guard index + 1 < pending.count else { return false }
+        let (item, next) = (pending[index], pending[index + 1])
+        return item.stands(as: next) && isCarried(item) == isCarried(next)
+    }
+
+    /// Leaves out what edits say that are overtaken.
+    ///
+    /// - Parameters:
+    ///   - isFurtherEdit: whether nothing but an edit came since this was asked last.
+    ///   - read: returns what an overtaken edit says.
+    ///   - keep: takes what one says that is left out now.
+    /// - Returns: the edits that are overtaken.
+    mutating func leaveOutOvertaken(
+        in collection: CollectionModel, isFurtherEdit: Bool,
+        read: (Position) throws -> [UInt8]?, keep: (Position, [UInt8]) throws -> Void
+    ) throws -> Set<Position> {
+        let given = pending
+        let end = max(given.count - Pending.wholeCount, 0)
+        let asked = (isFurtherEdit ? max(end - 1, 0) : 0)..<end
+        var overtaken: Set<Position> = []
+        for (index, item) in given.enumerated() {
+            let isOne = isOneWithNext(index)
+            if item.isOvertaken {
+                if isOne {
+                    overtaken.insert(item.position)
+                } else if let payload = try read(item.position) {
+                    pending[index].payload = payload
+                    pending[index].isOvertaken = false
+                }
+                continue
+            }
+            guard isOne, asked.contains(index), collection.leavesOutOvertaken,
+                !given[index + 1].isOvertaken,
+                let patch = try? Patch(parsing: item.payload),
+                let next = try? Patch(parsing: given[index + 1].payload),
+                patch.hasFields(of: next), collection.isPlain(patch)
+            else { continue }
+            try keep(item.position, item.payload)
+            pending[index].payload = Pending.nothing
+            pending[index].isOvertaken = true
+            overtaken.insert(item.position)
+        }
+        return overtaken
+    }
+}
+
+extension Patch {
+    /// Whether it sets and removes the same fields as another one, in the same order: then nothing
+    /// of it is left after that one.
+    fileprivate func hasFields(of other: Patch) -> Bool {
+        self.set.map { ExactString($0.name) } == other.set.map { ExactString($0.name) }
+            && unset.map { ExactString($0) } == other.unset.map { ExactString($0) }
+    }
+}
+
+extension CollectionModel {
+    /// Whether no rule looks at each edit of its entities.
+    var leavesOutOvertaken: Bool {
+        tree == nil && rivals == nil && choices.isEmpty && forms.isEmpty
+    }
+
+    /// Whether an edit changes no field that names entities or files, and no list of which the
+    /// elements are told by keys.
+    fileprivate func isPlain(_ patch: Patch) -> Bool {
+        let today = read(patch)
+        guard !patch.touches(keyed), !today.touches(keyed) else { return false }
+        let names = Set(namingFields.map { ExactString($0) })
+        if names.isEmpty { return true }
+        return !(patch.fieldNames + today.fieldNames).contains { names.contains(ExactString($0)) }
+    }
+
+    private var namingFields: [String] {
+        references.map(\.topField) + contents.map(\.topField)
+    }
+
+    /// Whether both models leave out the same overtaken edits.
+    func leavesOutOvertaken(as other: CollectionModel) -> Bool {
+        leavesOutOvertaken == other.leavesOutOvertaken && keyed == other.keyed
+            && namingFields == other.namingFields
+    }
+}

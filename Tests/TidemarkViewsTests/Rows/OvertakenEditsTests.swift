@@ -1,0 +1,330 @@
+// OvertakenEditsTests.swift — edits that a later one overtakes lie in rows of their own, and all
+// that is made of them is as if they lay in the entity's row.
+
+import TestSupport
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+private let key = EntityKey("tasks", "1")
+
+@Suite struct `overtaken edits` {
+    private func edit(_ number: Int) -> Event {
+        .about(.localUpdated, "tasks/1", #"{"set":{"body":\#(number)},"unset":[]}"#)
+    }
+
+    /// An entity of the server's with edits of its body, the first one at position 2.
+    private func edited(_ count: Int) throws -> MemoryFold {
+        let fold = MemoryFold()
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1")
+        ])
+        for number in 1...count { try fold.apply([edit(number)]) }
+        return fold
+    }
+
+    private func row(_ fold: MemoryFold) throws -> EntityRow {
+        try #require(try fold.entity(key))
+    }
+
+    private func outcomes(
+        _ fold: MemoryFold, _ positions: ClosedRange<UInt64>
+    ) throws -> [MutationOutcome?] {
+        try positions.map { try #require(try fold.mutation($0)).outcome }
+    }
+
+    @Test func `a thousand of one field are a row of some kilobytes, and each is pending`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":""}"#, asOf: 1, revision: "1")
+        ])
+        let text = String(repeating: "x", count: 1_000)
+        for number in 0..<1_000 {
+            let patch = #"{"set":{"body":"\#(text)\#(number)"},"unset":[]}"#
+            try fold.apply([.about(.localUpdated, "tasks/1", patch)])
+        }
+
+        let bytes = try #require(fold.rows[.entity(key)])
+        #expect(bytes.count < 24_000)
+        let row = try row(fold)
+        let positions = (2...1_001).map { Position(UInt64($0)) }
+        #expect(row.pending.map(\.position) == positions)
+        #expect(row.document == Array(#"{"id":"1","body":"\#(text)999"}"#.utf8))
+        #expect(row.pending.filter(\.isOvertaken).count == 996)
+        #expect(fold.overtaken.count == 996)
+        let isOpen = try outcomes(fold, 2...1_001).allSatisfy { $0 == nil }
+        #expect(isOpen)
+    }
+
+    @Test func `a few are in the row`() throws {
+        let fold = try edited(4)
+
+        #expect(try row(fold).pending.map(\.isOvertaken) == [false, false, false, false])
+        #expect(fold.overtaken.isEmpty)
+    }
+
+    @Test func `are each read back as they were made`() throws {
+        let fold = try edited(9)
+        let held = try row(fold)
+        let whole = try fold.fold.whole(held, key)
+
+        #expect(held.pending.filter(\.isOvertaken).count == 5)
+        #expect(whole.pending.map(\.payload) == (1...9).map { edit($0).payload })
+        #expect(!whole.pending.contains(where: \.isOvertaken))
+    }
+
+    @Test func `are sent as one, of which the last one alone left a trace`() throws {
+        let fold = try edited(8)
+        try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 9)])
+        #expect(try row(fold).pending.filter(\.isOvertaken).count == 4)
+        try fold.apply([
+            .about(.pushAccepted, "tasks/1", mutation: 9, call: 10, revision: "2")
+        ])
+
+        #expect(try outcomes(fold, 2...8).allSatisfy { $0 == .coalesced })
+        #expect(try outcomes(fold, 9...9) == [.accepted])
+        let row = try row(fold)
+        #expect(text(row.base) == #"{"id":"1","body":8}"#)
+        #expect(row.pending.isEmpty && fold.overtaken.isEmpty)
+    }
+
+    @Test func `up to one of them are sent, where the write was made before later ones`() throws {
+        let fold = try edited(8)
+        try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 4)])
+        let kept = try row(fold).pending.map(\.isOvertaken)
+        #expect(kept == [true, true, false, true, false, false, false, false])
+        try fold.apply([
+            .about(.pushAccepted, "tasks/1", mutation: 4, call: 10, revision: "2")
+        ])
+
+        #expect(
+            try outcomes(fold, 2...5) == [.coalesced, .coalesced, .accepted, nil])
+        let row = try row(fold)
+        #expect(text(row.base) == #"{"id":"1","body":3}"#)
+        #expect(text(row.document) == #"{"id":"1","body":8}"#)
+        #expect(row.pending.map(\.position) == (5...9).map { Position($0) })
+        #expect(fold.overtaken.count == 1)
+    }
+
+    @Test func `are each discarded`() throws {
+        let fold = try edited(8)
+        try fold.apply([.about(.localDiscarded, "tasks/1")])
+
+        #expect(try outcomes(fold, 2...9).allSatisfy { $0 == .discarded })
+        #expect(try text(row(fold).document) == #"{"id":"1","body":0}"#)
+        #expect(fold.overtaken.isEmpty)
+    }
+
+    @Test func `are those with the same fields, one behind the other`() throws {
+        let fold = try edited(3)
+        try fold.apply([
+            .about(.localUpdated, "tasks/1", #"{"set":{"title":"a"},"unset":[]}"#)
+        ])
+        for number in 4...9 { try fold.apply([edit(number)]) }
+        let row = try row(fold)
+
+        let kept = row.pending.map(\.isOvertaken)
+        #expect(kept == [true, true, false, false, true, true, false, false, false, false])
+        #expect(text(row.document) == #"{"id":"1","body":9,"title":"a"}"#)
+    }
+
+    @Test func `are in the row where a new model asks for each`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .tasks(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"),
+        ])
+        for number in 1...8 { try fold.apply([edit(number)]) }
+        #expect(fold.overtaken.count == 4)
+        try fold.apply([.tasks(.serverWins, hasForms: true)])
+
+        #expect(fold.overtaken.isEmpty)
+        let row = try row(fold)
+        #expect(row.pending.map(\.payload) == (1...8).map { edit($0).payload })
+    }
+
+    @Test func `of a store stand every check, and a rebuild`() throws {
+        let store = try ScratchStore()
+        try store.write(
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"))
+        for number in 1...9 { try store.write(edit(number)) }
+
+        #expect(try store.entity(key)?.pending.filter(\.isOvertaken).count == 5)
+        try LogChecks(store: store, place: "overtaken edits").all()
+        let waiting = try store.journal.read { try $0.outbox(all: false).map(\.position) }
+        #expect(try waiting == store.entity(key)?.pending.map(\.position))
+        #expect(waiting.count == 9)
+        let write = try store.journal.read { views in
+            let held = try #require(try views.entity(key))
+            let row = try views.whole(held, key)
+            return try PushWrite(
+                row.changes, on: row.baseValue, revision: row.revision, id: "1",
+                collection: CollectionModel("tasks"))
+        }
+        #expect(
+            write
+                == .update(
+                    body: Array(#"{"id":"1","body":9}"#.utf8),
+                    changes: Array(#"{"body":9}"#.utf8), revision: Revision("1")))
+    }
+
+    /// A model with a form has no overtaken edits: a form may read each value otherwise.
+    @Test(
+        arguments: [
+            .serverWins, .localWins, .mergeFields(.serverWins), .mergeFields(.localWins), .ask,
+            .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways,
+        ] as [ConflictPolicy])
+    func `leave all other rows as they are where each edit lies in the row`(
+        _ policy: ConflictPolicy
+    ) throws {
+        var count = 0
+        for seed in 0..<12 as Range<UInt64> {
+            let (held, plain) = (MemoryFold(), MemoryFold())
+            var maker = EditMaker(seed: 0x5EED_26ED + seed)
+            try held.apply([.tasks(policy)])
+            try plain.apply([.tasks(policy, hasForms: true)])
+            for _ in 0..<90 {
+                let event = try maker.next(held)
+                try held.apply([event])
+                try plain.apply([event])
+                try expectAlike(held, plain, "seed \(seed), \(policy), event \(held.last)")
+                count += held.overtaken.count
+            }
+        }
+        #expect(count > 100)
+    }
+
+    private func expectAlike(
+        _ held: MemoryFold, _ plain: MemoryFold, _ place: Comment
+    ) throws {
+        #expect(plain.overtaken.isEmpty, place)
+        #expect(held.othersThanOvertaken == plain.othersThanOvertaken, place)
+        guard let row = try held.entity(key), let expected = try plain.entity(key) else {
+            let isNone = try held.entity(key) == nil && plain.entity(key) == nil
+            #expect(isNone, place)
+            return
+        }
+        let whole = try held.fold.whole(row, key)
+        #expect(whole == expected, place)
+        #expect(Set(row.pending.filter(\.isOvertaken).map(\.position)) == held.overtaken, place)
+        guard !row.pending.contains(where: \.mayHaveArrived) else { return }
+        let collection = CollectionModel("tasks")
+        let (write, sent) = try (
+            PushWrite(
+                row.changes, on: row.baseValue, revision: row.revision, id: "1",
+                collection: collection),
+            PushWrite(
+                expected.changes, on: expected.baseValue, revision: expected.revision, id: "1",
+                collection: collection)
+        )
+        #expect(write == sent, place)
+    }
+}
+
+extension MemoryFold {
+    /// The edits whose payload lies in a row of its own.
+    fileprivate var overtaken: Set<Position> {
+        let places = rows.keys.filter {
+            $0.tree == .ledger && $0.bytes.starts(with: Ledger.overtaken)
+        }
+        return Set(places.compactMap { Position(bigEndianBytes: $0.bytes.dropFirst().prefix(8)) })
+    }
+
+    /// All rows of the ledger but those, and but the model.
+    fileprivate var othersThanOvertaken: [RowKey: [UInt8]] {
+        rows.filter { place, _ in
+            place.tree == .ledger && place.view != .store
+                && !place.bytes.starts(with: Ledger.overtaken)
+        }
+    }
+}
+
+extension Event {
+    fileprivate static func tasks(_ policy: ConflictPolicy, hasForms: Bool = false) -> Event {
+        var tasks = CollectionModel("tasks", conflict: policy)
+        if hasForms { tasks.forms = [.wholeSeconds("never")] }
+        let model = SyncModel(name: "test", collections: [tasks])
+        return Event(
+            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+            json: ModelRegistration(model: model).encoded)
+    }
+}
+
+/// Events of one entity, most of them edits of its body.
+private struct EditMaker {
+    private var random: SplitMix64
+    private var version = 1
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    /// An event that may come next.
+    mutating func next(_ fold: MemoryFold) throws -> Event {
+        let row = try fold.entity(key) ?? EntityRow()
+        guard row.content != nil else { return fromNothing(row) }
+        version += 1
+        let revision = "\(version)"
+        let attempt = row.attempt
+        switch random.below(30) {
+        case 0 where !row.pending.isEmpty && attempt == nil:
+            let item = row.pending[random.below(row.pending.count)]
+            return sent(item.position)
+        case 1, 2:
+            guard let attempt else { return edit() }
+            return answer(attempt, revision)
+        case 3:
+            let body = random.below(3)
+            return .about(
+                .serverUpserted, "tasks/1", #"{"id":"1","body":\#(body),"n":\#(random.below(2))}"#,
+                asOf: fold.last.rawValue, revision: revision)
+        case 4 where random.once(in: 4): return .about(.localDiscarded, "tasks/1")
+        case 5: return .about(.localRetried, "tasks/1")
+        case 6 where random.once(in: 4): return .about(.localDeleted, "tasks/1")
+        case 7 where random.once(in: 4):
+            return .about(.serverDeleted, "tasks/1", asOf: fold.last.rawValue)
+        default: return edit()
+        }
+    }
+
+    private mutating func fromNothing(_ row: EntityRow) -> Event {
+        version += 1
+        if let attempt = row.attempt { return answer(attempt, "\(version)") }
+        if let last = row.pending.last, random.once(in: 2) { return sent(last.position) }
+        return .about(.localCreated, "tasks/1", #"{"id":"1","body":0}"#)
+    }
+
+    private func sent(_ last: Position) -> Event {
+        .about(.requestSent, "tasks/1", "{}", mutation: last.rawValue)
+    }
+
+    private mutating func answer(_ attempt: EntityRow.Attempt, _ revision: String) -> Event {
+        let (call, covers) = (attempt.call.rawValue, attempt.covers.rawValue)
+        switch random.below(5) {
+        case 0:
+            return .about(
+                .pushRejected, "tasks/1", #"{"status":400}"#, mutation: covers, call: call)
+        case 1:
+            return .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":false}"#, call: call)
+        case 2:
+            let answer = #"{"status":503,"mayHaveArrived":true}"#
+            return .about(.requestAnswered, "tasks/1", answer, call: call)
+        default:
+            return .about(
+                .pushAccepted, "tasks/1", mutation: covers, call: call, revision: revision)
+        }
+    }
+
+    private mutating func edit() -> Event {
+        let value = random.below(4)
+        let patch =
+            switch random.below(10) {
+            case 0: #"{"set":{"title":\#(value)},"unset":[]}"#
+            case 1: #"{"set":{"body":\#(value),"title":\#(value)},"unset":[]}"#
+            case 2: #"{"set":{},"unset":["title"]}"#
+            default: #"{"set":{"body":\#(value)},"unset":[]}"#
+            }
+        return .about(.localUpdated, "tasks/1", patch)
+    }
+}
