@@ -9,9 +9,9 @@ extension Fold {
         let place = RowKey.entity(key)
         var row = try entity(at: place)
         if kind == .create || kind == .action, !event.isObject { return }
-        let fields = kind == .update ? try Patch(parsing: event.payload).fieldNames : []
+        let patch = kind == .update ? try Patch(parsing: event.payload) : Patch()
         let mutation = MutationRow(
-            key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
+            key: key, kind: event.kind, recordedAt: event.recordedAt, fields: patch.fieldNames)
         put(mutation, at: position)
         // An edit makes refused mutations pending again. What a person is asked about only the
         // answer does.
@@ -20,8 +20,19 @@ extension Fold {
         row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }
         if kind == .delete { try annihilate(&row, key, proof: position) }
-        try refresh(&row, key)
+        if kind == .update, !row.current.isEmpty, try isReadAsItLies(key.collection) {
+            // The document is that of all that was pending before.
+            row.current = patch.applied(to: try JSONDocument(parsing: row.current))
+        } else {
+            try refresh(&row, key)
+        }
         try put(row, at: place)
+    }
+
+    /// Whether today's model reads the documents and edits of a collection as they lie in the log.
+    private func isReadAsItLies(_ name: CollectionName) throws -> Bool {
+        guard let model = try known(name)?.model else { return true }
+        return model.readsVerbatim && model.keyed.isEmpty
     }
 
     /// The mutation that an event makes; of an action with a document that it makes the entity.
@@ -159,21 +170,27 @@ extension Fold {
         return row
     }
 
-    /// Writes the entities anew of which a new model may ask for each edit.
-    func restoreOvertaken(of before: SyncModel) throws {
-        let changed = try model().collections.filter { collection in
-            !collection.leavesOutOvertaken(
-                as: before[collection.name] ?? CollectionModel(collection.name))
+    /// Writes the entities anew of which a new model may ask for each edit, and those of which it
+    /// reads a field as it lies in the log that was read in another form.
+    func readEditsAnew(of before: SyncModel) throws {
+        var changed: [CollectionName: Bool] = [:]
+        for collection in try model().collections {
+            let old = before[collection.name] ?? CollectionModel(collection.name)
+            let isReread = !old.forms.allSatisfy(collection.forms.contains)
+            if isReread || !collection.leavesOutOvertaken(as: old) {
+                changed[collection.name] = isReread
+            }
         }
         guard !changed.isEmpty else { return }
-        let names = Set(changed.map(\.name))
         var seen: Set<EntityKey> = []
         for mutation in try openMutations() {
-            guard let key = try self.mutation(mutation)?.key, names.contains(key.collection),
-                seen.insert(key).inserted,
-                try heldRow(at: .entity(key)).pending.contains(where: \.isOvertaken)
+            guard let key = try self.mutation(mutation)?.key, seen.insert(key).inserted,
+                let isReread = changed[key.collection],
+                try isReread || heldRow(at: .entity(key)).pending.contains(where: \.isOvertaken)
             else { continue }
-            try put(entity(key), key)
+            var row = try entity(key)
+            try refresh(&row, key)
+            try put(row, key)
         }
     }
 }

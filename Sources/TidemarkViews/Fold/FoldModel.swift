@@ -14,7 +14,7 @@ extension Fold {
         replacedModel = before
         try keep("model", event, position)
         try widenElements(of: before)
-        try restoreOvertaken(of: before)
+        try readEditsAnew(of: before)
         try forgetSets(of: before)
         try forgetFeeds(of: before, event)
         try forgetFolders(of: before)

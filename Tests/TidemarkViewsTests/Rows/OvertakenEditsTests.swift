@@ -139,7 +139,7 @@ private let key = EntityKey("tasks", "1")
         ])
         for number in 1...8 { try fold.apply([edit(number)]) }
         #expect(fold.overtaken.count == 4)
-        try fold.apply([.tasks(.serverWins, hasForms: true)])
+        try fold.apply([.tasks(.serverWins, forms: [.wholeSeconds("never")])])
 
         #expect(fold.overtaken.isEmpty)
         let row = try row(fold)
@@ -171,6 +171,19 @@ private let key = EntityKey("tasks", "1")
                     changes: Array(#"{"body":9}"#.utf8), revision: Revision("1")))
     }
 
+    @Test func `a field that a form read otherwise is shown as it lies where the form is gone`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .tasks(.serverWins, forms: [.negativeIsNull("end")]),
+            .about(.serverUpserted, "tasks/1", #"{"body":0,"end":-1}"#, asOf: 1, revision: "1"),
+            edit(1), .tasks(.serverWins), edit(2),
+        ])
+
+        #expect(try text(row(fold).document) == #"{"body":2,"end":-1}"#)
+    }
+
     /// A model with a form has no overtaken edits: a form may read each value otherwise.
     @Test(
         arguments: [
@@ -185,7 +198,7 @@ private let key = EntityKey("tasks", "1")
             let (held, plain) = (MemoryFold(), MemoryFold())
             var maker = EditMaker(seed: 0x5EED_26ED + seed)
             try held.apply([.tasks(policy)])
-            try plain.apply([.tasks(policy, hasForms: true)])
+            try plain.apply([.tasks(policy, forms: [.wholeSeconds("never")])])
             for _ in 0..<90 {
                 let event = try maker.next(held)
                 try held.apply([event])
@@ -243,9 +256,10 @@ extension MemoryFold {
 }
 
 extension Event {
-    fileprivate static func tasks(_ policy: ConflictPolicy, hasForms: Bool = false) -> Event {
-        var tasks = CollectionModel("tasks", conflict: policy)
-        if hasForms { tasks.forms = [.wholeSeconds("never")] }
+    fileprivate static func tasks(
+        _ policy: ConflictPolicy, forms: [CollectionModel.FieldForm] = []
+    ) -> Event {
+        let tasks = CollectionModel("tasks", conflict: policy, forms: forms)
         let model = SyncModel(name: "test", collections: [tasks])
         return Event(
             .modelRegistered, recordedAt: Timestamp(rawValue: 1),
