@@ -144,10 +144,11 @@ private struct Entry: Entity, Equatable {
             let made = Entry(id: "f", project: long, tags: [], what: "dig")
             try replica.writing { tx in try tx.create(made) }
             try replica.read { store in
-                #expect(try store.get(Entry.self, "f") == made)
-                #expect(try store.all(Entry.self).count == 2)
-                #expect(try store.all(Entry.where(\.project == long)) == [made])
-                #expect(try store.get(long) == nil)
+                let all = try store.all(Entry.self)
+                let found = try store.all(Entry.where(\.project == long))
+                let (entry, project) = (try store.get(Entry.self, "f"), try store.get(long))
+                #expect(entry == made && found == [made])
+                #expect(all.count == 2 && project == nil)
             }
             try replica.writing { tx in
                 try tx.update(Entry.self, "f") { $0.what = "rest" }

@@ -49,12 +49,18 @@ import TidemarkViews
         let row = try #require(try store.entity(EntityKey("notes", "a")))
         #expect(row.document != nil && row.pending.count == 2)
         try store.journal.read { views in
-            #expect(try views.hasBindings)
-            #expect(try views.get(RowKey.entity(Self.long)) == nil)
-            #expect(try views.entity(Self.long) == nil)
-            #expect(try views.resolve(Self.long) == Self.long)
-            #expect(try views.serverID(of: Self.long) == Self.text)
-            #expect(try views.keys(of: Self.long) == [Self.long])
+            let hasBindings = try views.hasBindings
+            #expect(hasBindings)
+            let row = try views.get(RowKey.entity(Self.long))
+            #expect(row == nil)
+            let entity = try views.entity(Self.long)
+            #expect(entity == nil)
+            let resolved = try views.resolve(Self.long)
+            #expect(resolved == Self.long)
+            let name = try views.serverID(of: Self.long)
+            #expect(name == Self.text)
+            let keys = try views.keys(of: Self.long)
+            #expect(keys == [Self.long])
         }
     }
 

@@ -73,7 +73,7 @@ private let key = EntityKey("tasks", "1")
 
         #expect(held.pending.filter(\.isOvertaken).count == 5)
         #expect(whole.pending.map(\.payload) == (1...9).map { edit($0).payload })
-        #expect(!whole.pending.contains(where: \.isOvertaken))
+        #expect(!whole.pending.contains { $0.isOvertaken })
     }
 
     @Test func `are sent as one, of which the last one alone left a trace`() throws {
