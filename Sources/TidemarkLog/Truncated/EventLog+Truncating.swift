@@ -44,10 +44,17 @@ package struct TruncationPlan: Sendable {
 private struct KeptBytes {
     /// So many bytes; 0 where there are enough.
     var left: Int
-    /// The SHA-256 of each body that was found.
-    var hashes: Set<Hash> = []
+    /// The first eight bytes of the SHA-256 of each body that was found.
+    private var bodies: Set<UInt64> = []
+
+    init(left: Int) { self.left = left }
 
     mutating func take(_ bytes: Int) { left -= min(left, bytes) }
+
+    /// Whether a body was not found before.
+    mutating func isNew(_ hash: Hash) -> Bool {
+        bodies.insert(hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }).inserted
+    }
 }
 
 extension EventLog {
@@ -106,16 +113,16 @@ extension EventLog {
             return found == nil
         }
         guard found == nil else { return found }
-        let bodyRecords = try transaction.count(bodies)
-        let sealedRecords = try transaction.count(sealed.table)
-        guard kept.left / Self.bodyRecordBytesMax - bodyRecords <= sealedRecords else { return nil }
+        let bodyBytes = try transaction.pageBytes(bodies)
+        let rest = try transaction.pageBytes(sealed.table) + bodyBytes
+        guard kept.left < rest else { return nil }
         // A block may have several records, and is kept or dropped as a whole.
         var counted: Position?
         try transaction.scan(sealed.table, from: nil, prefix: [], reversed: true) { key, part in
             let end = Position(bigEndianBytes: key.copied().prefix(8))
             if end != counted {
                 if kept.left == 0 { found = end }
-                if let end, found == nil, bodyRecords > 0 {
+                if let end, found == nil, bodyBytes > 0 {
                     try takeBodies(ofBlockEndingAt: end, &kept, transaction)
                 }
             }
@@ -146,14 +153,14 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         guard let frame = try? EventFrame(parsing: bytes) else { return }
-        if case .body(let reference) = frame.payload, kept.hashes.insert(reference.hash).inserted {
+        if case .body(let reference) = frame.payload, kept.isNew(reference.hash) {
             kept.take(try storedBytes(of: reference, transaction))
         }
         guard var event = try? Event(header: frame.header, payload: []),
             event.kind == .requestAnswered
         else { return }
         event.payload = (try? payload(frame, at: .start, transaction)) ?? []
-        if let named = event.namedBody, kept.hashes.insert(named.hash).inserted {
+        if let named = event.namedBody, kept.isNew(named.hash) {
             kept.take(try storedBytes(of: named, transaction))
         }
     }

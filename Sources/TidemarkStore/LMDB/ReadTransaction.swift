@@ -55,4 +55,9 @@ import CLMDB
     package borrowing func count(_ table: Table) throws(StoreError) -> Int {
         try reader.count(table)
     }
+
+    /// How many bytes the pages of the table have.
+    package borrowing func pageBytes(_ table: Table) throws(StoreError) -> Int {
+        try reader.pageBytes(table)
+    }
 }

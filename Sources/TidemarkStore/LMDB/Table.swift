@@ -56,6 +56,9 @@ package protocol TableReading: ~Copyable {
 
     /// How many keys the table has; costs nothing.
     borrowing func count(_ table: Table) throws(StoreError) -> Int
+
+    /// How many bytes the pages of the table have, no fewer than its keys and values; costs nothing.
+    borrowing func pageBytes(_ table: Table) throws(StoreError) -> Int
 }
 
 extension TableReading where Self: ~Copyable {

@@ -33,12 +33,26 @@ enum Bounds {
     }
 
     func count(_ table: Table) throws(StoreError) -> Int {
+        guard let known = try statistics(of: table, during: "count") else { return 0 }
+        return known.ms_entries
+    }
+
+    func pageBytes(_ table: Table) throws(StoreError) -> Int {
+        guard let known = try statistics(of: table, during: "pageBytes") else { return 0 }
+        let pages = known.ms_branch_pages + known.ms_leaf_pages + known.ms_overflow_pages
+        return Int(known.ms_psize) * pages
+    }
+
+    /// What LMDB knows of a table; nil where the store doesn't have it.
+    private func statistics(
+        of table: Table, during operation: String
+    ) throws(StoreError) -> MDB_stat? {
         state?.checkThread()
-        guard table.handle != 0 else { return 0 }
+        guard table.handle != 0 else { return nil }
         var statistics = MDB_stat()
         let code = unsafe mdb_stat(raw, table.handle, &statistics)
-        guard code == 0 else { throw failure(code, during: "count", in: table) }
-        return statistics.ms_entries
+        guard code == 0 else { throw failure(code, during: operation, in: table) }
+        return statistics
     }
 
     func end(

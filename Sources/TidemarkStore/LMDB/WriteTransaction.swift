@@ -118,6 +118,11 @@ import CLMDB
         try reader.count(table)
     }
 
+    /// How many bytes the pages of the table have.
+    package borrowing func pageBytes(_ table: Table) throws(StoreError) -> Int {
+        try reader.pageBytes(table)
+    }
+
     private borrowing func store(
         _ table: Table, _ key: [UInt8], _ value: [UInt8], flags: UInt32, during: String
     ) throws(StoreError) {

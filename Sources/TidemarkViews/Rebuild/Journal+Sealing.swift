@@ -36,9 +36,7 @@ extension Journal {
 
     /// The same on a thread of its own; nobody waits for it but who closes the store.
     package func keepTidyLater(at now: Timestamp) {
-        let isDue =
-            try? isSealingDue() || isSnapshotDue() || truncationDue() != nil
-            || isSweepDue(at: now)
+        let isDue = try? isSealingDue() || isSnapshotDue() || mayTruncate() || isSweepDue(at: now)
         guard isDue == true else { return }
         let before = tidying.withLock(\.self)
         let work = Background<Void> {

@@ -53,6 +53,26 @@ extension Journal {
     /// Where the log is to be cut by the model's `settings.keep`: at a snapshot that is there
     /// already, behind which at least as much stays as is to be kept; nil for nowhere.
     func truncationDue() throws -> Position? {
+        guard let (keep, all) = try truncationPlaces() else { return nil }
+        let limit = try truncationLimit(withRuns: true)
+        let places = all.filter { $0 < limit.first }
+        guard !places.isEmpty else { return nil }
+        let last = try environment.read { try log.lastPosition($0) }
+        let beyond = try lastBeyond(keep, among: places)
+        let place = places.first { $0 <= beyond }
+        if case .bytes(let bytes) = keep, place == nil {
+            shared.keptWhole.withLock { $0 = (bytes, last) }
+        }
+        return place
+    }
+
+    /// Whether it has to be looked where the log is to be cut; costs a look at the model and at the
+    /// snapshots.
+    func mayTruncate() throws -> Bool { try truncationPlaces() != nil }
+
+    /// What is to be kept, and the snapshots at which the log can be cut, the newest first; nil
+    /// where nothing is to be dropped.
+    private func truncationPlaces() throws -> (keep: KeptLog, places: [Position])? {
         guard guardian != nil else { return nil }
         let keep = try read { views in
             // Where the time is in doubt, nothing is taken for old.
@@ -61,7 +81,7 @@ extension Journal {
             if case .span = keep, isInDoubt { return KeptLog.all }
             return keep
         }
-        guard keep != .all else { return nil }
+        guard keep != .all, try !isKeptWhole(keep) else { return nil }
         let places = try environment.read { transaction in
             let base = try log.base(transaction)?.position ?? .start
             let sealed = try log.sealed.last(transaction)
@@ -72,9 +92,18 @@ extension Journal {
             .map(\.position)
         }
         guard !places.isEmpty else { return nil }
-        let limit = try truncationLimit(withRuns: true)
-        let beyond = try lastBeyond(keep, among: places)
-        return places.first { $0 < limit.first && $0 <= beyond }
+        return (keep, places)
+    }
+
+    /// Whether the log was found to have no more than the bytes that are to be kept, a few events
+    /// before: to count them, blocks are opened.
+    private func isKeptWhole(_ keep: KeptLog) throws -> Bool {
+        guard case .bytes(let bytes) = keep, let known = shared.keptWhole.withLock({ $0 }),
+            known.bytes == bytes
+        else { return false }
+        let last = try environment.read { try log.lastPosition($0) }
+        return last >= known.last
+            && last.rawValue < known.last.rawValue + Self.truncationEventsMin
     }
 
     /// As ``lastBeyond(_:)``, where only some places count; `@0` for none.

@@ -49,6 +49,20 @@ import TidemarkStore
         #expect(Environment.Options(tables: ["a"]).quotaBytes == (1 << 40) / 10 * 9)
     }
 
+    @Test func `the pages of a table have room for what is in it, and for little more`() throws {
+        let environment = try scratch.open()
+        #expect(try environment.read { try $0.pageBytes(environment.rows) } == 0)
+        for number in 0..<100 {
+            try environment.store(environment.rows, bigEndian(number), pattern(1_000))
+        }
+        for number in 100..<110 {
+            try environment.store(environment.rows, bigEndian(number), pattern(50_000))
+        }
+        let bytes = try environment.read { try $0.pageBytes(environment.rows) }
+        #expect((600_000..<1_200_000).contains(bytes))
+        try environment.close()
+    }
+
     @Test func `a reader's lag is told in commits`() throws {
         let environment = try scratch.open()
         try environment.store(environment.rows, [1], [1])

@@ -122,6 +122,42 @@ extension ScratchStore {
         #expect(try base(store) == Position(dropped))
     }
 
+    @Test func `is counted in bytes once in a while`() throws {
+        let store = try makeStore(.bytes(2 << 20))
+        store.journal.keepTidy(at: Self.now)
+        #expect(try base(store) == .start)
+        var random = SplitMix64(seed: 0xB17E)
+        let texts = (0..<10).map { _ in
+            String(decoding: random.bytes(600_000).map { 97 + $0 % 26 }, as: UTF8.self)
+        }
+        for text in texts {
+            try store.write(
+                Event(
+                    .serverUpserted, recordedAt: Self.now, key: EntityKey("tasks", "long"),
+                    json: Array(#"{"text":"\#(text)"}"#.utf8)))
+        }
+        let end = try store.journal.read { $0.last }
+        let beyond = try #require(try store.journal.lastBeyond(.bytes(2 << 20)))
+        #expect(beyond > Position(6_001))
+
+        store.journal.keepTidy(at: Self.now)
+
+        // It was all to be kept ten events before.
+        #expect(try base(store) == .start)
+        #expect(try store.journal.read { $0.last } == end)
+        try store.journal.write(at: Self.now) { draft in
+            for index in 0..<4_096 {
+                try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: Self.now,
+                        key: EntityKey("tasks", "t\(index % 100)"),
+                        json: Array(#"{"number":\#(index)}"#.utf8)))
+            }
+        }
+        store.journal.keepTidy(at: Self.now)
+        #expect(try base(store) == Position(6_001))
+    }
+
     @Test func `is what belongs to the last runs, too`() throws {
         let store = try makeStore(.span(.days(1)))
         let run = try store.journal.write(at: Self.now) { draft in
