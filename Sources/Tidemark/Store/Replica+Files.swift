@@ -280,8 +280,8 @@ extension Journal {
         guard try !missed([content.digest]).isEmpty else { return }
         do {
             try noteAgain([content], at: now())
-        } catch let error as StoreError where error.code == .nested {
-            // Within a read or a write; the next opening finds it.
+        } catch let error as StoreError where error.code == .nested || error.saysNoRoom {
+            // Within a read or a write, or the log has no room; the next opening finds it.
         }
     }
 

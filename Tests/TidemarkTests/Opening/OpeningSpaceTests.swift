@@ -195,6 +195,17 @@ import TidemarkTesting
         let last = try open()
         #expect(try last.position == position.next)
         #expect(try last.useFiles(of: key).first?.stored == nil)
+
+        // It is taken in, and noted once there is room.
+        limit.rlim_cur = 8_192
+        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        #expect(try last.importText("tea") == content)
+        #expect(try last.position == position.next)
+        limit.rlim_cur = unlimited
+        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        #expect(FileManager.default.fileExists(atPath: file))
+        #expect(try last.importText("tea") == content)
+        #expect(try last.read { try $0.files(of: key) }.first?.stored?.path == file)
         try last.close()
     }
 }
