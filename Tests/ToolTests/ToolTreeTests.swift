@@ -149,6 +149,23 @@ struct `the tool and a tree of files` {
         }
     }
 
+    @Test func `has a content taken out of it under the longest name that a file can have`()
+        async throws
+    {
+        try await withStore([Self.filesWithContents]) { run, folder in
+            try Data("tea".utf8).write(to: URL(filePath: "\(folder)/a.txt"))
+            #expect(try await run("files import STORE \(folder)/a.txt a.txt").code == 0)
+            let out = "\(folder)/\(String(repeating: "n", count: 255))"
+
+            let exported = try await run("files export STORE a.txt \(out)")
+
+            #expect(exported.code == 0, "\(exported.err)")
+            #expect(try String(contentsOfFile: out, encoding: .utf8) == "tea")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!left.contains { $0.hasSuffix(".part") })
+        }
+    }
+
     /// Has each file name another one by a field that comes before that of its content.
     private func addPreview(to store: String) async throws {
         let replica = try Replica.open(existing: store)

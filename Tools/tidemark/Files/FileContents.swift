@@ -118,8 +118,11 @@ struct FilesExport: ParsableCommand {
         guard !files.fileExists(atPath: target) else {
             throw UsageError("\(target) is there already; name another file")
         }
-        // As a capsule and the store are, the owner's alone, however it comes here.
-        let part = "\(target).\(ProcessInfo.processInfo.processIdentifier).part"
+        // As a capsule and the store are, the owner's alone, however it comes here. The part has a
+        // name of its own, as the file's may be as long as any can be.
+        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(decoding: target.utf8[...$0], as: UTF8.self) } ?? ""
+        let part = "\(folder).tidemark-\(ProcessInfo.processInfo.processIdentifier).part"
         do {
             defer { try? files.removeItem(atPath: part) }
             try write(part)
