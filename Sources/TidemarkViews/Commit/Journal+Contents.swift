@@ -147,7 +147,7 @@ extension Journal {
     /// that the log does not name, and says which of those that it names are not there.
     ///
     /// A file of the user's that an entity names stays, though the log once missed it: it is noted
-    /// as stored again, where its hash is right.
+    /// as stored again, where its length and its hash are right.
     /// Costs a look at the rows and at the folder where there are no files.
     @discardableResult
     package func settleContents(at now: Timestamp) throws -> RemovedContents {
@@ -171,10 +171,7 @@ extension Journal {
         for digest in there where !named.contains(digest) {
             if unlink(digest, files) { result.orphans += 1 } else { kept.append(digest) }
         }
-        let back = try missed(kept).compactMap { digest -> ContentFiles.Content? in
-            guard let found = try? files.content(of: digest) else { return nil }
-            return found.digest == digest ? found : nil
-        }
+        let back = try whole(missed(kept), files)
         try noteAgain(back, at: now)
         let missing = named.subtracting(there).sorted()
         for start in stride(from: 0, to: missing.count, by: Self.eventsMax) {
@@ -196,6 +193,22 @@ extension Journal {
     }
 
     // MARK: What is here again
+
+    /// Those of some files that are what their names say: of another length than what names them
+    /// tells none is, and need not be read.
+    private func whole(
+        _ digests: [String], _ files: ContentFiles
+    ) throws -> [ContentFiles.Content] {
+        guard !digests.isEmpty else { return [] }
+        let lengths = try read { try $0.lengths(ofFiles: Set(digests)) }
+        return digests.compactMap { digest -> ContentFiles.Content? in
+            if let length = lengths[digest], (try? files.bytes(of: digest)) != length {
+                return nil
+            }
+            guard let found = try? files.content(of: digest) else { return nil }
+            return found.digest == digest ? found : nil
+        }
+    }
 
     /// Those of some files that an entity names by their digests, and that the log has not as
     /// stored.

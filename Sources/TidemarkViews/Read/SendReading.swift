@@ -171,4 +171,20 @@ extension RowReading {
         }
         return found
     }
+
+    /// How long files of the user's are by what names them; of none that nobody tells of, or only
+    /// what is pending.
+    package func lengths(ofFiles digests: Set<String>) throws -> [String: UInt64] {
+        let model = try self.model()
+        var lengths: [String: UInt64] = [:]
+        for (digest, key) in try namers(ofFiles: digests) {
+            guard let collection = model[key.collection] else { continue }
+            let row = try entity(at: .entity(key))
+            for (_, name) in row.knownContentNames(in: collection) {
+                guard case .file(let known, let bytes) = name, known == digest else { continue }
+                lengths[digest] = UInt64(exactly: bytes)
+            }
+        }
+        return lengths
+    }
 }

@@ -109,9 +109,16 @@ private final class MissingFile {
         try store.expectWhole()
     }
 
-    @Test func `stays missing where an opening finds other bytes under its name`() throws {
+    @Test(arguments: ["TEA", "", "green tea"])
+    func `stays missing where an opening finds other bytes under its name`(
+        _ text: String
+    ) throws {
         let store = try MissingFile(inTree: false)
-        try Data("TEA".utf8).write(to: URL(filePath: store.path))
+        // Only what is as long as the entities tell is read.
+        let digest = try #require(store.content["sha256"]?.stringValue)
+        let lengths = try store.replica.journal.read { try $0.lengths(ofFiles: [digest]) }
+        #expect(lengths == [digest: 3])
+        try Data(text.utf8).write(to: URL(filePath: store.path))
 
         try store.reopen()
 
