@@ -5,8 +5,8 @@
 //   a beginning of the bytes   what a broken upload left of ours: it is sent again
 //   other bytes                another client's
 //
-// What has another length than the server tells of the file is none of these: a page that came in
-// its place, after which it is asked for once more, later.
+// What has another length than the server tells of the file, and not its version either, is none of
+// these: a page that came in its place, after which it is asked for once more, later.
 //
 // The same is asked where an answer told no version: whether the content is the one of before, on
 // which another that waits was made.
@@ -62,8 +62,13 @@ package struct ContentProof: Sendable, Hashable {
     /// The one member of a comparison.
     private static let member = "content"
 
-    /// Whether what came has the length that the server tells of the file.
-    func isListed(_ bytes: UInt64) -> Bool { listed.map { $0 == Int64(clamping: bytes) } ?? true }
+    /// Whether what came is the file: its length is the one that the server tells, or the answer
+    /// has the version that it tells.
+    func isOfFile(_ bytes: UInt64, _ head: HTTPResponse) -> Bool {
+        guard let listed, listed != Int64(clamping: bytes) else { return true }
+        guard record.revision != nil, let tag = head.headerFields[.eTag] else { return false }
+        return isOfVersion(tag)
+    }
 
     /// Whether the file is longer than ours, or may be.
     var mayBeLonger: Bool { listed.map { $0 > Int64(clamping: bytes) } ?? true }

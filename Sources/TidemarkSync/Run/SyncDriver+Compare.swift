@@ -65,7 +65,7 @@ extension LiveHost {
             return TransportResponse(response: answer.response, body: answer.body)
         }
         do {
-            guard let finding = try finding(proof, files, part) else {
+            guard let finding = try finding(proof, files, part, answer.response) else {
                 return ContentProof.answerWithoutFile(answer.response)
             }
             return ContentProof.answer(finding, answer.response)
@@ -96,13 +96,13 @@ extension LiveHost {
         } catch { throw TransportError(file: error) }
     }
 
-    /// What came; nil where it has not the length of the file.
+    /// What came; nil where it is not the file.
     private func finding(
-        _ proof: ContentProof, _ files: ContentFiles, _ part: String
+        _ proof: ContentProof, _ files: ContentFiles, _ part: String, _ head: HTTPResponse
     ) throws -> ContentProof.Finding? {
         let came = try files.content(ofPart: part)
         if came.digest == proof.digest { return .same }
-        guard proof.isListed(came.bytes) else { return nil }
+        guard proof.isOfFile(came.bytes, head) else { return nil }
         guard came.bytes < UInt64(clamping: proof.bytes),
             try files.bytes(of: proof.digest) == UInt64(clamping: proof.bytes)
         else { return .other }

@@ -1,5 +1,5 @@
-// ContentCompareTests.swift — what lies at the path of an upload without an answer, over a link on
-// which a long file takes longer than a request may.
+// ContentCompareTests.swift — what lies at the path of an upload without an answer: over a link on
+// which a long file takes longer than a request may, and where lists tell wrong lengths.
 
 import HTTPTypes
 import TestSupport
@@ -39,10 +39,44 @@ private struct SlowLink: Transport {
     }
 }
 
+/// A server whose lists say that files of three bytes have nine.
+private struct WrongLengths: Transport {
+    let server: WebDAVServer
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        var answer = try await server.send(request, body: body, limits: limits)
+        let text = String(decoding: answer.body, as: UTF8.self)
+        answer.body = Array(
+            text.replacing("getcontentlength>3<", with: "getcontentlength>9<").utf8)
+        if answer.response.headerFields[.contentLength] != nil {
+            answer.response.headerFields[.contentLength] = "\(answer.body.count)"
+        }
+        return answer
+    }
+}
+
 @Suite struct `a file at the path of an upload without an answer` {
     @Test func `is another client's where it is longer, which need not be fetched to know`()
         async throws
     {
+        try await expectOther("what another client wrote meanwhile") {
+            SlowLink(server: $0, bytesMax: 8)
+        }
+    }
+
+    @Test func `is compared where it has the version that lists tell, and another length`()
+        async throws
+    {
+        try await expectOther("six") { WrongLengths(server: $0) }
+    }
+
+    /// Has another client put a file in the place of an upload without an answer.
+    private func expectOther(
+        _ text: String, over link: (WebDAVServer) -> any Transport,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let clock = ManualClock()
         var options = WebDAVOptions()
         options.hasFileIDs = true
@@ -52,8 +86,7 @@ private struct SlowLink: Transport {
         let replica = try Replica.temporary(
             model: .files(.init("content", when: .all)), remote: remote,
             dependencies: .seeded(0, clock: clock))
-        let link = SlowLink(server: server, bytesMax: 8)
-        let engine = try SyncEngine(replica, remote: remote, transport: link) {
+        let engine = try SyncEngine(replica, remote: remote, transport: link(server)) {
             .basic(user: "me", password: "secret")
         }
         #expect(try await engine.sync().isSynced)
@@ -74,13 +107,15 @@ private struct SlowLink: Transport {
         server.faults = FaultPlan([FaultRule(.dropBeforeHandling, method: .put, nth: 1)])
         _ = try await engine.sync(scope: .push)
         #expect(server.entry("a.txt")?.text == "one")
-        server.put("a.txt", "what another client wrote meanwhile")
+        server.put("a.txt", text)
         clock.advance(by: .seconds(7_200))
 
-        #expect(try await engine.sync().failure == nil)
+        let outcome = try await engine.sync()
 
-        #expect(try replica.read { try $0.views.outbox(all: false) }.isEmpty)
-        #expect(server.entry("a.txt")?.text == "what another client wrote meanwhile")
+        #expect(outcome.failure == nil, sourceLocation: sourceLocation)
+        let outbox = try replica.read { try $0.views.outbox(all: false) }
+        #expect(outbox.isEmpty, sourceLocation: sourceLocation)
+        #expect(server.entry("a.txt")?.text == text, sourceLocation: sourceLocation)
         #expect(try replica.journal.verify(.deep).findings.isEmpty)
         await engine.stop()
         try replica.deleteTemporary()
