@@ -71,10 +71,12 @@ extension Listing {
 }
 
 /// What shows that something moved past a page with a number: one names what a page before it
-/// named, or there are fewer entities than there were.
+/// named and is not only pushed back, or there are fewer entities than there were.
 struct PageShifts: Sendable, Hashable {
     /// What the pages since the first one named.
     var named: Set<ExactString> = []
+    /// What the last page named, in its order.
+    private var last: [ExactString] = []
     /// How many entities there are, as the last page said.
     private var total: Int?
     /// Whether something moved.
@@ -86,28 +88,32 @@ struct PageShifts: Sendable, Hashable {
     /// How many pages there were before that.
     private(set) var pages = 0
 
-    /// Whether a page shows that something moved.
-    func areShown(by page: ListPage, naming named: Set<ExactString>) -> Bool {
-        isLess(page) || !self.named.isDisjoint(with: named)
+    /// Whether a page shows that something moved past one before it.
+    ///
+    /// What is only pushed back did not: where the newest change comes first, each edit elsewhere
+    /// has a page begin with what the one before it ended with.
+    func areShown(by page: ListPage) -> Bool {
+        if let total, let now = page.total, now < total { return true }
+        let ids = page.namedInOrder
+        return ids.count { named.contains($0) } > pushedBack(ids)
     }
 
-    private func isLess(_ page: ListPage) -> Bool {
-        guard let total, let now = page.total else { return false }
-        return now < total
+    /// How many of a page's first entities are the last ones of the page before it, in order.
+    private func pushedBack(_ ids: [ExactString]) -> Int {
+        guard let first = ids.first, let start = last.lastIndex(of: first) else { return 0 }
+        let pushed = Array(last[start...])
+        return ids.starts(with: pushed) ? pushed.count : 0
     }
 
-    mutating func took(_ page: ListPage) {
-        if isLess(page) { areThere = true }
+    /// Adds a page, but for what it names.
+    mutating func took(_ page: ListPage, isShift: Bool) {
+        if isShift { areThere = true }
         total = page.total ?? total
-    }
-
-    mutating func took(_ named: Set<ExactString>) {
-        if !self.named.isDisjoint(with: named) { areThere = true }
-        self.named.formUnion(named)
+        last = page.namedInOrder
     }
 
     /// The next page is the first one again.
-    mutating func turnedBack() { (named, total, isAgain) = ([], nil, false) }
+    mutating func turnedBack() { (named, last, total, isAgain) = ([], [], nil, false) }
 
     /// All pages are asked for once more.
     mutating func begunAgain(behind pages: Int) {
@@ -116,6 +122,13 @@ struct PageShifts: Sendable, Hashable {
 
     /// They end at one that failed.
     mutating func cutShort() { areThere = true }
+}
+
+extension ListPage {
+    /// What it names and can be read, in its order.
+    fileprivate var namedInOrder: [ExactString] {
+        records.map { ExactString($0.id) } + references.map { ExactString($0.id) }
+    }
 }
 
 extension Listing {
@@ -131,9 +144,9 @@ extension Listing {
     }
 
     /// Whether all pages are asked for once more after this one, if it is the last.
-    func beginsAgain(after page: ListPage, _ news: PageResult) -> Bool {
+    func beginsAgain(after news: PageResult) -> Bool {
         guard isByNumber, !shifts.isListedAgain else { return false }
-        return shifts.areThere || shifts.areShown(by: page, naming: news.named)
+        return shifts.areThere || news.isShift
     }
 
     /// Asks for all pages once more where something moved past one of them; false where nothing

@@ -207,7 +207,7 @@ package struct Listing: Sendable, Hashable {
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
         page.next == nil && walk == nil && failure == nil && !isAtLimit(page) && spans.count <= 1
             && !(isSharing && isFull(with: page)) && wanted.isEmpty
-            && !beginsAgain(after: page, news) && news.wanted.isEmpty && !needsPass
+            && !beginsAgain(after: news) && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
@@ -260,7 +260,7 @@ package struct Listing: Sendable, Hashable {
         unnamed.subtract(news.named)
         ahead.removeAll { news.named.contains(ExactString($0)) }
         wanted += news.wanted
-        if isByNumber { shifts.took(news.named) }
+        if isByNumber { shifts.named.formUnion(news.named) }
         guard let step = news.step else { return }
         unnamed.formUnion(step.missing.map { ExactString($0) })
         walk?.took(step)
@@ -291,7 +291,7 @@ package struct Listing: Sendable, Hashable {
         (isAsked, isResuming) = (true, false)
         let named = named(by: page)
         if let numbered { passed += numbered.needed }
-        if isByNumber { shifts.took(page) }
+        if isByNumber { shifts.took(page, isShift: news.isShift) }
         pages += 1
         count += named
         if number == 0 || page.movesCursor { cursor = page.cursor }

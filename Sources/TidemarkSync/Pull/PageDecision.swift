@@ -60,6 +60,7 @@ package struct PageDecision {
         result.step = page.step
         // What was missing and is named now.
         let back = list.walk == nil ? [] : list.unnamed.intersection(result.named)
+        result.isShift = list.isByNumber && list.shifts.areShown(by: page)
         result.asked = asked
         result.latest = latest
         result.isComplete = list.isLast(page, result)

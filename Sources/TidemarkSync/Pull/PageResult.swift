@@ -35,6 +35,8 @@ package struct PageResult: Sendable, Hashable {
     /// Of which entities a promised answer says too little, as the server told something else of
     /// them since their writes were sent.
     package var overtaken: [EntityKey] = []
+    /// Whether the page shows that something moved past one before it.
+    package var isShift = false
     /// Whether changes may be missing, so that everything is listed.
     package var isCut = false
     /// Why the list can't go on: its pages lead in a circle, or there are too many.

@@ -3,6 +3,7 @@
 
 import Foundation
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 import Tidemark
@@ -244,6 +245,39 @@ import TidemarkViews
         }
     }
 
+    @Test func `lists units once, of which one is edited before each second page`() async throws {
+        try await withUnits { device, server, clock async throws in
+            let edited = Mutex(219)
+            let wire = MeddledWire(server: server) {
+                clock.advance(by: .seconds(1))
+                let number = edited.withLock { number -> Int in
+                    number -= 1
+                    return number + 1
+                }
+                server.put("organisationUnits/u\(number)", #"{"name":"Edited"}"#)
+            }
+            let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+
+            #expect(try await engine.sync().isSynced)
+
+            let lists = server.requestLog.map(\.path).filter { $0.contains("organisationUnits?") }
+            #expect(lists.count == 3 && lists.allSatisfy { $0.contains("pageSize=50") }, "\(lists)")
+            #expect(try await engine.sync().isSynced)
+            #expect(try live(device, "organisationUnits") == (100..<220).map { "u\($0)" })
+
+            // What is gone is concluded, however busy the server is.
+            for number in 100..<115 { server.delete("organisationUnits/u\(number)") }
+            server.clearRequestLog()
+            #expect(try await engine.sync(.userRequested, full: true).isSynced)
+            let again = server.requestLog.map(\.path)
+            #expect(!again.contains { $0.contains("pageSize=100") }, "\(again)")
+            #expect(try live(device, "organisationUnits") == (115..<220).map { "u\($0)" })
+            await engine.stop()
+        }
+    }
+
     @Test func `ends a list that is asked for once more at a page that fails then`() async throws {
         try await withUnits { device, server, clock async throws in
             server.faults = FaultPlan([
@@ -358,6 +392,19 @@ import TidemarkViews
                 body: Array(#"{"status":"ERROR","message":"Unauthorized"}"#.utf8))
             #expect(wrong == .failure(.unauthorized))
         }
+    }
+}
+
+/// Meddles with a server before it is asked for a second page.
+private struct MeddledWire: Transport {
+    let server: Dhis2Server
+    let meddle: @Sendable () -> Void
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        if request.path?.contains("page=2&") == true { meddle() }
+        return try await server.send(request, body: body, limits: limits)
     }
 }
 
