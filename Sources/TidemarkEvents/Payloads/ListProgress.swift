@@ -63,8 +63,11 @@ package struct ListState: Sendable, Hashable {
     package var isDoubtful = false
     /// Of a list by folders: how many entities it found that were not known.
     package var found = 0
-    /// Of a list by folders: 2 where all of them are listed once more, for what is missing.
+    /// 2 where all folders are listed once more, for what is missing, or all pages with numbers, as
+    /// something moved past one of them.
     package var pass = 1
+    /// Of a list by pages with numbers: how many entities the server has, where it says so.
+    package var total: Int?
 
     package init(page: Int, asOf: Position, knownCount: Int) {
         self.page = page
@@ -119,6 +122,7 @@ package struct ListProgress: MemberPayload {
         PayloadMember("doubtful", \.rest.isDoubtful, .flag, .plain) { !$0 },
         PayloadMember("found", \.rest.found, .integer, .plain) { $0 <= 0 },
         PayloadMember("pass", \.rest.pass, .integer, .plain) { $0 <= 1 },
+        PayloadMember("total", \.rest.total, .integer, .plain),
         PayloadMember("refs", \.references, .list(of: .reference), .references) { $0.isEmpty },
         PayloadMember("same", \.same, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("unreadable", \.unreadable, .list(of: .text), .text) { $0.isEmpty },

@@ -4,7 +4,7 @@
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
 //   a page that failed     the page behind it, up to three → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
-//                          failed, nothing follows from what they did not name
+//                          failed, or a run was cut off, nothing follows from what they did not name
 //
 // Pages are cut out of an order that may leave entities equal, and out of entities that come and
 // go: what a server without cursors has moves past a page then, unseen.
@@ -87,6 +87,11 @@ struct PageShifts: Sendable, Hashable {
     private(set) var isListedAgain = false
     /// How many pages there were before that.
     private(set) var pages = 0
+    /// Whether an earlier run was cut off before, so that what its pages named is not known here.
+    private(set) var isAfterCut = false
+
+    /// What stands for the first page, which has no token, where a later run is to begin with it.
+    static let firstPage = "1"
 
     /// Whether a page shows that something moved past one before it.
     ///
@@ -120,6 +125,28 @@ struct PageShifts: Sendable, Hashable {
         (areThere, isAgain, isListedAgain, self.pages) = (false, true, true, pages)
     }
 
+    /// Notes for a later run what it is to know.
+    func note(in state: inout ListState) {
+        state.total = total.map { max(0, $0) }
+        if isListedAgain {
+            state.pass = 2
+        } else if areThere {
+            (state.pass, state.next, state.total) = (2, Self.firstPage, nil)
+        }
+    }
+
+    /// Goes on where an earlier run was cut off.
+    ///
+    /// Of pages that are asked for once more those before are not compared with those behind: what
+    /// they did not name may have moved past one.
+    mutating func goOn(from state: ListState) {
+        total = state.total
+        isAfterCut = state.after == nil && state.pass < 2
+        guard state.pass > 1 else { return }
+        (isAgain, isListedAgain, pages) = (state.after == nil, true, state.page)
+        areThere = state.next != Self.firstPage
+    }
+
     /// They end at one that failed.
     mutating func cutShort() { areThere = true }
 }
@@ -149,12 +176,25 @@ extension Listing {
         return shifts.areThere || news.isShift
     }
 
-    /// Asks for all pages once more where something moved past one of them; false where nothing
-    /// did, or they were asked for twice.
+    /// Whether a list that goes on where an earlier run was cut off lacks more than it can ask
+    /// about one by one: only pages that are asked for in one run tell what is gone.
+    private var lacksMany: Bool {
+        let few = collection.access.hidesAbsent ? 0 : Self.readBackMax
+        return shifts.isAfterCut && unnamed.count > few
+    }
+
+    /// Goes on where an earlier run was cut off, or with the first page once more.
+    mutating func goOnByNumber(from state: ListState) {
+        shifts.goOn(from: state)
+        if next == PageShifts.firstPage { (next, seen, isResuming) = (nil, [], false) }
+    }
+
+    /// Asks for all pages once more where something moved past one of them, or may have while no
+    /// run went on; false where nothing did, or they were asked for twice.
     ///
     /// The list's cursor stays that of the first page that came.
     package mutating func beginAgain() -> Bool {
-        guard isByNumber, shifts.areThere, !shifts.isListedAgain else { return false }
+        guard isByNumber, shifts.areThere || lacksMany, !shifts.isListedAgain else { return false }
         turnBack()
         shifts.begunAgain(behind: pages)
         return true

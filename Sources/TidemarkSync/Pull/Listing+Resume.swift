@@ -2,7 +2,8 @@
 // page, and how a later run continues.
 //
 // The first page's cursor is that of the whole list. Changes between the runs are listed from that
-// cursor: in this run, before anything is concluded from absence, else in the next one.
+// cursor: in this run, before anything is concluded from absence, else in the next one. What went
+// between the runs moves others past a page with a number, as it does between two pages.
 
 package import TidemarkEvents
 package import TidemarkViews
@@ -13,7 +14,8 @@ extension Listing {
     /// Without a cursor, changes between the runs could not be listed. A collection with a
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
     /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
-    /// next folder: what changes in those before it the next list tells.
+    /// next folder: what changes in those before it the next list tells. Where something moved past
+    /// a page with a number, all are asked for once more from the first one on.
     package var state: ListState? {
         // By the versions of folders the next walk comes to what is left. That something was not
         // listed only this run knows.
@@ -36,6 +38,7 @@ extension Listing {
         state.from = window?.from
         state.to = window?.to
         state.isDoubtful = isDoubtful
+        if isByNumber { shifts.note(in: &state) }
         guard let walk else { return state }
         (state.found, state.pass) = (walk.foundCount, walk.pass)
         if isPaging, next == nil { state.next = "" }

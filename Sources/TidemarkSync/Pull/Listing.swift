@@ -168,6 +168,7 @@ package struct Listing: Sendable, Hashable {
         isPaging = next != nil
         (isAsked, isResuming) = (!isPaging, isPaging)
         seen = next.map { [ExactString($0)] } ?? []
+        if isByNumber { goOnByNumber(from: state) }
         (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
         needsPass = settles && passes == 0 && cursor != nil
         if walk != nil { goOnWalking(cut, without: missing) }

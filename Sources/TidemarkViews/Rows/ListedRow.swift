@@ -45,6 +45,8 @@ package struct ListedRow: Sendable, Hashable {
         writer.varint(16, UInt64(max(0, state.found)))
         // The first pass is left out.
         writer.varint(17, UInt64(max(1, state.pass) - 1))
+        // Of none it is left out: there can't be fewer.
+        writer.varint(18, UInt64(max(0, state.total ?? 0)))
         return writer.bytes
     }
 
@@ -70,6 +72,7 @@ package struct ListedRow: Sendable, Hashable {
             case 15: state.isDoubtful = try field.flag()
             case 16: state.found = try field.count()
             case 17: state.pass = try field.count() + 1
+            case 18: state.total = try field.count()
             default: continue
             }
         }

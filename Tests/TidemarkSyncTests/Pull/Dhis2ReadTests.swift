@@ -278,6 +278,53 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: [false, true])
+    func `lists units once more in a later run, where some went past a page`(
+        _ isKnown: Bool
+    ) async throws {
+        try await withUnits { device, server, clock async throws in
+            if isKnown { #expect(try await device.sync().isSynced) }
+            server.faults = FaultPlan([FaultRule(.offline, pathContains: "pageSize=100")])
+            let wire = MeddledWire(server: server) {
+                for number in 100..<115 { server.delete("organisationUnits/u\(number)") }
+            }
+            let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+            #expect(try await engine.sync(.userRequested, full: isKnown).failure != nil)
+
+            server.faults = FaultPlan([])
+            clock.advance(by: .seconds(3_600))
+            #expect(try await engine.sync().isSynced)
+
+            let here = Set(try live(device, "organisationUnits"))
+            #expect(here.isSuperset(of: (115..<220).map { "u\($0)" }))
+            #expect(try await engine.sync(.userRequested, full: true).isSynced)
+            #expect(try live(device, "organisationUnits") == (115..<220).map { "u\($0)" })
+            await engine.stop()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `lists units once more, where some went past a page between two runs`(
+        _ isKnown: Bool
+    ) async throws {
+        try await withUnits { device, server, clock async throws in
+            if isKnown { #expect(try await device.sync().isSynced) }
+            server.faults = FaultPlan([FaultRule(.offline, pathContains: "page=2&")])
+            let cut = try await device.engine.sync(.userRequested, full: isKnown)
+            #expect(cut.failure != nil, "\(cut)")
+
+            for number in 100..<115 { server.delete("organisationUnits/u\(number)") }
+            server.faults = FaultPlan([])
+            clock.advance(by: .seconds(3_600))
+            #expect(try await device.sync().isSynced)
+
+            let here = Set(try live(device, "organisationUnits"))
+            #expect(here.isSuperset(of: (115..<220).map { "u\($0)" }))
+        }
+    }
+
     @Test func `ends a list that is asked for once more at a page that fails then`() async throws {
         try await withUnits { device, server, clock async throws in
             server.faults = FaultPlan([
