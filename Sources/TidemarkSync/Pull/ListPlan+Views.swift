@@ -102,7 +102,12 @@ extension ViewReader {
             let found = try found(EntityKey(name, id.text))
             if let found { contents.known.remove(ExactString(found.key.id)) }
         }
-        contents.wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
+        let wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
+        contents.wanted = try wanted.filter { reference in
+            // One whose fetch failed is asked for by itself.
+            let row = try self.failing(self.resolve(EntityKey(name, reference.id)))
+            return row.map { $0.isWrite || $0.isAbsent } ?? true
+        }
         return contents
     }
 }

@@ -58,7 +58,10 @@ package struct ServerNews {
             let ends =
                 row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)
-            return ends ? .new : .same
+            if ends { return .new }
+            // One that could not be fetched would be asked for again and again.
+            let failing = try row.baseState == .absent ? fold.failing(key) : nil
+            return failing?.isWrite == false ? .new : .same
         }
         if try wouldBePruned(document, key, row) { return .same }
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,

@@ -253,6 +253,10 @@ extension SyncMachine {
         where ids.count > 1 && traits.absenceNeedsList && failure.saysAbsent:
             // The collection itself is out of reach: of none of them that says that it is gone.
             pauseList(failure)
+        case .fetch(let collection, let ids) where ids.count == 1 && failure.saysAbsent:
+            // What went since the list named it is no reason to leave the others.
+            change { $0.fetched(ids) }
+            failedNow.insert(EntityKey(collection.name, ids[0]))
         case .fetch(let collection, let ids):
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }

@@ -35,6 +35,82 @@ import TidemarkViews
             #expect(try device.document("tasks/u1")?.contains("two") == true)
         }
     }
+
+    @Test func `has the items that are still there where many went while they were listed`()
+        async throws
+    {
+        let clock = ManualClock()
+        let calendar = ShrinkingCalendar()
+        let device = try Device<ShrinkingCalendar>(
+            of: calendar, over: calendar,
+            model: SyncModel(name: "calendars", collections: [CollectionModel("tasks")]),
+            dependencies: .seeded(1, clock: clock))
+        try await device.lendAndVerify { device in
+            try await device.sync()
+            clock.advance(by: .seconds(3_600))
+            try await device.sync()
+            clock.advance(by: .seconds(3_600))
+            let outcome = try await device.sync()
+
+            #expect(outcome.isSynced, "\(outcome)")
+            #expect(try device.documents("tasks").keys.sorted() == ["u12", "u13", "u14", "u15"])
+        }
+    }
+}
+
+/// A calendar with fifteen items in two pages, of which eleven are gone once the pages were told.
+private final class ShrinkingCalendar: DeviceServer, Transport {
+    typealias Wire = ShrinkingCalendar
+
+    private static let gone = 1...11
+    var remote: Remote { .caldav(origin: "http://dav.test", home: "/demo/") }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        guard request.method.rawValue == "REPORT" else {
+            let isGone = Self.gone.contains { request.path?.hasSuffix("/u\($0).ics") == true }
+            var response = HTTPResponse(status: isGone ? 404 : 200)
+            response.headerFields[.eTag] = isGone ? nil : "\"1\""
+            let item = "BEGIN:VCALENDAR\r\nSUMMARY:one\r\nEND:VCALENDAR\r\n"
+            return TransportResponse(
+                response: response, body: Array((isGone ? "not found" : item).utf8))
+        }
+        let asked = String(decoding: body ?? [], as: UTF8.self)
+        return TransportResponse(
+            response: HTTPResponse(status: 207), body: Array(Self.report(asked).utf8))
+    }
+
+    private static func report(_ asked: String) -> String {
+        // Of several together it tells nothing.
+        guard asked.contains("sync-collection") else { return multistatus("") }
+        if asked.contains(">gone</D:sync-token>") { return multistatus(token("gone")) }
+        if asked.contains(">all</D:sync-token>") {
+            return multistatus(token("gone") + gone.map { response($0, "404 Not Found") }.joined())
+        }
+        if asked.contains(">half</D:sync-token>") {
+            return multistatus(token("all") + (9...15).map { response($0, nil) }.joined())
+        }
+        let isCut =
+            "<response><href>/demo/tasks/</href><status>HTTP/1.1 507 Insufficient Storage</status>"
+            + "</response>"
+        return multistatus(token("half") + (1...8).map { response($0, nil) }.joined() + isCut)
+    }
+
+    private static func multistatus(_ content: String) -> String {
+        "<multistatus xmlns=\"DAV:\">" + content + "</multistatus>"
+    }
+
+    private static func token(_ token: String) -> String { "<sync-token>\(token)</sync-token>" }
+
+    /// What a list says of an item: its version, or a status.
+    private static func response(_ number: Int, _ status: String?) -> String {
+        let version =
+            "<propstat><prop><getetag>\"1\"</getetag></prop><status>HTTP/1.1 200 OK</status>"
+            + "</propstat>"
+        let said = status.map { "<status>HTTP/1.1 \($0)</status>" } ?? version
+        return "<response><href>/demo/tasks/u\(number).ics</href>\(said)</response>"
+    }
 }
 
 /// A calendar with one item.
