@@ -1,6 +1,6 @@
 // SyncMachine+Folders.swift — lists of folders amid a push: of those that are to be deleted
-// (SyncMachine+Deletions.swift), and of those in which the server refused something, as they are
-// not as they seemed.
+// (SyncMachine+Deletions.swift), and of those in which the server refused something, or had not what
+// was to be deleted, as they are not as they seemed.
 
 import TidemarkEvents
 import TidemarkRules
@@ -20,7 +20,7 @@ extension SyncMachine {
         state = .pushing
     }
 
-    /// Has the folders listed around what the server refused, each once in a run.
+    /// Has the folders listed around what the server refused or had not, each once in a run.
     mutating func list(around targets: [PullTarget]) {
         let new = targets.filter { listedAround.insert($0).inserted }
         if !new.isEmpty { list(amidPush: new) }

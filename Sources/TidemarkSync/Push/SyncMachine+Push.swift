@@ -190,6 +190,11 @@ extension SyncMachine {
         case (_, .ignored):
             failedNow.insert(item.key)
             note(untaken: item, answer)
+            // It may be gone, or somewhere else: nothing else would come back to it.
+            if item.call.isDeletion, model[item.key.collection]?.isByPath == true {
+                refusedInTrees.append(item.key)
+                missesDeleted = true
+            }
         case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted):
             outcome.counts.pushed += 1

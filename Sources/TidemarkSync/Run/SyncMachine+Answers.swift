@@ -259,6 +259,8 @@ extension SyncMachine {
         outcome.unsettled = stock.unsettled
         outcome.isTimeInDoubt = stock.isTimeInDoubt
         outcome.ignoresPreconditions = traits.triesPreconditions && stock.ignoresPreconditions
+        // What is listed where the server says that it is not is to be deleted later.
+        if missesDeleted, outcome.pending > 0 { outcome.heldBackFor = outcome.heldBackFor ?? 0 }
     }
 }
 

@@ -188,8 +188,11 @@ package struct SyncMachine: Sendable {
     var room = ServerRoom()
     /// What was listed of folders that are to be deleted.
     var deletions = ListedDeletions()
-    /// What the server refused in trees, of which the folders around it are still to be listed.
+    /// What the server refused in trees, or had not to delete, of which the folders around it are
+    /// still to be listed.
     var refusedInTrees: [EntityKey] = []
+    /// Whether the server had not at its path what was to be deleted.
+    var missesDeleted = false
     /// The folders that were listed for that.
     var listedAround: Set<PullTarget> = []
     /// Whether lists are made for the push, which goes on after them.
