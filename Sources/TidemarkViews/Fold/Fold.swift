@@ -227,7 +227,7 @@ package final class Fold {
 
     package func get(_ key: RowKey) throws -> [UInt8]? {
         guard key.tree == .ledger else {
-            let row = try entity(at: key)
+            let row = try heldRow(at: key)
             return row.isEmpty ? nil : row.encoded
         }
         if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
@@ -259,7 +259,7 @@ package final class Fold {
     package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
 
     /// An entity as its row says it, without what is in its overtaken edits.
-    func heldRow(at place: RowKey) throws -> EntityRow {
+    package func heldRow(at place: RowKey) throws -> EntityRow {
         let entry = try entry(place)
         guard writtenEntities.count > Self.writtenFew else {
             return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
