@@ -118,11 +118,18 @@ struct Row: Hashable {
 final class MemoryFold {
     private(set) var rows: [RowKey: [UInt8]] = [:]
     private(set) var last = Position.start
+    /// How often rows of the ledger were read, by the first byte of their keys.
+    private(set) var reads: [UInt8: Int] = [:]
 
     /// A fold over the rows as they are now.
     var fold: Fold {
         let source = RowSource(
-            get: { key in self.rows[key] },
+            get: { key in
+                if key.tree == .ledger, let sort = key.bytes.first {
+                    self.reads[sort, default: 0] += 1
+                }
+                return self.rows[key]
+            },
             walk: { tree, prefix, from, reversed, visit in
                 let first = from.map { RowKey(tree, $0) }
                 let found = self.rows.filter { key, _ in

@@ -26,11 +26,14 @@ extension Fold {
         guard !changed.isEmpty else { return }
         var superseded: [(key: EntityKey, mutations: Set<Position>)] = []
         var decisions = 0
+        // Nothing of them is written before each mutation was looked at.
+        var rows: [EntityKey: EntityRow] = [:]
         for mutation in try openMutations() {
             guard let key = try self.mutation(mutation)?.key,
                 let collection = changed.first(where: { $0.name == key.collection })
             else { continue }
-            let row = try entity(key)
+            let row = try rows[key] ?? entity(key)
+            rows[key] = row
             // A sent write is judged by its answer.
             if let attempt = row.attempt, mutation <= attempt.covers { continue }
             guard

@@ -146,6 +146,34 @@ private let key = EntityKey("tasks", "1")
         #expect(row.pending.map(\.payload) == (1...8).map { edit($0).payload })
     }
 
+    @Test func `are each read once where a new model removes a field`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .tasks(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"),
+        ])
+        for number in 1...40 { try fold.apply([edit(number)]) }
+        let sort = UInt8(ascii: "O")
+        let before = fold.reads[sort] ?? 0
+        try fold.apply([.tasks(.serverWins, migrations: [.remove("old")])])
+
+        #expect(fold.overtaken.count == 36)
+        #expect((fold.reads[sort] ?? 0) - before <= 36)
+    }
+
+    @Test func `of a removed field are each superseded, however many they are`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .tasks(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"),
+        ])
+        for number in 1...9 { try fold.apply([edit(number)]) }
+        try fold.apply([.tasks(.serverWins, migrations: [.remove("body")])])
+
+        #expect(try outcomes(fold, 3...11).allSatisfy { $0 == .superseded })
+        #expect(try row(fold).pending.isEmpty && fold.overtaken.isEmpty)
+    }
+
     @Test func `of a store stand every check, and a rebuild`() throws {
         let store = try ScratchStore()
         try store.write(
@@ -257,9 +285,11 @@ extension MemoryFold {
 
 extension Event {
     fileprivate static func tasks(
-        _ policy: ConflictPolicy, forms: [CollectionModel.FieldForm] = []
+        _ policy: ConflictPolicy, forms: [CollectionModel.FieldForm] = [],
+        migrations: [CollectionModel.FieldMigration] = []
     ) -> Event {
-        let tasks = CollectionModel("tasks", conflict: policy, forms: forms)
+        let tasks = CollectionModel(
+            "tasks", conflict: policy, migrations: migrations, forms: forms)
         let model = SyncModel(name: "test", collections: [tasks])
         return Event(
             .modelRegistered, recordedAt: Timestamp(rawValue: 1),
