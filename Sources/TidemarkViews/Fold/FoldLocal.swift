@@ -171,12 +171,14 @@ extension Fold {
     }
 
     /// Writes the entities anew of which a new model may ask for each edit, and those of which it
-    /// reads a field as it lies in the log that was read in another form.
+    /// reads a field as it lies in the log that was read in another form, or after a migration.
     func readEditsAnew(of before: SyncModel) throws {
         var changed: [CollectionName: Bool] = [:]
         for collection in try model().collections {
             let old = before[collection.name] ?? CollectionModel(collection.name)
-            let isReread = !old.forms.allSatisfy(collection.forms.contains)
+            let isReread =
+                !old.forms.allSatisfy(collection.forms.contains)
+                || !collection.migrations.starts(with: old.migrations)
             if isReread || !collection.leavesOutOvertaken(as: old) {
                 changed[collection.name] = isReread
             }

@@ -212,6 +212,19 @@ private let key = EntityKey("tasks", "1")
         #expect(try text(row(fold).document) == #"{"body":2,"end":-1}"#)
     }
 
+    @Test func `a field that was read by another name is shown as it lies where that step is gone`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .tasks(.serverWins, migrations: [.rename("old", to: "new")]),
+            .about(.serverUpserted, "tasks/1", #"{"body":0,"old":1}"#, asOf: 1, revision: "1"),
+            edit(1), .tasks(.serverWins), edit(2),
+        ])
+
+        #expect(try text(row(fold).document) == #"{"body":2,"old":1}"#)
+    }
+
     /// A model with a form has no overtaken edits: a form may read each value otherwise.
     @Test(
         arguments: [
