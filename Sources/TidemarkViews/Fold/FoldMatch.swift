@@ -114,7 +114,7 @@ extension Fold {
         for id in list.ids {
             let key = EntityKey(collection, id)
             try settleUnanswered(key, asOf, position)
-            if try entity(key).isUnanswered { kept.append(id) }
+            if try heldRow(at: .entity(key)).isUnanswered { kept.append(id) }
         }
         guard kept != list.ids else { return }
         list.ids = kept
@@ -139,8 +139,10 @@ extension Fold {
     }
 
     private func settleUnanswered(_ key: EntityKey, _ asOf: Position, _ position: Position) throws {
+        guard let attempt = try heldRow(at: .entity(key)).attempt, attempt.call <= asOf else {
+            return
+        }
         var row = try entity(key)
-        guard let attempt = row.attempt, attempt.call <= asOf else { return }
         row.noteArrivalPossible()
         try endAttempt(&row, key)
         try annihilate(&row, key, proof: position, isKnown: true)
@@ -167,7 +169,7 @@ extension Fold {
             let list = try unanswered(named.collection)
         else { return nil }
         let collection = try collection(named.collection)
-        let known = try entity(named)
+        let known = try heldRow(at: .entity(named))
         guard !collection.match.isEmpty, known.pending.isEmpty,
             known.baseState == .absent || known.isPlaceholder, known.prunedDigest.isEmpty
         else { return nil }
@@ -176,8 +178,8 @@ extension Fold {
         var candidates: [(key: EntityKey, row: EntityRow)] = []
         for id in list.ids {
             let key = EntityKey(named.collection, id)
-            let row = try entity(key)
-            if row.isUnansweredCreation { candidates.append((key, row)) }
+            guard try heldRow(at: .entity(key)).isUnansweredCreation else { continue }
+            candidates.append((key, try entity(key)))
         }
         candidates.sort { $0.row.pending[0].position < $1.row.pending[0].position }
         for (key, row) in candidates where row.isOlder(than: asOf) {

@@ -174,6 +174,27 @@ private let key = EntityKey("tasks", "1")
         #expect(try row(fold).pending.isEmpty && fold.overtaken.isEmpty)
     }
 
+    @Test func `are not read where an entity comes that refers to theirs`() throws {
+        var notes = CollectionModel("notes")
+        notes.references = [Reference("task", to: "tasks", rollUp: .always, missing: .hides)]
+        let model = SyncModel(name: "test", collections: [CollectionModel("tasks"), notes])
+        let fold = MemoryFold()
+        try fold.apply([
+            Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded),
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"),
+        ])
+        for number in 1...8 { try fold.apply([edit(number)]) }
+        let before = fold.reads[UInt8(ascii: "O")]
+        try fold.apply([.about(.serverUpserted, "notes/1", #"{"id":"1","task":"1"}"#)])
+        try fold.apply([.about(.localCreated, "notes/2", #"{"id":"2","task":"1"}"#)])
+
+        #expect(fold.overtaken.count == 4)
+        #expect(fold.reads[UInt8(ascii: "O")] == before)
+        #expect(try fold.entity(EntityKey("notes", "1"))?.isHidden == false)
+    }
+
     @Test func `of a store stand every check, and a rebuild`() throws {
         let store = try ScratchStore()
         try store.write(

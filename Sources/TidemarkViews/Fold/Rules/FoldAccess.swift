@@ -26,7 +26,7 @@ struct FoldAccess: FoldRule {
         _ fold: Fold
     ) throws -> [FoldEffect] {
         var effects: [FoldEffect] = []
-        let before = try fold.entity(key)
+        let before = try fold.heldRow(at: .entity(key))
         if before.isHidden, event.kind != .serverDeleted, collection.access.hidesAbsent,
             try fold.hidesAny()
         {
@@ -44,7 +44,7 @@ struct FoldAccess: FoldRule {
         guard collection.access.hidesAbsent, try fold.hidesAny() else { return }
         for id in page.same {
             let key = try fold.resolve(EntityKey(collection.name, id))
-            let row = try fold.entity(key)
+            let row = try fold.heldRow(at: .entity(key))
             guard row.isHidden, row.baseState == .live else { continue }
             try fold.show(key, base: row.basePosition, position)
         }
@@ -102,7 +102,7 @@ extension Fold {
         var lost: [EntityKey] = []
         for id in ids {
             let key = try resolve(EntityKey(name, id))
-            if try entity(key).isListed, !lost.contains(key) { lost.append(key) }
+            if try heldRow(at: .entity(key)).isListed, !lost.contains(key) { lost.append(key) }
         }
         guard !lost.isEmpty else { return }
         // Read before anything is written.
@@ -186,7 +186,7 @@ extension Fold {
         guard event.kind == .serverUpserted, event.mutation == nil, let named = event.key,
             try known(named.collection)?.relistsOnGain == true
         else { return false }
-        let row = try entity(try resolve(named))
+        let row = try heldRow(at: .entity(try resolve(named)))
         let isNew = row.baseState != .live && row.pending.isEmpty && row.attempt == nil
         guard isNew || row.isHidden || row.isPlaceholder,
             row.isFresher(event, event.asOf ?? position)
@@ -251,7 +251,7 @@ extension Fold {
             }
         }
         try decide(
-            key, "gained", base: entity(key).basePosition, position,
+            key, "gained", base: heldRow(at: .entity(key)).basePosition, position,
             try freeDecision(at: position))
     }
 
@@ -274,7 +274,7 @@ extension Fold {
         guard let reference = collection.ownerReference,
             let owner = try owner(of: row, reference, collection)
         else { return nil }
-        return try owner != key && entity(owner).isHidden
+        return try owner != key && heldRow(at: .entity(owner)).isHidden
     }
 
     private func owner(

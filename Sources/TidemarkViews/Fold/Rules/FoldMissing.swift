@@ -196,7 +196,8 @@ extension Fold {
     }
 
     private func isLacking(_ key: EntityKey, for referrer: CollectionName) throws -> Bool {
-        try entity(key).isLacking || (key.collection != referrer && entity(key).isHidden)
+        let row = try heldRow(at: .entity(key))
+        return row.isLacking || (key.collection != referrer && row.isHidden)
     }
 
     /// Shows those that were hidden for want of an entity, and hides those that refer to it.

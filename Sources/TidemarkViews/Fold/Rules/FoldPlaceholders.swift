@@ -70,14 +70,14 @@ extension Fold {
     private func listed(_ id: String, _ collection: CollectionModel) throws -> JSONDocument? {
         let key = EntityKey(collection.name, id)
         guard key.isValid else { return nil }
-        let row = try entity(try resolve(key))
+        let row = try heldRow(at: .entity(try resolve(key)))
         guard row.baseState == .live else { return nil }
         return (try? row.baseValue(in: collection))?.document
     }
 
     /// Whether the log knows nothing of an entity.
     private func isMissing(_ key: EntityKey) throws -> Bool {
-        let row = try entity(key)
+        let row = try heldRow(at: .entity(key))
         return row.baseState == .absent && row.pending.isEmpty && row.attempt == nil
     }
 

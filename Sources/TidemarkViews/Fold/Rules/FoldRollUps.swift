@@ -83,7 +83,8 @@ extension Fold {
         change(&row)
         put(.rollUp(key), row.isEmpty ? nil : row.encoded)
         guard row.belowClasses != before else { return }
-        try noteRollUp(of: key, try entity(key), try collection(key.collection))
+        try noteRollUp(
+            of: key, try heldRow(at: .entity(key)), try collection(key.collection))
     }
 
     /// Counts what was counted in an entity in the one that it turned out to be.
