@@ -36,7 +36,7 @@ package struct EntityRow: Sendable, Hashable {
         /// Of a creation that is an action of the server's: the payload of `local.requested`
         /// without its document; else empty.
         package var request: [UInt8] = []
-        /// Whether the edit behind it changes the same fields, and its payload lies in a row of its
+        /// Whether edits behind it set its fields again, and its payload lies in a row of its
         /// own; here it changes nothing: OvertakenEdits.swift.
         package var isOvertaken = false
 

@@ -1,12 +1,12 @@
-// OvertakenEdits.swift — edits of one entity that wait, each with the fields of the one behind it.
+// OvertakenEdits.swift — edits of one entity that wait, and whose fields the next few set again.
 // An app that saves while the user types makes thousands of them; so an entity's row names them
 // alone, and what they say lies in rows of their own, which the next edit does not touch.
 //
 //   key    'O' position, collection 0 id
 //   value  the payload of the edit
 //
-// Only where nothing tells such edits apart: none of the two was sent, refused or may have arrived
-// without the other. What asks for each edit, as the server's word does, reads them back first.
+// Only where nothing tells such edits apart: none of them was sent, refused or may have arrived
+// without the others. What asks for each edit, as the server's word does, reads them back first.
 
 package import TidemarkEvents
 
@@ -15,7 +15,7 @@ extension Ledger {
 }
 
 extension RowKey {
-    /// What an edit says that the one behind it overtakes.
+    /// What an edit says that those behind it overtake.
     package static func overtaken(_ position: Position, _ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.overtaken + position.bigEndianBytes))
     }
@@ -61,6 +61,35 @@ extension EntityRow {
         return item.stands(as: next) && isCarried(item) == isCarried(next)
     }
 
+    /// Whether the next few edits, which have the same fate so far, set each field of one again.
+    ///
+    /// Then nothing of it is left after them. Their fields have to begin with its own, in its
+    /// order: new ones lie so in the document.
+    ///
+    /// - Parameter read: how a model reads what an edit changes.
+    private func isSetAgain(
+        _ patch: Patch, at index: Int, _ read: (Patch) -> Patch
+    ) -> Bool {
+        let patch = read(patch)
+        let names = patch.set.map { ExactString($0.name) }
+        let gone = patch.unset.map { ExactString($0) }
+        var later: [ExactString] = []
+        for next in pending.indices.dropFirst(index + 1).prefix(Pending.wholeCount) {
+            guard isOneWithNext(next - 1), !pending[next].isOvertaken,
+                let other = try? Patch(parsing: pending[next].payload)
+            else { return false }
+            let known = read(other)
+            // Of what is removed only the next edit is asked: it may come again in between.
+            guard known.unset.map({ ExactString($0) }) == gone, gone.isEmpty || next == index + 1
+            else { return false }
+            for field in known.set.map({ ExactString($0.name) }) where !later.contains(field) {
+                later.append(field)
+            }
+            if later.count >= names.count { return later.starts(with: names) }
+        }
+        return false
+    }
+
     /// Leaves out what edits say that are overtaken.
     ///
     /// - Parameters:
@@ -88,10 +117,9 @@ extension EntityRow {
                 continue
             }
             guard isOne, asked.contains(index), collection.leavesOutOvertaken,
-                !given[index + 1].isOvertaken,
-                let patch = try? Patch(parsing: item.payload),
-                let next = try? Patch(parsing: given[index + 1].payload),
-                patch.hasFields(of: next), collection.isPlain(patch)
+                let patch = try? Patch(parsing: item.payload), collection.isPlain(patch),
+                isSetAgain(patch, at: index, { $0 }),
+                collection.readsVerbatim || isSetAgain(patch, at: index, { collection.read($0) })
             else { continue }
             try keep(item.position, item.payload)
             pending[index].payload = Pending.nothing
@@ -99,15 +127,6 @@ extension EntityRow {
             overtaken.insert(item.position)
         }
         return overtaken
-    }
-}
-
-extension Patch {
-    /// Whether it sets and removes the same fields as another one, in the same order: then nothing
-    /// of it is left after that one.
-    fileprivate func hasFields(of other: Patch) -> Bool {
-        self.set.map { ExactString($0.name) } == other.set.map { ExactString($0.name) }
-            && unset.map { ExactString($0) } == other.unset.map { ExactString($0) }
     }
 }
 

@@ -72,7 +72,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 15
+        case .entities, .outbox: 16
         case .watermarks: 13
         case .contents, .decisions, .schedule: 11
         case .issues: 9

@@ -131,6 +131,37 @@ private let key = EntityKey("tasks", "1")
         #expect(text(row.document) == #"{"id":"1","body":9,"title":"a"}"#)
     }
 
+    @Test func `are those whose fields the next few set again, of which some set more`() throws {
+        let fold = MemoryFold()
+        try fold.apply([.about(.serverUpserted, "tasks/1", #"{"id":"1"}"#, asOf: 1, revision: "1")])
+        for number in 1...10 {
+            let count = number % 2 == 0 ? #","words":\#(number)"# : ""
+            let patch = #"{"set":{"body":\#(number)\#(count)},"unset":[]}"#
+            try fold.apply([.about(.localUpdated, "tasks/1", patch)])
+        }
+        let row = try row(fold)
+
+        #expect(row.pending.filter(\.isOvertaken).count == 6)
+        #expect(text(row.document) == #"{"id":"1","body":10,"words":10}"#)
+        try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 3)])
+        let sent = try self.row(fold)
+        // What is sent is told apart from what comes after it.
+        #expect(sent.pending.prefix(3).map(\.isOvertaken) == [true, false, true])
+    }
+
+    @Test func `are not those of which a new field would lie elsewhere in the document`() throws {
+        let fold = MemoryFold()
+        try fold.apply([.about(.serverUpserted, "tasks/1", #"{"id":"1"}"#, asOf: 1, revision: "1")])
+        for number in 1...10 {
+            let fields = number % 2 == 0 ? #""words":1,"body":1"# : #""body":2"#
+            let patch = #"{"set":{\#(fields)},"unset":[]}"#
+            try fold.apply([.about(.localUpdated, "tasks/1", patch)])
+        }
+
+        #expect(try text(row(fold).document) == #"{"id":"1","body":1,"words":1}"#)
+        #expect(fold.overtaken.isEmpty)
+    }
+
     @Test func `are in the row where a new model asks for each`() throws {
         let fold = MemoryFold()
         try fold.apply([
