@@ -4,7 +4,7 @@
 //   offset  width  field    notes
 //        0      1  0        a row that names nothing begins with another byte, and is as it is
 //        1      …  named    varint: bit 0 for the base, the others for the pending mutations in
-//                           their order
+//                           their order, without those whose payload lies in a row of its own
 //        …      …  row      EntityRow without what is named
 //
 // Whoever reads a table gets the row as it is.
@@ -22,7 +22,7 @@ enum StoredRow {
 
     private enum Field {
         static let (base, basePosition, pending): (UInt32, UInt32, UInt32) = (2, 3, 7)
-        static let (position, payload): (UInt32, UInt32) = (1, 3)
+        static let (position, payload, isOvertaken): (UInt32, UInt32, UInt32) = (1, 3, 9)
     }
 
     /// What to store of a row.
@@ -42,10 +42,13 @@ enum StoredRow {
             case Field.basePosition:
                 if try isNamed(base, field.position(), isPayload) { named |= 1 }
             case Field.pending:
+                let item = try pending(field.bytes())
+                if item.isOvertaken { continue }
                 count += 1
                 guard count <= pendingMax else { continue }
-                let (position, payload) = try pending(field.bytes())
-                if try isNamed(payload, position, isPayload) { named |= 1 << UInt64(count) }
+                if try isNamed(item.payload, item.position, isPayload) {
+                    named |= 1 << UInt64(count)
+                }
             default: continue
             }
         }
@@ -61,14 +64,20 @@ enum StoredRow {
 
     private static func pending(
         _ bytes: [UInt8]
-    ) throws(ProtoError) -> (position: Position, payload: ArraySlice<UInt8>) {
+    ) throws(ProtoError) -> (position: Position, payload: ArraySlice<UInt8>, isOvertaken: Bool) {
         var position = Position.start
+        var payload: ArraySlice<UInt8> = []
+        var isOvertaken = false
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
-            if field.number == Field.position { position = try field.position() }
-            if field.number == Field.payload { return (position, try field.slice()) }
+            switch field.number {
+            case Field.position: position = try field.position()
+            case Field.payload: payload = try field.slice()
+            case Field.isOvertaken: isOvertaken = try field.flag()
+            default: continue
+            }
         }
-        return (position, [])
+        return (position, payload, isOvertaken)
     }
 
     private static func encode(_ row: [UInt8], _ named: UInt64) throws(ProtoError) -> [UInt8] {
@@ -81,8 +90,9 @@ enum StoredRow {
             switch field.number {
             case Field.base where named & 1 == 1: continue
             case Field.pending:
-                count += 1
-                guard count <= pendingMax, named >> count & 1 == 1 else {
+                let isCounted = try !pending(field.bytes()).isOvertaken
+                if isCounted { count += 1 }
+                guard isCounted, count <= pendingMax, named >> count & 1 == 1 else {
                     stored.write(field)
                     continue
                 }
@@ -112,9 +122,11 @@ enum StoredRow {
             case Field.basePosition where named & 1 == 1:
                 positions.append(try field.position())
             case Field.pending:
+                let item = try pending(field.bytes())
+                if item.isOvertaken { continue }
                 count += 1
                 guard count <= pendingMax, named >> count & 1 == 1 else { continue }
-                positions.append(try pending(field.bytes()).position)
+                positions.append(item.position)
             default: continue
             }
         }
@@ -139,12 +151,14 @@ enum StoredRow {
                 row.bytes(Field.base, try payload(field.position()))
                 row.write(field)
             case Field.pending:
-                count += 1
-                guard count <= pendingMax, named >> count & 1 == 1 else {
+                let item = try field.bytes()
+                let isCounted = try !pending(item).isOvertaken
+                if isCounted { count += 1 }
+                guard isCounted, count <= pendingMax, named >> count & 1 == 1 else {
                     row.write(field)
                     continue
                 }
-                row.message(Field.pending, try whole(field.bytes(), payload))
+                row.message(Field.pending, try whole(item, payload))
             default: row.write(field)
             }
         }

@@ -69,6 +69,22 @@ import TidemarkViews
         #expect(stored.count < row.current.count + 60)
     }
 
+    @Test func `names the last edits' events, however many they overtake`() throws {
+        let base = Self.document("tea")
+        try write(pulled(base))
+        var last: [UInt8] = []
+        for number in 100..<170 {
+            let notes = String(repeating: "a", count: 300)
+            last = Array(#"{"set":{"notes":"\#(notes)\#(number)"},"unset":[]}"#.utf8)
+            try write(edited(.localUpdated, last))
+        }
+
+        let (stored, row) = try row()
+        #expect(row.base == base && row.pending.last?.payload == last)
+        #expect(row.pending.filter(\.isOvertaken).count == 66)
+        #expect(stored.count < row.current.count + 70 * 12 + 60)
+    }
+
     @Test func `names the event by which it was made here`() throws {
         let document = Self.document("tea")
         try write(edited(.localCreated, document))
