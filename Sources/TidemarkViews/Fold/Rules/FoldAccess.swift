@@ -168,7 +168,10 @@ extension Fold {
                     try decide(key, "shown", base: row.basePosition, position, index)
                     index += 1
                 }
-                try put(row, key)
+                // What the model makes of its edits was written just before.
+                var now = try entity(key)
+                now.isHidden = row.isHidden
+                try put(now, key)
             }
         }
         put(.hiddenCount, hidden == 0 ? nil : Position(hidden).bigEndianBytes)

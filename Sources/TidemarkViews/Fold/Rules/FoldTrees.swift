@@ -255,7 +255,12 @@ extension Fold {
             changed.append((key, row))
             return true
         }
-        for (key, row) in changed { try put(row, key) }
+        for (key, row) in changed {
+            // What the model makes of its edits was written just before.
+            var now = try entity(key)
+            (now.isOrphan, now.hasOrphans) = (row.isOrphan, row.hasOrphans)
+            try put(now, key)
+        }
         guard collection.hidesDangling else { return }
         for (key, _) in changed { try settleDangling(key, collection, event, position) }
     }
