@@ -255,6 +255,7 @@ private struct AssigningAdapter: ServerAdapter {
         }
         var request = try kinto.request(for: .list(collection, after: nil, page: nil))
         request.method = .post
+        request.path = String(request.path.prefix { $0 != "?" })
         request.headers = [.contentType: "application/json"]
         guard let document = try? JSONDocument(parsing: body) else {
             throw .malformed("no document")
