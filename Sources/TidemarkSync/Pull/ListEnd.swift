@@ -47,8 +47,8 @@ extension Listing {
         if shifts.areThere {
             return ids.count <= Self.readBackMax && !isReadBack ? .asked : .none
         }
-        // What the user deleted here with its folder is no question.
-        let others = inQuestion(ids)
+        // What the user deleted here, alone or with its folder, is no question.
+        let others = undecided(ids)
         if others.isEmpty { return .deleted }
         // A share that is not mounted looks like a tree whose only file was deleted.
         let isMuch = SweepRule.asksFirst(
@@ -66,8 +66,8 @@ extension Listing {
         return switch sweep(absent: ids) {
         case .none: Absent()
         case .outOfReach: Absent(ids: ids, isOutOfReach: true)
-        // What went with a deleted folder goes once the others are settled.
-        case .held: Absent(ids: inQuestion(ids), isHeld: true)
+        // What the user deleted goes once the others are settled.
+        case .held: Absent(ids: undecided(ids), isHeld: true)
         case .deleted: Absent(ids: ids)
         case .asked where shifts.areThere: Absent()
         // There were more when the list ended, or the server's time was in doubt.

@@ -85,6 +85,8 @@ struct PageShifts: Sendable, Hashable {
     private(set) var isAgain = false
     /// Whether they are, or were.
     private(set) var isListedAgain = false
+    /// Whether all pages came before that, so that what they name is here.
+    private(set) var isBehindWhole = false
     /// How many pages there were before that.
     private(set) var pages = 0
     /// Whether an earlier run was cut off before, so that what its pages named is not known here.
@@ -118,19 +120,24 @@ struct PageShifts: Sendable, Hashable {
     }
 
     /// The next page is the first one again.
-    mutating func turnedBack() { (named, last, total, isAgain) = ([], [], nil, false) }
+    mutating func turnedBack() {
+        (named, last, total, isAgain, isBehindWhole) = ([], [], nil, false, false)
+    }
 
     /// All pages are asked for once more.
     mutating func begunAgain(behind pages: Int) {
-        (areThere, isAgain, isListedAgain, self.pages) = (false, true, true, pages)
+        (areThere, isAgain, isListedAgain, isBehindWhole) = (false, true, true, true)
+        self.pages = pages
     }
 
     /// Notes for a later run what it is to know.
-    func note(in state: inout ListState) {
+    ///
+    /// - Parameter isAtFailed: whether that goes on at a page that failed, and so has not come.
+    func note(in state: inout ListState, isAtFailed: Bool) {
         state.total = total.map { max(0, $0) }
         if isListedAgain {
             state.pass = 2
-        } else if areThere {
+        } else if areThere, !isAtFailed {
             (state.pass, state.next, state.total) = (2, Self.firstPage, nil)
         }
     }

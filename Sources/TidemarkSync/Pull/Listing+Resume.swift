@@ -38,7 +38,7 @@ extension Listing {
         state.from = window?.from
         state.to = window?.to
         state.isDoubtful = isDoubtful
-        if isByNumber { shifts.note(in: &state) }
+        if isByNumber { shifts.note(in: &state, isAtFailed: failedNext != nil) }
         guard let walk else { return state }
         (state.found, state.pass) = (walk.foundCount, walk.pass)
         if isPaging, next == nil { state.next = "" }

@@ -47,6 +47,12 @@ extension Listing {
         return ids.filter { !walk.wentAlong(ExactString($0)) }
     }
 
+    /// Those of some absent entities that the user did not delete, alone or with their folder.
+    func undecided(_ ids: [String]) -> [String] {
+        guard let walk else { return ids }
+        return ids.filter { !walk.isDeletedHere(ExactString($0)) }
+    }
+
     /// Whether the user is asked already what becomes of entities.
     func areHeld(_ ids: [String]) -> Bool { ids.allSatisfy { held.contains(ExactString($0)) } }
 

@@ -127,6 +127,19 @@ extension TreeWalk {
         }
         return next != id && ended.contains(next)
     }
+
+    /// Whether an entity is deleted here, or lay in a folder that is.
+    func isDeletedHere(_ id: ExactString) -> Bool {
+        guard !leaving.isEmpty else { return wentAlong(id) }
+        var next = id
+        var seen: Set<ExactString> = []
+        while seen.insert(next).inserted {
+            if leaving.contains(next) || next != id && ended.contains(next) { return true }
+            guard let folder = places[next]?.folder else { return false }
+            next = ExactString(folder)
+        }
+        return false
+    }
 }
 
 extension TreeWalk.Folder {

@@ -99,6 +99,8 @@ package struct TreeWalk: Sendable, Hashable {
     private(set) var twins: Set<ExactString> = []
     /// Entities that it does not have any more, as far as is known.
     private var gone: [ExactString: String] = [:]
+    /// Entities that are deleted here, and that the server has, as far as is known.
+    var leaving: Set<ExactString> = []
     /// Folders that were deleted here, and that the server does not have any more.
     var ended: Set<ExactString> = []
     /// The server's ids that the lists of this walk told so far.

@@ -241,7 +241,7 @@ extension SyncMachine {
     mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
         case .list:
-            if list?.shifts.isAgain == true {
+            if list?.shifts.isBehindWhole == true {
                 change { $0.endAgain() }
             } else if list?.goesOn(after: failure) == true {
                 change { $0.pass(failure) }

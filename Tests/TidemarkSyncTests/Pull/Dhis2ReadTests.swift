@@ -305,6 +305,35 @@ import TidemarkViews
         }
     }
 
+    @Test func `brings what pages that never came have, also where listing once more fails`()
+        async throws
+    {
+        try await withUnits { device, server, clock async throws in
+            server.faults = FaultPlan([FaultRule(.offline, pathContains: "page=3&")])
+            let wire = MeddledWire(server: server) {
+                for number in 100..<115 { server.delete("organisationUnits/u\(number)") }
+            }
+            let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
+                .basic(user: "me", password: "secret")
+            }
+            #expect(try await engine.sync().failure != nil)
+
+            server.faults = FaultPlan([
+                FaultRule(.answer(status: 500), pathContains: "page=2&pageSize=100")
+            ])
+            clock.advance(by: .seconds(3_600))
+            #expect(try await engine.sync().isSynced == false)
+            #expect(try live(device, "organisationUnits").contains("u219") == false)
+
+            server.faults = FaultPlan([])
+            clock.advance(by: .seconds(3_600))
+            #expect(try await engine.sync().isSynced)
+            let here = Set(try live(device, "organisationUnits"))
+            #expect(here.isSuperset(of: (115..<220).map { "u\($0)" }))
+            await engine.stop()
+        }
+    }
+
     @Test(arguments: [false, true])
     func `lists units once more, where some went past a page between two runs`(
         _ isKnown: Bool
