@@ -25,8 +25,8 @@ extension SyncEngine {
     /// full nothing is fetched likewise, until this call or the end of the pause; what is here is
     /// sent all the same.
     ///
-    /// If the task is cancelled, or the engine is stopped, the log stays consistent. A pass that was
-    /// joined goes on when the task is cancelled, which does not wait for it any more.
+    /// If the task is cancelled, or the engine is stopped, the log stays consistent. A pass that
+    /// was joined goes on when the task is cancelled, which does not wait for it any more.
     ///
     /// - Returns: what came of it.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,

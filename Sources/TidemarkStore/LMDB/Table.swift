@@ -57,7 +57,7 @@ package protocol TableReading: ~Copyable {
     /// How many keys the table has; costs nothing.
     borrowing func count(_ table: Table) throws(StoreError) -> Int
 
-    /// How many bytes the pages of the table have, no fewer than its keys and values; costs nothing.
+    /// How many bytes the pages of the table have, no fewer than its keys and values; reads none.
     borrowing func pageBytes(_ table: Table) throws(StoreError) -> Int
 }
 

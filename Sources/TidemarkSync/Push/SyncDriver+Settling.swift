@@ -12,7 +12,7 @@ import TidemarkViews
 
 extension SyncDriver {
     /// For how many seconds after our write of an entity a server may not show it to all requests;
-    /// Toggl says two to five.
+    /// such a server says two to five.
     fileprivate static let settlingSeconds: Int64 = 60
 
     /// Has a write that was refused wait where what it names is ours, of the last minute.

@@ -1,6 +1,6 @@
 // SyncMachine+Folders.swift — lists of folders amid a push: of those that are to be deleted
-// (SyncMachine+Deletions.swift), and of those in which the server refused something, or had not what
-// was to be deleted, as they are not as they seemed.
+// (SyncMachine+Deletions.swift), and of those in which the server refused something, or had not
+// what was to be deleted, as they are not as they seemed.
 
 import TidemarkEvents
 import TidemarkRules

@@ -8,9 +8,9 @@ import TidemarkSync
 extension InMemoryServer {
     /// Writes a whole record, as another client does.
     ///
-    /// For a server that was made with a bucket. What it does not take is the caller's mistake, such
-    /// as a collection that it has not, an id of other characters than letters, digits, `-` and
-    /// `_`, or what is no object.
+    /// For a server that was made with a bucket. What it does not take is the caller's mistake,
+    /// such as a collection that it has not, an id of other characters than letters, digits, `-`
+    /// and `_`, or what is no object.
     ///
     /// - Parameters:
     ///   - key: collection and id: `tasks/t1`.

@@ -3,8 +3,8 @@
 //
 // Buckets hold collections, collections hold records; all three are lists with the same behaviour.
 // Not modelled: schemas, permissions, deletion of whole lists, JSON patches and merge patches,
-// answers in part, queries of requests for one object, paths in the names of fields, pages of a list
-// that is sorted otherwise, and some comparisons (KintoFilter.swift).
+// answers in part, queries of requests for one object, paths in the names of fields, pages of a
+// list that is sorted otherwise, and some comparisons (KintoFilter.swift).
 
 public import HTTPTypes
 import TidemarkEvents

@@ -1,6 +1,6 @@
 // ServerConformanceBatches.swift — requests and what Kinto 26.5 answers: preconditions of POST and
-// of lists, and batches: what their defaults add, what their parts inherit, and that nothing is done
-// where one part is not valid.
+// of lists, and batches: what their defaults add, what their parts inherit, and that nothing is
+// done where one part is not valid.
 
 let conformanceOfBatches = #"""
     PUT $b

@@ -1,5 +1,5 @@
-// OpeningContentsTests.swift — a file of the user's that an opening missed comes back: the user takes
-// it in again, or it is there again by itself.
+// OpeningContentsTests.swift — a file of the user's that an opening missed comes back: the user
+// takes it in again, or it is there again by itself.
 
 import Foundation
 import TestSupport

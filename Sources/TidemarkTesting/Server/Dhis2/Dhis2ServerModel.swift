@@ -32,8 +32,8 @@ public struct Dhis2ServerModel: Sendable {
     public var jobSeconds: Int64 = 0
     /// Whether ids other than 11 letters and digits are accepted, so that tests may use short ones.
     public var acceptsAnyID = false
-    /// Whether what `order` leaves equal comes in another order on each page, as PostgreSQL may have
-    /// it; else what was put last comes first, or keeps its place.
+    /// Whether what `order` leaves equal comes in another order on each page, as PostgreSQL may
+    /// have it; else what was put last comes first, or keeps its place.
     public var mixesTies = false
     /// For how many seconds temporary access lasts; the server's usual time is 3 hours.
     public var temporaryAccessSeconds: Int64 = 3 * 3600
