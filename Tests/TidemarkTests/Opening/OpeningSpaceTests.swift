@@ -172,8 +172,8 @@ import TidemarkTesting
         var limit = rlimit()
         unsafe getrlimit(__rlimit_resource_t(1), &limit)
         let unlimited = limit.rlim_cur
-        // Less than comes before the first page of data.
-        limit.rlim_cur = 8_192
+        // Less than the data has, and more than the file of locks.
+        limit.rlim_cur = 32_768
         unsafe setrlimit(__rlimit_resource_t(1), &limit)
         expect(.fileTooLarge) { try put(replica, 0) }
 
@@ -197,7 +197,7 @@ import TidemarkTesting
         #expect(try last.useFiles(of: key).first?.stored == nil)
 
         // It is taken in, and noted once there is room.
-        limit.rlim_cur = 8_192
+        limit.rlim_cur = 32_768
         unsafe setrlimit(__rlimit_resource_t(1), &limit)
         #expect(try last.importText("tea") == content)
         #expect(try last.position == position.next)
