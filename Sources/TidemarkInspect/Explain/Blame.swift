@@ -142,6 +142,8 @@ extension EntityStep {
         if decision?.result == "kept" { return .rule }
         guard isOwn else {
             if withdrawn(change) != nil { return .rule }
+            // The event of another entity: a rule followed from it here.
+            if let decision, decision.rule != "placeholder" { return .rule }
             return after.isPlaceholder ? .placeholder : .other
         }
         switch event.kind.family {

@@ -170,6 +170,19 @@ import TidemarkViews
         #expect(lines.contains { $0.contains("removal/1: removed on tag_ids, tags") }, "\(lines)")
     }
 
+    @Test func `is told as changed by the rule, at the deletion`() throws {
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        let blames = try store.journal.blame(of: EntityTarget(Self.entry)) ?? []
+
+        #expect(
+            blames.map { "\($0.field) \($0.by) \($0.position)" } == [
+                "id pull @4", "at pull @4", "tag_ids removal/1 @5", "tags removal/1 @5",
+                "boss pull @4", "n pull @4",
+            ])
+        #expect(blames.first { $0.field == "tag_ids" }?.inputs == [Position(5)])
+    }
+
     @Test func `a single reference becomes null`() throws {
         var entries = CollectionModel("entries")
         entries.references = [Reference("tag", to: "tags", removal: RemovalRule())]
