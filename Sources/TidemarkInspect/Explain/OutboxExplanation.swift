@@ -21,7 +21,7 @@ package struct OutboxExplanation: Sendable {
 
     package var entry: OutboxEntry
     /// The first mutation of the same entity, with which this one is sent; nil for the first one
-    /// itself.
+    /// itself, for an action, which is sent alone, and for the first edit behind it.
     package var leader: Position?
     package var holds: [PushHold]
     /// The answer to its last request, or the event that none came.
@@ -37,7 +37,12 @@ package struct OutboxExplanation: Sendable {
         return try views.outbox(all: false).map { entry in
             let key = entry.mutation.key
             let row = try views.entity(key) ?? EntityRow()
-            let leader = leaders[key]
+            // An action is sent by itself, and what is behind it begins anew.
+            let action = row.pending.last {
+                $0.position <= entry.position && $0.requested != nil
+            }
+            let last = action?.position ?? .start
+            let leader = leaders[key].flatMap { first in first > last ? first : nil }
             if leader == nil { leaders[key] = entry.position }
             let holds = try views.holds(of: key, row, model)
             let relay = row.relay.flatMap { $0.covers >= entry.position ? $0.position : nil }

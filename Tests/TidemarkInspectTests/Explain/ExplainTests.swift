@@ -247,6 +247,25 @@ extension SyncDevice {
         }
     }
 
+    @Test func `name with which edit each goes, and that an action goes alone`() throws {
+        let store = try ScratchStore()
+        func edit(_ field: String) -> Event {
+            .about(.localUpdated, "tasks/1", #"{"set":{"\#(field)":1},"unset":[]}"#)
+        }
+        try store.write(.model(.localWins))
+        try store.write(
+            .about(.serverUpserted, "tasks/1", #"{"id":"1"}"#, asOf: 1, revision: "1"))
+        try store.write(
+            edit("a"), edit("b"),
+            .about(.localRequested, "tasks/1", #"{"action":"close","parameters":{}}"#),
+            edit("c"), edit("d"))
+
+        let leaders = try store.journal.read { views in
+            try OutboxExplanation.all(views).map { $0.leader?.rawValue }
+        }
+        #expect(leaders == [nil, 3, nil, nil, 6])
+    }
+
     @Test func `of what refers to a refused entity that is sent again name no obstacle`()
         async throws
     {
