@@ -24,7 +24,8 @@ package struct OutboxExplanation: Sendable {
     /// itself, for an action, which is sent alone, and for the first edit behind it.
     package var leader: Position?
     package var holds: [PushHold]
-    /// The answer to its last request, or the event that none came.
+    /// The answer to its last request, or the event that none came; of one that was refused, the
+    /// answer that refused it.
     package var answer: (position: Position, event: Event)?
     package var next: Next
     /// The event that it went another way, or arrived by it; nil where it did not.
@@ -48,7 +49,9 @@ package struct OutboxExplanation: Sendable {
             let relay = row.relay.flatMap { $0.covers >= entry.position ? $0.position : nil }
             return OutboxExplanation(
                 entry: entry, leader: leader, holds: holds,
-                answer: try entry.mutation.call.flatMap { try views.answer(to: $0) },
+                answer: try entry.mutation.call.flatMap {
+                    try views.answer(to: $0, refusal: row.refusal?.position)
+                },
                 next: next(holds),
                 relay: try relay.flatMap { place in
                     try views.event(at: place).map { (place, $0) }

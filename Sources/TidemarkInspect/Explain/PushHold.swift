@@ -105,8 +105,19 @@ extension ViewReader {
 
     /// The answer to a request, or the event that none came; nil where the log has neither.
     ///
-    /// The search begins at the request and ends with its run.
-    package func answer(to call: Position) throws -> (position: Position, event: Event)? {
+    /// The search begins at the request and ends with its run. Where that is the one that was
+    /// refused, the last answer before the refusal counts, which may have been promised in its run
+    /// and come with a later one.
+    ///
+    /// - Parameter refusal: the event that refused what is pending on the entity; nil for none.
+    package func answer(
+        to call: Position, refusal: Position? = nil
+    ) throws -> (position: Position, event: Event)? {
+        if let refusal, let rejected = try event(at: refusal), rejected.kind == .pushRejected,
+            rejected.call == call, let answer = try lastAnswer(to: call, before: refusal)
+        {
+            return answer
+        }
         let run = try event(at: call)?.sync
         let finished = try run.flatMap { try get(.syncRun($0)) }
             .flatMap { try SyncRunRow(parsing: $0).finished }
@@ -120,6 +131,21 @@ extension ViewReader {
                 return (position, event)
             }
             position = position.next
+        }
+        return nil
+    }
+
+    private func lastAnswer(
+        to call: Position, before last: Position
+    ) throws -> (position: Position, event: Event)? {
+        var position = last
+        for _ in 0..<100_000 where position > call.next {
+            position = Position(position.rawValue - 1)
+            if let event = try event(at: position), event.call == call,
+                event.kind == .requestAnswered || event.kind == .requestFailed
+            {
+                return (position, event)
+            }
         }
         return nil
     }

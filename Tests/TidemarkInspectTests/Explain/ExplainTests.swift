@@ -266,6 +266,51 @@ extension SyncDevice {
         #expect(leaders == [nil, 3, nil, nil, 6])
     }
 
+    @Test func `of a write name the answer that refused it, also where a later run brought it`()
+        throws
+    {
+        let store = try ScratchStore()
+        func write(_ event: Event, in run: UInt64) throws {
+            var event = event
+            event.sync = Position(run)
+            try store.write(event)
+        }
+        func begin() throws {
+            let begun = #"{"begunAt":0,"bootID":"b","uptime":0}"#
+            try store.write(
+                Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array(begun.utf8)))
+        }
+        func onBoth(_ kind: EventKind, _ text: String) -> Event {
+            Event(
+                kind, recordedAt: Timestamp(rawValue: 1), collection: "tasks", call: Position(5),
+                json: Array(text.utf8))
+        }
+        try store.write(.model(.localWins))
+        try store.write(
+            .about(.localCreated, "tasks/1", #"{"n":1}"#),
+            .about(.localCreated, "tasks/2", #"{"n":2}"#))
+        try begin()
+        try write(.about(.requestSent, "tasks/1", "{}", mutation: 2), in: 4)
+        try write(.about(.requestSent, "tasks/2", "{}", mutation: 3), in: 4)
+        try write(onBoth(.requestAnswered, #"{"status":200}"#), in: 4)
+        try write(onBoth(.pushDeferred, #"{"ticket":"j","writes":2}"#), in: 4)
+        try write(
+            Event(.syncFinished, recordedAt: Timestamp(rawValue: 1), json: Array("{}".utf8)), in: 4)
+        try begin()
+        for (key, mutation) in [("tasks/1", 2), ("tasks/2", 3)] as [(String, UInt64)] {
+            let call = mutation + 3
+            try write(.about(.requestAnswered, key, #"{"status":409}"#, call: call), in: 10)
+            let refusal = #"{"status":409,"message":"no"}"#
+            try write(
+                .about(.pushRejected, key, refusal, mutation: mutation, call: call), in: 10)
+        }
+
+        let answers = try store.journal.read { views in
+            try OutboxExplanation.all(views).map { $0.answer?.position.rawValue }
+        }
+        #expect(answers == [11, 13])
+    }
+
     @Test func `of what refers to a refused entity that is sent again name no obstacle`()
         async throws
     {
