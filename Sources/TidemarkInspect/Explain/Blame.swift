@@ -75,9 +75,11 @@ extension EntityTimeline {
             if step.before.isPlaceholder, !step.after.isPlaceholder, step.isOwn {
                 changes = step.allFields(of: path, in: collection)
             }
+            // What another key brings along as both become one has its author already.
+            let others = known.filter { $0.key != step.key && step.joined.contains($0.key) }
+                .sorted { $0.key < $1.key }
             for change in changes {
                 let name = ExactString(change.field)
-                let others = known.filter { $0.key != step.key }.sorted { $0.key < $1.key }
                 if let other = others.compactMap({ $0.value[name] }).first(where: {
                     $0.value != nil && $0.value == change.new
                 }) {

@@ -20,6 +20,8 @@ package struct EntityStep: Sendable {
     package var isOwn: Bool
     package var before: EntityRow
     package var after: EntityRow
+    /// The keys that were found to be the same entity in this event, and had a row of their own.
+    package var joined: Set<EntityKey> = []
 }
 
 /// Everything that affected an entity.
@@ -204,6 +206,10 @@ private struct EntityFold {
             changed.append(index)
             known[index] = row
         }
+        let ended = changed.filter { index in
+            known[index].isEmpty && !before[index].isEmpty && !before[index].isPlaceholder
+        }
+        let joined = Set(ended.map { keys[$0] })
         // A key that was bound to the entity in this event is no change of its own.
         if changed.count > 1 { changed.removeAll { $0 > 0 && known[$0].isEmpty } }
         if changed.isEmpty, let named {
@@ -214,7 +220,7 @@ private struct EntityFold {
             steps.append(
                 EntityStep(
                     position: position, event: event, key: keys[index], isOwn: named != nil,
-                    before: before[index], after: known[index]))
+                    before: before[index], after: known[index], joined: joined))
         }
     }
 
