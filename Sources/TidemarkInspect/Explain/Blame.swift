@@ -18,7 +18,7 @@ public struct FieldBlame: Sendable, Hashable {
         case answer
         /// A conflict rule that merged both sides.
         case merge
-        /// A rule of the model: rivals, or a choice.
+        /// A rule of the model: rivals, a choice, or the removal of what was deleted.
         case rule
         /// Nobody: the entity is a placeholder for a reference.
         case placeholder
