@@ -69,7 +69,7 @@ extension EntityTimeline {
             }
         }
         for step in steps {
-            let decisions = self.decisions.filter { $0.position == step.position }.map(\.row)
+            let decisions = self.decisions.filter { step.isAt($0.position) }.map(\.row)
             var changes = step.changes(of: path, in: collection)
             // From now on, every field of a former placeholder is the server's.
             if step.before.isPlaceholder, !step.after.isPlaceholder, step.isOwn {
@@ -135,7 +135,7 @@ extension EntityStep {
 
     private func author(_ change: FieldChange, _ decision: DecisionRow?) -> FieldBlame.Author {
         let derived = after.pending.contains { item in
-            item.isDerived && item.position == position
+            item.isDerived && isAt(item.position)
                 && FieldPath(change.field).isIn(
                     (try? Patch(parsing: item.payload))?.fieldNames ?? [])
         }

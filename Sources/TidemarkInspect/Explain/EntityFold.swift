@@ -22,6 +22,16 @@ package struct EntityStep: Sendable {
     package var after: EntityRow
     /// The keys that were found to be the same entity in this event, and had a row of their own.
     package var joined: Set<EntityKey> = []
+    /// Whether it is a word of the server's that waits for all of its set.
+    package var waits = false
+    /// Where it is such a word that counts now: the event that brought the last of its set.
+    package var takenAt: Position?
+
+    /// Whether something of this position came about in the step.
+    func isAt(_ place: Position?) -> Bool {
+        guard let place else { return false }
+        return place == position || place == takenAt
+    }
 }
 
 /// Everything that affected an entity.
@@ -125,6 +135,8 @@ private struct EntityFold {
     private(set) var base: (position: Position, row: EntityRow)?
     /// What the entity and others of its tree lay in after their events, where not all are folded.
     private var above: Set<EntityKey> = []
+    /// The server's words that wait for all of their set.
+    private var waiting: [Position: Event] = [:]
 
     init(_ keys: [EntityKey]) {
         self.keys = keys
@@ -212,15 +224,25 @@ private struct EntityFold {
         let joined = Set(ended.map { keys[$0] })
         // A key that was bound to the entity in this event is no change of its own.
         if changed.count > 1 { changed.removeAll { $0 > 0 && known[$0].isEmpty } }
+        var waits = false
         if changed.isEmpty, let named {
             let key = try fold.resolve(named)
             changed = [keys.firstIndex(of: key) ?? 0]
+            waits = try fold.isStaged(position, on: named)
+            if waits { waiting[position] = event }
         }
         for index in changed {
-            steps.append(
-                EntityStep(
-                    position: position, event: event, key: keys[index], isOwn: named != nil,
-                    before: before[index], after: known[index], joined: joined))
+            var step = EntityStep(
+                position: position, event: event, key: keys[index], isOwn: named != nil,
+                before: before[index], after: known[index], joined: joined, waits: waits)
+            // Once all of the set is there, the word that waited is what changes the entity.
+            if named == nil, let place = known[index].basePosition,
+                place != before[index].basePosition, let word = waiting[place]
+            {
+                (step.position, step.event, step.isOwn) = (place, word, true)
+                step.takenAt = position
+            }
+            steps.append(step)
         }
     }
 
@@ -268,6 +290,12 @@ private struct EntityFold {
 }
 
 extension RowReading {
+    /// Whether the server's word on an entity, at a position, waits for all of its set.
+    fileprivate func isStaged(_ position: Position, on key: EntityKey) throws -> Bool {
+        guard let bytes = try get(.staged(key)) else { return false }
+        return try StagedRow(parsing: bytes).position == position
+    }
+
     /// What an entity of a tree lies in, or lay in when it was deleted; nil at the root, and where
     /// that is not known.
     func place(of row: EntityRow, in collection: CollectionModel) throws -> EntityKey? {

@@ -51,7 +51,8 @@ public struct EntityHistory: Sendable, Hashable {
     public var key: EntityKey
     /// The entity's ids; the id of its key comes first.
     public var ids: [String]
-    /// In log order.
+    /// In log order; a word of the server's that waited for all of its set is there once more where
+    /// it counted.
     public var entries: [Entry]
 }
 
@@ -70,7 +71,10 @@ extension EntityHistory {
         entries = []
         let collection = try views.model()[key.collection]
         for step in timeline.steps {
-            let decisions = timeline.decisions.filter { $0.position == step.position }.map(\.row)
+            // Of a word that waits they are told where it counts.
+            let decisions =
+                step.waits
+                ? [] : timeline.decisions.filter { step.isAt($0.position) }.map(\.row)
             let changes = step.changes(of: field, in: collection)
             if let field {
                 let isTold =
@@ -134,7 +138,7 @@ extension EntityStep {
             settled.append((position, "", try views.mutation(position)))
         }
         return settled.compactMap { item in
-            guard let row = item.row, row.proof == position, let outcome = row.outcome else {
+            guard let row = item.row, isAt(row.proof), let outcome = row.outcome else {
                 return nil
             }
             return EntityHistory.Outcome(

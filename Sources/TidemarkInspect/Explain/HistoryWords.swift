@@ -19,6 +19,7 @@ extension EntityStep {
     }
 
     private var said: String {
+        if waits { return "said by the server; counts once all of its set is there" }
         if after.basePosition != position {
             return before == after ? "said by the server, and older" : "said by the server"
         }
@@ -35,6 +36,7 @@ extension EntityStep {
     }
 
     private var deleted: String {
+        if waits { return "gone, said the server; counts once all of its set is there" }
         if after.basePosition != position { return "gone, said the server, and that is older" }
         if event.cause != nil, event.call == nil { return "not in the server's list any more" }
         return before.baseState == .live ? "deleted on the server" : "not on the server"

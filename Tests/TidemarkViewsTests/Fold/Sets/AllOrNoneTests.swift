@@ -107,6 +107,29 @@ import TidemarkViews
         #expect(try seen() == ["notes/n", "stages/s"])
     }
 
+    @Test func `has the words that waited as what changed its entities`() throws {
+        for name in ["a", "b"] {
+            let run = try run()
+            try says("programs/p", #"{"id":"p","name":"\#(name)"}"#, in: run)
+            try ends("stages", in: run, set: "metadata")
+        }
+        let target = EntityTarget(EntityKey("programs", "p"))
+
+        let history = try store.journal.history(of: target)
+        #expect(
+            history?.entries.map { "\($0.position) \($0.words)" } == [
+                "@3 said by the server; counts once all of its set is there",
+                "@3 first heard of from the server",
+                "@6 said by the server; counts once all of its set is there",
+                "@6 changed on the server",
+            ])
+        let blames = try store.journal.blame(of: target) ?? []
+        #expect(
+            blames.map { "\($0.field) \($0.by) \($0.position)" } == [
+                "id pull @3", "name pull @6",
+            ])
+    }
+
     @Test func `leaves nothing of a run that did not get so far`() throws {
         let first = try run()
         try says("programs/p", #"{"id":"p"}"#, in: first)
