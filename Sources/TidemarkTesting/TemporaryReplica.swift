@@ -58,6 +58,7 @@ extension Replica {
         guard FileManager.default.fileExists(atPath: directory) else { return }
         try FileManager.default.removeItem(at: folder)
     }
+
     /// Closes a temporary store, and moves its folder.
     func moveTemporary(to path: String) throws {
         try FileManager.default.moveItem(at: try closedTemporary(), to: URL(filePath: path))

@@ -4,7 +4,8 @@
 //   TIDEMARK_FAULT_CALLS   names of the calls that count: "pwrite fdatasync"
 //   TIDEMARK_FAULT_NUMBER  which of them fails, counted from 1; 0 or nothing: none
 //   TIDEMARK_FAULT_ERRNO   the errno it fails with; 0: the process is killed before the call; below
-//                          0: half of what it writes is written, and the next ones fail with -errno
+//                          0: half of what it writes (of buffers, half of these) is written, and
+//                          the next ones fail with -errno
 //   TIDEMARK_FAULT_MARK    a file that is made when it happened
 //
 // tidemark_fault_arm() lets the process itself say when the counting begins; tidemark_fault_seen()

@@ -9,7 +9,7 @@ import TidemarkViews
 extension SyncEngine {
     /// Begins runs automatically until the engine is stopped, or the store fails.
     func follow() async {
-        defer { (isFollowing, startsAgain) = (false, nil) }
+        defer { (loop, startsAgain) = (nil, nil) }
         do { try beginSyncing() } catch {
             isStarted = false
             rest = .stopped(error)
@@ -138,14 +138,11 @@ extension SyncEngine {
         case nil where outcome.counts.requests > 0: schedule.noteRest(of: 0, at: now)
         default: break
         }
-        let isAwaiting = try isAwaitingAnswers(outcome, scope)
+        let wait = try outcome.heldBackFor ?? (isAwaitingAnswers(outcome, scope) ? 0 : nil)
         // What failed as a whole is made again anyway, and a part says nothing of the others.
-        guard
-            outcome.heldBackFor != nil || isAwaiting || outcome.failure == nil && scope == .all
-        else { return }
+        guard wait != nil || outcome.failure == nil && scope == .all else { return }
         let backoff = try replica.journal.read { try $0.model().settings.backoff }
-        schedule.noteHeldBack(
-            for: outcome.heldBackFor ?? (isAwaiting ? 0 : nil), at: now, backoff)
+        schedule.noteHeldBack(for: wait, at: now, backoff)
     }
 
     /// Whether the server still owes answers after a run that sent something, or asked for them.

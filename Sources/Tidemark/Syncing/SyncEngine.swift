@@ -37,10 +37,8 @@ public actor SyncEngine {
     var isRunPaused = false
     /// Where it was started again from within a run of the loop that ends: how.
     var startsAgain: SyncTriggers?
-    /// The loop; it exists from the start until somebody sees that it has ended.
+    /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
-    /// Whether the loop goes on, or waits for a run to end.
-    var isFollowing = false
     var isStarted = false
     /// Whether it was started before.
     var wasStarted = false
@@ -155,14 +153,13 @@ public actor SyncEngine {
     /// engine tries once more, as after `trigger(.credentialsChanged)`: the app may be another one
     /// by now.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
-        if isFollowing, !isStarted, asking.isInside {
+        if loop != nil, !isStarted, asking.isInside {
             startsAgain = triggers
             return
         }
         while let loop, !isStarted {
             // It was stopped, but the loop has not ended yet.
             await loop.value
-            if self.loop == loop { self.loop = nil }
         }
         let usual = (try? replica.registration)?.model.settings.runEvery ?? .zero
         schedule.automatic = triggers.automatic(every: usual)
@@ -171,7 +168,7 @@ public actor SyncEngine {
             bell.ringForEdit()
             return
         }
-        (isStarted, isFollowing) = (true, true)
+        isStarted = true
         transferPauses = TransferPauses()
         loop = Task { await self.follow() }
     }
@@ -258,10 +255,7 @@ public actor SyncEngine {
         }
         for task in runs.map(\.task) { _ = await task.result }
         _ = await transfers?.result
-        if let ending {
-            await ending.value
-            if loop == ending { loop = nil }
-        }
+        await ending?.value
         if runs.isEmpty, !isStarted { publish(rest) }
     }
 

@@ -233,10 +233,12 @@ extension Dhis2Adapter {
                 result.unreadable.append(misfit(kind, bytes, error))
             }
         }
-        if items.count >= pageSize(of: collection) || !items.isEmpty && Self.tellsOfMore(body) {
+        let pager = JSON.value("pager", of: body)
+        if items.count >= pageSize(of: collection) || !items.isEmpty && Self.tellsOfMore(pager) {
             result.next = String(try Self.number(page) + 1)
         }
-        result.total = Self.total(body)
+        // Metadata tells by itself how many there are.
+        result.total = pager?["total"]?.int64Value.flatMap { Int(exactly: $0) }
         // Of no change there is no time; the list goes on where it did.
         result.cursor = latest.map { Revision($0.text) } ?? after
         if latest == nil, hasAhead, let date {
@@ -250,14 +252,8 @@ extension Dhis2Adapter {
     /// Older ones take out of a page what the user may not see after it was cut. That it is the
     /// last one counts for nothing, as 2.41 says so of full pages; and of an empty page older ones
     /// say that it is not the last.
-    private static func tellsOfMore(_ body: [UInt8]) -> Bool {
-        guard let pager = JSON.value("pager", of: body) else { return false }
-        return pager["isLastPage"] == .bool(false) || pager["nextPage"]?.stringValue != nil
-    }
-
-    /// How many objects a list has, which metadata says by itself.
-    private static func total(_ body: [UInt8]) -> Int? {
-        JSON.value("pager", of: body)?["total"]?.int64Value.flatMap { Int(exactly: $0) }
+    private static func tellsOfMore(_ pager: JSONValue?) -> Bool {
+        pager?["isLastPage"] == .bool(false) || pager?["nextPage"]?.stringValue != nil
     }
 
     /// The objects that were asked for; what else a server gives is none of them.

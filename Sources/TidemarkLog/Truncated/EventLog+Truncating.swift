@@ -100,6 +100,7 @@ extension EventLog {
         bytes: Int, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position? {
         let last = try sealed.last(transaction)
+        let bodyBytes = try transaction.pageBytes(bodies)
         var kept = KeptBytes(left: max(bytes, 0))
         var found: Position?
         try transaction.scan(log, from: nil, prefix: [], reversed: true) { key, value in
@@ -107,13 +108,12 @@ extension EventLog {
             guard position > last else { return false }
             if !CommitRecord.isKey(key) {
                 if kept.left == 0 { found = position }
-                try takeBodies(of: value, &kept, transaction)
+                if bodyBytes > 0, kept.left > 0 { try takeBodies(of: value, &kept, transaction) }
             }
             kept.take(value.count)
             return found == nil
         }
         guard found == nil else { return found }
-        let bodyBytes = try transaction.pageBytes(bodies)
         let rest = try transaction.pageBytes(sealed.table) + bodyBytes
         guard kept.left < rest else { return nil }
         // A block may have several records, and is kept or dropped as a whole.
@@ -122,7 +122,7 @@ extension EventLog {
             let end = Position(bigEndianBytes: key.copied().prefix(8))
             if end != counted {
                 if kept.left == 0 { found = end }
-                if let end, found == nil, bodyBytes > 0 {
+                if let end, found == nil, bodyBytes > 0, kept.left > 0 {
                     try takeBodies(ofBlockEndingAt: end, &kept, transaction)
                 }
             }

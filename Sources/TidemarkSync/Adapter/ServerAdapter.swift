@@ -35,8 +35,9 @@ public struct ServerTraits: Sendable, Hashable {
     /// and one of which a page failed goes on with the page behind it. Where a page names what one
     /// before it named, or its ``ListPage/total`` is less than that of the one before, something
     /// may have moved past a page unseen: the list is asked for once more, by pages of twice the
-    /// size, and nothing follows from what it does not name where that happens again. A page that
-    /// begins with just what the one before it ended with was only pushed back.
+    /// size, and where that happens again, up to ten entities that it does not name are asked about
+    /// one by one, and nothing follows for more. A page that begins with just what the one before
+    /// it ended with was only pushed back.
     public var numberedPages: Int?
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int

@@ -4,7 +4,7 @@
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
 //   a page that failed     the page behind it, up to three → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
-//                          failed, or a run was cut off, nothing follows from what has no name
+//                          failed, or a run was cut off, of what has no name ten are asked about
 //
 // Pages are cut out of an order that may leave entities equal, and out of entities that come and
 // go: what a server without cursors has moves past a page then, unseen.
@@ -83,14 +83,15 @@ struct PageShifts: Sendable, Hashable {
     private(set) var areThere = false
     /// Whether all pages are asked for once more.
     private(set) var isAgain = false
-    /// Whether they are, or were.
-    private(set) var isListedAgain = false
-    /// Whether all pages came before that, so that what they name is here.
-    private(set) var isBehindWhole = false
-    /// How many pages there were before that.
+    /// How many pages there were before that; 0 where it has not come to it.
     private(set) var pages = 0
     /// Whether an earlier run was cut off before, so that what its pages named is not known here.
     private(set) var isAfterCut = false
+
+    /// Whether all pages are asked for once more, or were.
+    var isListedAgain: Bool { pages > 0 }
+    /// Whether they are, and all came before that in this run, so that what they name is here.
+    var isBehindWhole: Bool { isAgain && !isAfterCut }
 
     /// What stands for the first page, which has no token, where a later run is to begin with it.
     static let firstPage = "1"
@@ -120,13 +121,11 @@ struct PageShifts: Sendable, Hashable {
     }
 
     /// The next page is the first one again.
-    mutating func turnedBack() {
-        (named, last, total, isAgain, isBehindWhole) = ([], [], nil, false, false)
-    }
+    mutating func turnedBack() { (named, last, total, isAgain) = ([], [], nil, false) }
 
     /// All pages are asked for once more.
     mutating func begunAgain(behind pages: Int) {
-        (areThere, isAgain, isListedAgain, isBehindWhole) = (false, true, true, true)
+        (areThere, isAgain, isAfterCut) = (false, true, false)
         self.pages = pages
     }
 
@@ -148,9 +147,9 @@ struct PageShifts: Sendable, Hashable {
     /// they did not name may have moved past one.
     mutating func goOn(from state: ListState) {
         total = state.total
-        isAfterCut = state.after == nil && state.pass < 2
+        isAfterCut = state.after == nil
         guard state.pass > 1 else { return }
-        (isAgain, isListedAgain, pages) = (state.after == nil, true, state.page)
+        (isAgain, pages) = (state.after == nil, state.page)
         areThere = state.next != Self.firstPage
     }
 

@@ -169,10 +169,9 @@ extension SyncMachine {
             return nil
         }
         list.endWalk()
-        let isAgain = list.beginAgain()
-        let isNextPass = isAgain ? false : list.beginNextPass()
+        let goesOn = list.beginAgain() || list.beginNextPass()
         state = .listing(list)
-        if isAgain || isNextPass, let call = list.call { return perform(.list(call)) }
+        if goesOn, let call = list.call { return perform(.list(call)) }
         return list.isReadBack || list.unnamed.isEmpty
             ? finish(list, absent: []) : look(.absent(list))
     }

@@ -117,25 +117,19 @@ extension TreeWalk {
 
     /// Whether an entity lay in a folder that was deleted here and is not there again: it went with
     /// that.
-    func wentAlong(_ id: ExactString) -> Bool {
-        guard !ended.isEmpty else { return false }
-        var next = id
-        var seen: Set<ExactString> = []
-        while let place = places[next], seen.insert(next).inserted {
-            guard let folder = place.folder else { return false }
-            next = ExactString(folder)
-        }
-        return next != id && ended.contains(next)
-    }
+    func wentAlong(_ id: ExactString) -> Bool { isDeleted(id, leaving: []) }
 
     /// Whether an entity is deleted here, or lay in a folder that is.
-    func isDeletedHere(_ id: ExactString) -> Bool {
-        guard !leaving.isEmpty else { return wentAlong(id) }
+    func isDeletedHere(_ id: ExactString) -> Bool { isDeleted(id, leaving: leaving) }
+
+    private func isDeleted(_ id: ExactString, leaving: Set<ExactString>) -> Bool {
+        guard !ended.isEmpty || !leaving.isEmpty else { return false }
         var next = id
         var seen: Set<ExactString> = []
         while seen.insert(next).inserted {
-            if leaving.contains(next) || next != id && ended.contains(next) { return true }
-            guard let folder = places[next]?.folder else { return false }
+            if leaving.contains(next) { return true }
+            guard let place = places[next] else { return next != id && ended.contains(next) }
+            guard let folder = place.folder else { return false }
             next = ExactString(folder)
         }
         return false

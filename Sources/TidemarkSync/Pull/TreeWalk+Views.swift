@@ -16,7 +16,7 @@ extension TreeWalk {
         if base.isLive {
             guard let document = base.document else { return }
             let spot = try views.treeSpot(document, in: collection.name, tree)
-            if row.pending.last?.kind == .delete { leaving.insert(ExactString(key.id)) }
+            if row.endsDeleted { leaving.insert(ExactString(key.id)) }
             return know(key.id, spot, document, row.isAssumed ? nil : row.revision)
         }
         if let document = base.lastDocument {

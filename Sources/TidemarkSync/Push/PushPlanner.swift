@@ -227,23 +227,19 @@ package struct PushPlanner: Sendable {
 
     /// Puts aside the next candidates that can stand in nothing of the call, without a look.
     private mutating func putOthersAside() {
-        let collections = Set(planned.keys.map(\.collection))
-        let inCall = Set(planned.values)
-        while let next = waiting.first, mayPutAside, !mayStand(next, in: collections, inCall) {
+        while let next = waiting.first, mayPutAside, !mayStand(next) {
             aside.append(waiting.removeFirst())
         }
     }
 
     /// Whether a candidate is looked at though the call has no room for another tree: it may stand
     /// in one, or ends the call.
-    private func mayStand(
-        _ candidate: PushCandidate, in collections: Set<CollectionName>, _ inCall: Set<EntityKey>
-    ) -> Bool {
+    private func mayStand(_ candidate: PushCandidate) -> Bool {
         if candidate.isDeletion { return true }
         let name = candidate.key.collection
         guard let around = traits.nestedIn[name] else { return name != items.first?.key.collection }
-        return collections.contains(around)
-            && lacking[candidate.key, default: []].isSubset(of: inCall)
+        return planned.keys.contains { $0.collection == around }
+            && lacking[candidate.key, default: []].isSubset(of: planned.values)
     }
 
     /// Whether writes may stand in those of the call.

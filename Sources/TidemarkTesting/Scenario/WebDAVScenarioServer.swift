@@ -78,7 +78,7 @@ extension ScenarioServerKind {
     ) throws(ScenarioError) {
         guard self == .webdav else { return }
         let members = try ScenarioMembers(
-            document, at: path, ["kind", "text", "link"] + [idField ?? "id"])
+            document, at: path, ["kind", "text", "link"] + (idField.map { [$0] } ?? []))
         switch try members.neededText("kind") {
         case "folder":
             for name in ["text", "link"] where members[name] != nil {

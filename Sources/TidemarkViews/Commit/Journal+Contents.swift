@@ -32,7 +32,7 @@ extension Journal {
             return false
         }
         return try read { views in
-            guard try views.hasContents() || hasParts(), let every = try sweepEvery(views) else {
+            guard let every = try sweepEvery(views), try views.hasContents() || hasParts() else {
                 return false
             }
             guard let last = try views.sweptAt() else { return true }
@@ -98,12 +98,11 @@ extension Journal {
     ///
     /// - Returns: how many were removed.
     func removeParts(_ files: ContentFiles, at now: Timestamp) throws -> Int {
-        guard try hasParts() else { return 0 }
+        let parts = try files.partNames()
+        guard !parts.isEmpty else { return 0 }
         let use = shared.contents
         let kept = try read { try $0.partsAwaited(isAwaited: true) }
-        let others = try files.partNames().filter { part in
-            !kept.contains(part) && use.mayRemove(part: part)
-        }
+        let others = parts.filter { !kept.contains($0) && use.mayRemove(part: $0) }
         guard !others.isEmpty else { return 0 }
         // No request begins meanwhile, which would go on with one of them.
         return try write(at: now) { draft in

@@ -259,8 +259,9 @@ package final class Fold {
     package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
 
     /// An entity as its row says it, without what is in its overtaken edits.
-    package func heldRow(at place: RowKey) throws -> EntityRow {
-        let entry = try entry(place)
+    package func heldRow(at place: RowKey) throws -> EntityRow { held(try entry(place)) }
+
+    private func held(_ entry: FoldedEntities.Entry) -> EntityRow {
         guard writtenEntities.count > Self.writtenFew else {
             return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
         }
@@ -275,17 +276,14 @@ package final class Fold {
     /// The document of the entity under a key, as today's model reads it; nil where there is none.
     package func document(of key: EntityKey) throws -> [UInt8]? {
         let entry = try entry(.entity(key))
-        let document =
-            writtenEntities.isEmpty
-            ? entry.row.document : try heldRow(at: entry.key).document
+        let document = writtenEntities.isEmpty ? entry.row.document : held(entry).document
         guard let document else { return nil }
         return try known(key.collection)?.model.read(document) ?? document
     }
 
     package func isPlaceholder(_ key: EntityKey) throws -> Bool {
         let entry = try entry(.entity(key))
-        return writtenEntities.isEmpty
-            ? entry.row.isPlaceholder : try heldRow(at: entry.key).isPlaceholder
+        return writtenEntities.isEmpty ? entry.row.isPlaceholder : held(entry).isPlaceholder
     }
 
     /// Changes an entity without pending changes in its place, when that is all that an event does.
@@ -315,8 +313,9 @@ package final class Fold {
 
     func put(_ row: EntityRow, at place: RowKey) throws {
         let entry = try entry(place)
-        let before = writtenEntities.isEmpty ? entry.row.pending : try heldRow(at: place).pending
-        let row = try elided(hidesAny() ? reached(row, at: place) : row, before, at: place)
+        let before = writtenEntities.isEmpty ? entry.row.pending : held(entry).pending
+        var row = try hidesAny() ? reached(row, at: place) : row
+        if row.mayHaveOvertaken(before) { row = try elided(row, before, at: place) }
         // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((entry, row.isEmpty ? EntityRow() : row))
         if !writtenIndexes.isEmpty {

@@ -17,12 +17,13 @@ extension Fold {
         // answer does.
         if row.refusal?.isAsked != true { try rearm(&row, key) }
         let editedAt = try editTime(event)
+        let content = row.content
         row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }
         if kind == .delete { try annihilate(&row, key, proof: position) }
-        if kind == .update, !row.current.isEmpty, try isReadAsItLies(key.collection) {
+        if kind == .update, row.relay == nil, let content, try isReadAsItLies(key.collection) {
             // The document is that of all that was pending before.
-            row.current = patch.applied(to: try JSONDocument(parsing: row.current))
+            row.current = patch.applied(to: try JSONDocument(parsing: content))
         } else {
             try refresh(&row, key)
         }
@@ -31,8 +32,8 @@ extension Fold {
 
     /// Whether today's model reads the documents and edits of a collection as they lie in the log.
     private func isReadAsItLies(_ name: CollectionName) throws -> Bool {
-        guard let model = try known(name)?.model else { return true }
-        return model.readsVerbatim && model.keyed.isEmpty
+        guard let known = try known(name) else { return true }
+        return known.model.readsVerbatim && known.model.keyed.isEmpty
     }
 
     /// The mutation that an event makes; of an action with a document that it makes the entity.
@@ -146,25 +147,26 @@ extension Fold {
         return try whole(row, key)
     }
 
-    /// The row that is kept of an entity: what its overtaken edits say goes into rows of their own.
+    /// The row that is kept of an entity with more than a few edits, or with overtaken ones: what
+    /// those say goes into rows of their own.
     ///
     /// - Parameter before: what was pending in the row that was kept so far.
     func elided(
         _ row: EntityRow, _ before: [EntityRow.Pending], at place: RowKey
     ) throws -> EntityRow {
-        let count = EntityRow.Pending.wholeCount
-        guard row.pending.count > count || before.contains(where: \.isOvertaken),
-            let key = EntityKey(bytes: place.bytes)
-        else { return row }
+        guard let key = EntityKey(bytes: place.bytes) else { return row }
         var row = row
-        let overtaken = try row.leaveOutOvertaken(
+        try row.leaveOutOvertaken(
             in: collection(key.collection), isFurtherEdit: !seesOvertaken,
             read: { try get(.overtaken($0, key)) },
             keep: { position, payload in
                 let place = RowKey.overtaken(position, key)
                 if try get(place) != payload { put(place, payload) }
             })
-        for item in before where item.isOvertaken && !overtaken.contains(item.position) {
+        let left = before.filter(\.isOvertaken)
+        guard !left.isEmpty else { return row }
+        let kept = Set(row.pending.filter(\.isOvertaken).map(\.position))
+        for item in left where !kept.contains(item.position) {
             put(.overtaken(item.position, key), nil)
         }
         return row

@@ -90,43 +90,44 @@ extension EntityRow {
         return false
     }
 
+    /// Whether it may have overtaken edits, or had them.
+    ///
+    /// - Parameter before: what was pending in the row that was kept so far.
+    func mayHaveOvertaken(_ before: [Pending]) -> Bool {
+        pending.count > Pending.wholeCount || before.contains { $0.isOvertaken }
+    }
+
     /// Leaves out what edits say that are overtaken.
     ///
     /// - Parameters:
     ///   - isFurtherEdit: whether nothing but an edit came since this was asked last.
     ///   - read: returns what an overtaken edit says.
     ///   - keep: takes what one says that is left out now.
-    /// - Returns: the edits that are overtaken.
     mutating func leaveOutOvertaken(
         in collection: CollectionModel, isFurtherEdit: Bool,
         read: (Position) throws -> [UInt8]?, keep: (Position, [UInt8]) throws -> Void
-    ) throws -> Set<Position> {
+    ) throws {
         let given = pending
         let end = max(given.count - Pending.wholeCount, 0)
-        let asked = (isFurtherEdit ? max(end - 1, 0) : 0)..<end
-        var overtaken: Set<Position> = []
-        for (index, item) in given.enumerated() {
+        let first = isFurtherEdit ? max(end - 1, 0) : 0
+        let asked = collection.leavesOutOvertaken ? first..<end : 0..<0
+        for (index, item) in given.enumerated() where item.isOvertaken || asked.contains(index) {
             let isOne = isOneWithNext(index)
             if item.isOvertaken {
-                if isOne {
-                    overtaken.insert(item.position)
-                } else if let payload = try read(item.position) {
+                if !isOne, let payload = try read(item.position) {
                     pending[index].payload = payload
                     pending[index].isOvertaken = false
                 }
                 continue
             }
-            guard isOne, asked.contains(index), collection.leavesOutOvertaken,
-                let patch = try? Patch(parsing: item.payload), collection.isPlain(patch),
+            guard isOne, let patch = try? Patch(parsing: item.payload), collection.isPlain(patch),
                 isSetAgain(patch, at: index, { $0 }),
                 collection.readsVerbatim || isSetAgain(patch, at: index, { collection.read($0) })
             else { continue }
             try keep(item.position, item.payload)
             pending[index].payload = Pending.nothing
             pending[index].isOvertaken = true
-            overtaken.insert(item.position)
         }
-        return overtaken
     }
 }
 

@@ -89,7 +89,7 @@ enum StoredRow {
         while let field = try reader.next() {
             switch field.number {
             case Field.base where named & 1 == 1: continue
-            case Field.pending:
+            case Field.pending where named >> count > 1:
                 let isCounted = try !pending(field.bytes()).isOvertaken
                 if isCounted { count += 1 }
                 guard isCounted, count <= pendingMax, named >> count & 1 == 1 else {
@@ -121,7 +121,7 @@ enum StoredRow {
             switch field.number {
             case Field.basePosition where named & 1 == 1:
                 positions.append(try field.position())
-            case Field.pending:
+            case Field.pending where named >> count > 1:
                 let item = try pending(field.bytes())
                 if item.isOvertaken { continue }
                 count += 1
@@ -150,7 +150,7 @@ enum StoredRow {
             case Field.basePosition where named & 1 == 1:
                 row.bytes(Field.base, try payload(field.position()))
                 row.write(field)
-            case Field.pending:
+            case Field.pending where named >> count > 1:
                 let item = try field.bytes()
                 let isCounted = try !pending(item).isOvertaken
                 if isCounted { count += 1 }

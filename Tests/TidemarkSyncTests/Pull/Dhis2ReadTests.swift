@@ -227,7 +227,7 @@ import TidemarkViews
 
     @Test func `lists metadata once more of which some went between two pages`() async throws {
         try await withUnits { device, server, _ async throws in
-            let wire = LosingWire(server: server, key: "organisationUnits/u100")
+            let wire = MeddledWire(server: server) { server.delete("organisationUnits/u100") }
             let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
                 .basic(user: "me", password: "secret")
             }
@@ -359,7 +359,7 @@ import TidemarkViews
             server.faults = FaultPlan([
                 FaultRule(.answer(status: 500), pathContains: "pageSize=100")
             ])
-            let wire = LosingWire(server: server, key: "organisationUnits/u100")
+            let wire = MeddledWire(server: server) { server.delete("organisationUnits/u100") }
             let engine = try SyncEngine(device.replica, remote: server.remote, transport: wire) {
                 .basic(user: "me", password: "secret")
             }
@@ -480,19 +480,6 @@ private struct MeddledWire: Transport {
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
         if request.path?.contains("page=2&") == true { meddle() }
-        return try await server.send(request, body: body, limits: limits)
-    }
-}
-
-/// Has a server lose something before it is asked for a second page.
-private struct LosingWire: Transport {
-    let server: Dhis2Server
-    let key: String
-
-    func send(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
-    ) async throws(TransportError) -> TransportResponse {
-        if request.path?.contains("page=2&") == true { server.delete(key) }
         return try await server.send(request, body: body, limits: limits)
     }
 }

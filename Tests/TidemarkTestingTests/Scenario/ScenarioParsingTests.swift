@@ -233,6 +233,13 @@ import TidemarkTesting
             "steps[0].server.document.text: a folder has none"
         ),
         (
+            fileScenarioText(
+                rows: "[]",
+                #""steps":[{"server":{"put":"files/a","#
+                    + #""document":{"kind":"file","id":"b"}}}]"#),
+            "steps[0].server.document.id: not known here; known are kind, text, link"
+        ),
+        (
             #"{"id":"a","title":"t","model":{"collections":[]},"server":{"kind":"kinto"}}"#,
             "model.collections: a list of at least one"
         ),

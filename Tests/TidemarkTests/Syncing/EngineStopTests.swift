@@ -196,7 +196,7 @@ extension SyncEngine {
             if number == 0 {
                 await engine.stop()
                 // It does not wait for a run that the app began.
-                while await engine.isFollowing { await Task.yield() }
+                while await engine.loop != nil { await Task.yield() }
                 await engine.start(.none)
                 throw SyncFailure.unauthorized
             }

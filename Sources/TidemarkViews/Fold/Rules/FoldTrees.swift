@@ -291,7 +291,7 @@ extension EntityRow {
     }
 
     /// Whether what is pending on it ends with a deletion.
-    var endsDeleted: Bool { pending.last { !$0.isAction }?.kind == .delete }
+    package var endsDeleted: Bool { pending.last { !$0.isAction }?.kind == .delete }
 
     /// Whether it is deleted here and has to be made on the server all the same, as another one was
     /// moved into it before.
