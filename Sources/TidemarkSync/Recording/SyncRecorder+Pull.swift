@@ -184,7 +184,11 @@ extension SyncRecorder {
                 try appendCompleted(end, Absent(), set, try begin(draft), call: nil, draft)
             }
             return Absent()
-        case .heldAlready(let absent): return absent
+        case .heldAlready(let absent):
+            if try isWaiting(set, draft) {
+                try appendCompleted(end, absent, set, try begin(draft), call: nil, draft)
+            }
+            return absent
         case .logged(let absent):
             let start = try begin(draft)
             try appendCompleted(end, absent, set, start, call: nil, draft)

@@ -69,6 +69,30 @@ import TidemarkViews
         }
     }
 
+    @Test func `a set of collections is taken all the same`() async throws {
+        let collections = ["lists", "tasks"].map { name in
+            CollectionModel(CollectionName(name), pushes: [], allOrNone: "all")
+        }
+        let world = SyncWorld(model: SyncModel(name: "todo", collections: collections))
+        world.rivalPuts("lists/a", #"{"n":1}"#)
+        for number in 0..<6 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            for number in 0..<5 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+            #expect(try await device.engine.sync(full: true).held == ["tasks": 5])
+            let issue = try device.replica.issues().map(\.id)
+            world.rivalPuts("lists/a", #"{"n":2}"#)
+
+            #expect(try await device.sync().held == ["tasks": 5])
+
+            #expect(try device.document("lists/a") == #"{"n":2}"#)
+            #expect(try device.replica.issues().map(\.id) == issue, "the same question")
+            #expect(try await device.sync().counts.hasNews == false)
+            try device.verify()
+        }
+    }
+
     @Test func `nothing is deleted that was named since, whatever is answered`() async throws {
         let world = SyncWorld.paging(1)
         for number in 0..<6 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
