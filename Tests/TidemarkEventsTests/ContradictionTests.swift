@@ -207,6 +207,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "allOrNone", other: "lists",
             text: #""allOrNone":"metadata","pushes":[],"lists":[{"limit":5}]"#),
         .init(
+            member: "allOrNone", other: "lists",
+            text: #""allOrNone":"metadata","pushes":[],"access":{"missing":"none"}"#),
+        .init(
             member: "placeholder.refetch.every", other: "references",
             text: #""placeholder":{"refetch":{"every":"P1D"}}"#),
         .init(

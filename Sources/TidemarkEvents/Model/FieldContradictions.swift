@@ -103,6 +103,7 @@ extension Contradiction {
                 && collection.since == nil && collection.listEvery == .zero
                 && collection.embeds.isEmpty && !collection.makesStandIns && collection.tree == nil
                 && !collection.access.hidesAbsent && collection.access.owner == nil
+                && collection.access.missing == nil
                 && !model.collections.contains { owner in
                     owner.embeds.contains { $0.collection == collection.name }
                 }
