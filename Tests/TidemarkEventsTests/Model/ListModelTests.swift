@@ -72,6 +72,26 @@ import Testing
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
+    @Test func `refuses values of a set that is not seen yet`() throws {
+        func checked(_ names: [String]) throws {
+            let members = [
+                "units": #""pushes":[],"allOrNone":"all""#,
+                "forms": #""pushes":[],"allOrNone":"all""#,
+                "visits": #""lists":[{"from":{"unit":{"collection":"units"}}}]"#,
+            ]
+            let texts = names.map { #"{"name":"\#($0)",\#(members[$0] ?? "")}"# }
+            let text = #"{"collections":[\#(texts.joined(separator: ","))]}"#
+            _ = try ModelRegistration(parsing: Array(text.utf8)).checked()
+        }
+        try checked(["units", "forms", "visits"])
+        let error = #expect(throws: ModelError.self) {
+            try checked(["units", "visits", "forms"])
+        }
+        #expect(error?.path == "collections[1].lists")
+        let problem = error?.problem ?? ""
+        #expect(problem.contains("units is seen once forms is listed"), "\(problem)")
+    }
+
     @Test(arguments: [
         (#"[{"parameters":{"p":7}}]"#, "lists[0].parameters", "an object of name to text"),
         (#"[{"parameters":{"p":""}}]"#, "lists[0].parameters", "an object of name to text"),

@@ -202,6 +202,16 @@ extension Contradiction {
                         model
                         """
                 }
+                let set = other.allOrNone.map(ExactString.init)
+                let later = model.collections[own...].first {
+                    set != nil && $0.allOrNone.map(ExactString.init) == set
+                }
+                if let later {
+                    return """
+                        \(other.name) is seen once \(later.name) is listed, which is later; put it \
+                        before \(collection.name) in the model, or leave it out of allOrNone
+                        """
+                }
             }
             return nil
         }
