@@ -193,7 +193,7 @@ extension SyncEngine {
         {
             throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
         }
-        try adapter.check(wanted)
+        try adapter.check(wanted, isBound: registered.remote != nil)
         guard let known = registered.remote, let own = wanted.remote else {
             try replica.register(wanted)
             return wanted

@@ -60,6 +60,7 @@ public struct Dhis2Adapter: ServerAdapter {
         traits.idBytesPerRequestMax = Self.idBytesMax
         traits.idSeparators = Self.idSeparators
         traits.numberedPages = Self.usualPageSize
+        traits.unpaged = ["dataValues"]
         if !isNew {
             traits.nestedIn = ["enrollments": "trackedEntities", "events": "enrollments"]
             traits.presenceFields = ["events": "enrollment"]

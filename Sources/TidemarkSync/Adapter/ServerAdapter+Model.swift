@@ -6,8 +6,12 @@ extension ServerAdapter {
     /// Refuses a model that asks for what the adapter can't do: a feed of a server that does not
     /// list by fields, or not by these; lists with parameters, or pools, that it does not know.
     ///
+    /// - Parameter isBound: whether a store is synced with it already, so that it stays with what
+    ///   does no harm.
     /// - Throws: ``ModelError`` with the place in the model, and what to do.
-    package func check(_ registration: ModelRegistration) throws(ModelError) {
+    package func check(
+        _ registration: ModelRegistration, isBound: Bool = false
+    ) throws(ModelError) {
         let name = registration.remote.map { "the adapter \"\($0.adapter)\"" } ?? "the adapter"
         try checkPools(registration.model, name)
         for (index, collection) in registration.model.collections.enumerated() {
@@ -21,11 +25,12 @@ extension ServerAdapter {
                         : "\(name) knows no paths; leave isByPath out, or sync it with a server "
                             + "that does")
             }
-            guard collection.listLimit == nil || traits.numberedPages != nil else {
+            let isUnpaged = !isBound && traits.unpaged.contains(collection.name)
+            guard collection.listLimit == nil || (traits.numberedPages != nil && !isUnpaged) else {
                 throw ModelError(
                     "collections[\(index)].listLimit",
-                    "\(name) numbers no pages; leave listLimit out, or give each list a limit of "
-                        + "its own")
+                    "\(name) numbers no pages of \(collection.name); leave listLimit out, or give "
+                        + "each list a limit of its own")
             }
             guard let feed = collection.feed else { continue }
             let path = "collections[\(index)].feed"

@@ -39,6 +39,11 @@ public struct ServerTraits: Sendable, Hashable {
     /// one by one, and nothing follows for more. A page that begins with just what the one before
     /// it ended with was only pushed back.
     public var numberedPages: Int?
+    /// The collections of which each list comes in one answer, though pages have numbers.
+    ///
+    /// No page behind the first one is asked for. ``CollectionModel/listLimit`` has nothing to
+    /// share there: a model with it is refused when it is first synced, and later it is no limit.
+    public var unpaged: Set<CollectionName> = []
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
     /// The collections whose writes may share a request, and name each other in it; writes of any

@@ -128,7 +128,12 @@ extension SyncMachine {
         plan.settles = standing.hasUnanswered && !target.isPart && target.folder == nil
         plan.serverTime = sureTime
         plan.limit = target.isShared ? firstShare(of: target, collection) : target.limit
-        plan.numberedPages = traits.numberedPages.map { collection.pageSize ?? $0 }
+        if !traits.unpaged.contains(collection.name) {
+            plan.numberedPages = traits.numberedPages.map { collection.pageSize ?? $0 }
+        } else if target.isShared {
+            // What comes in one answer leaves nothing to others.
+            plan.limit = nil
+        }
         // Of what is missing in a single folder nothing follows: it may have been moved.
         guard target.folder == nil else {
             plan.isBeforeDeletion = deletions.isListing

@@ -234,6 +234,18 @@ import TidemarkSync
         #expect(try adapter("2.38").traits.partitionFields.isEmpty)
     }
 
+    @Test func `a limit of all lists is refused, unless the store has it already`() throws {
+        let list = #"{"parameters":{"dataSet":"S1","orgUnit":"O1","period":"202601"}}"#
+        let text = #"{"collections":[{"name":"dataValues","lists":[\#(list)],"listLimit":5}]}"#
+        let registration = try ModelRegistration(parsing: Array(text.utf8))
+        let dhis2 = try adapter()
+
+        let error = #expect(throws: ModelError.self) { try dhis2.check(registration) }
+        #expect(error?.path == "collections[0].listLimit")
+        #expect(error?.problem.contains("numbers no pages of dataValues") == true)
+        #expect(throws: Never.self) { try dhis2.check(registration, isBound: true) }
+    }
+
     @Test func `a deletion names what the value is told by`() throws {
         let call = ServerCall.delete(Self.values, id: id("D1"), revision: Self.unsent)
         #expect(
