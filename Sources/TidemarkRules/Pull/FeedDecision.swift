@@ -12,6 +12,8 @@
 //
 // (1) While others may still come to have K.
 //
+// Back, a block older than the feed goes ends it; where the time is not sure, only for this run.
+//
 // A block is short when it has fewer entities than were asked for and the server says of no more.
 
 package import TidemarkEvents
@@ -141,8 +143,10 @@ package struct FeedDecision: Sendable {
     ///   - isBack: whether it is the backfill.
     ///   - cursor: where the block began.
     ///   - now: the server's time: a change that is later moves nothing.
+    ///   - isSure: whether the backfill may end by it; else a later run goes on where it is.
     package func turn(
-        _ block: FeedBlockFacts, isBack: Bool, at cursor: FeedCursor, now: Timestamp
+        _ block: FeedBlockFacts, isBack: Bool, at cursor: FeedCursor, now: Timestamp,
+        isSure: Bool = true
     ) throws(FeedProblem) -> FeedTurn {
         try check(block, isBack: isBack, cursor)
         let isShort = block.count < rule.block && !block.hasMore
@@ -161,17 +165,20 @@ package struct FeedDecision: Sendable {
         }
         if !isShort, block.keys.isEmpty { throw .noKeys(block.count) }
         return isBack
-            ? turnBack(block, isShort, now)
+            ? turnBack(block, isShort, now, isSure)
             : turnForward(block, isShort, cursor, now)
     }
 
-    private func turnBack(_ block: FeedBlockFacts, _ isShort: Bool, _ now: Timestamp) -> FeedTurn {
+    private func turnBack(
+        _ block: FeedBlockFacts, _ isShort: Bool, _ now: Timestamp, _ isSure: Bool
+    ) -> FeedTurn {
         guard !isShort, let first = block.keys.first, let last = block.keys.last else {
             return FeedTurn(cursor: .end, isOver: true)
         }
-        if isTooOld(last, now) { return FeedTurn(cursor: .end, isOver: true) }
+        let isOld = isTooOld(last, now)
+        if isOld, isSure { return FeedTurn(cursor: .end, isOver: true) }
         let isOneKey = areSame(first, last)
-        return FeedTurn(cursor: isOneKey ? .equal(last, after: nil) : .upTo(last), isOver: false)
+        return FeedTurn(cursor: isOneKey ? .equal(last, after: nil) : .upTo(last), isOver: isOld)
     }
 
     private func turnForward(

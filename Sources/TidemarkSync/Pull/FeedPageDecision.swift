@@ -43,9 +43,11 @@ package struct FeedPageDecision {
         let facts = FeedBlockFacts(
             keys: sorted.keys, lastID: page.records.last?.id,
             count: page.records.count + page.unreadable.count, hasMore: page.next != nil)
+        let isSure = try Self.isTimeSure(exchange, news)
         let turn: FeedTurn
         do {
-            turn = try rules.turn(facts, isBack: feed.isBack, at: feed.cursor, now: now)
+            turn = try rules.turn(
+                facts, isBack: feed.isBack, at: feed.cursor, now: now, isSure: isSure)
         } catch {
             after.isOver = true
             result.feed = after
@@ -109,6 +111,16 @@ package struct FeedPageDecision {
             let time = exchange.answer.serverTime
         else { return nil }
         return .upTo(rules.key(of: time))
+    }
+
+    /// Whether the time is sure enough to end the backfill by it for good.
+    ///
+    /// The device's clock counts until the server's is known, unless the first answer is far from
+    /// it.
+    private static func isTimeSure(_ exchange: ReadExchange, _ news: ServerNews) throws -> Bool {
+        guard try news.serverTime == nil else { return try !news.fold.isTimeInDoubt() }
+        guard let time = exchange.answer.serverTime else { return true }
+        return time.distance(to: news.begun.now).magnitude <= ServerClock.deviceSlack.magnitude
     }
 
     // MARK: Records and their keys

@@ -85,6 +85,19 @@ import TidemarkEvents
         #expect(!feed.isTooOld(FeedKey("soon"), Self.now))
     }
 
+    @Test func `that is only too old by a time in doubt leaves the rest to a later run`() throws {
+        let feed = feed(ageMax: .days(5))
+        var turn = try feed.turn(
+            block([6, 5, 4]), isBack: true, at: .upTo(day(9)), now: Self.now, isSure: false)
+        #expect(turn == FeedTurn(cursor: .upTo(day(4)), isOver: true))
+        turn = try feed.turn(
+            block([4, 4, 4]), isBack: true, at: turn.cursor, now: Self.now, isSure: false)
+        #expect(turn == FeedTurn(cursor: .equal(day(4), after: nil), isOver: true))
+        turn = try feed.turn(
+            block([4, 3]), isBack: true, at: .upTo(day(4)), now: Self.now, isSure: false)
+        #expect(turn == FeedTurn(cursor: .end, isOver: true))
+    }
+
     // MARK: Forward
 
     @Test func `of changes goes on at the last of them`() throws {
