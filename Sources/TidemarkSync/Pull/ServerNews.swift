@@ -26,11 +26,16 @@ package struct ServerNews {
     /// Whether the server's word stands against everything that is pending, so that it is news
     /// where anything is.
     let overwrites: Bool
+    /// The run's `sync.started`; nil where it is not logged yet.
+    private let run: Position?
 
-    package init(_ fold: Fold, begun: Moment, overwrites: Bool = false) {
+    package init(
+        _ fold: Fold, begun: Moment, overwrites: Bool = false, run: Position? = nil
+    ) {
         self.fold = fold
         self.begun = begun
         self.overwrites = overwrites
+        self.run = run
     }
 
     /// The server's time when the run began, as far as the log knows it; while it is in doubt, the
@@ -54,6 +59,9 @@ package struct ServerNews {
         }
         if try fold.isUnreadable(EntityKey(collection, record.id)) { return .new }
         if overwrites, !row.pending.isEmpty, !record.isDeleted { return .new }
+        if let staged = try staged(EntityKey(collection, record.id)) {
+            return try verdict(on: record, in: collection, beside: staged, asOf)
+        }
         guard !record.isDeleted, let document = record.document else {
             let ends =
                 row.baseState == .live || row.isAssumed
@@ -68,6 +76,31 @@ package struct ServerNews {
             !row.isPlaceholder, try !isHiddenByItself(key, row)
         else { return .new }
         return try isSame(row.base, document, in: collection) ? .same : .new
+    }
+
+    /// The word of this run on an entity that waits until all of its set is there; nil for none.
+    private func staged(_ key: EntityKey) throws -> StagedRow? {
+        guard let run, try fold.hasSets(), let bytes = try fold.get(.staged(key)) else {
+            return nil
+        }
+        let row = try StagedRow(parsing: bytes)
+        return row.sync == run ? row : nil
+    }
+
+    /// Whether a record is new beside such a word.
+    private func verdict(
+        on record: ServerRecord, in collection: CollectionName, beside staged: StagedRow,
+        _ asOf: Position
+    ) throws -> Verdict {
+        if record.isDeleted || record.document == nil {
+            if staged.isDeletion { return .same }
+        } else if let document = record.document, !staged.isDeletion,
+            staged.revision == record.revision
+        {
+            if try isSame(staged.payload, document, in: collection) { return .same }
+        }
+        if let known = staged.asOf, asOf < known { return .outdated }
+        return .new
     }
 
     /// Whether a new record is a change of the server's, and not of what the model takes of it.

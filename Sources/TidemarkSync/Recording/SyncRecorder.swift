@@ -120,7 +120,7 @@ package struct SyncRecorder: Sendable {
 
     /// What the log knows, to compare an answer with.
     func known(_ draft: Draft) -> ServerNews {
-        ServerNews(draft.fold, begun: begun, overwrites: mode.overwrites)
+        ServerNews(draft.fold, begun: begun, overwrites: mode.overwrites, run: start)
     }
 
     /// The shape of a payload that says what the run is to do.

@@ -343,7 +343,7 @@ package final class Fold {
     package func model() throws -> SyncModel { try registered().model }
 
     /// Whether there are collections of which all is listed or nothing.
-    func hasSets() throws -> Bool { try registered().hasSets }
+    package func hasSets() throws -> Bool { try registered().hasSets }
 
     /// The rules that the registered model has.
     func rules() throws -> ModelRules { try registered().rules }

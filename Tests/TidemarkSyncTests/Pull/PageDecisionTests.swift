@@ -93,6 +93,34 @@ import TidemarkViews
         #expect(verdict == .same)
     }
 
+    @Test func `a record is compared with the run's word that waits for the rest of its set`()
+        throws
+    {
+        let memory = MemoryFold()
+        let time = Timestamp(rawValue: 1)
+        let model = SyncModel(
+            name: "m", collections: [CollectionModel("tasks", pushes: [], allOrNone: "all")])
+        var word = Self.server("1", #"{"a":1}"#, revision: "7", asOf: 2)
+        word.sync = Position(2)
+        try memory.apply([
+            Event(
+                .modelRegistered, recordedAt: time, json: ModelRegistration(model: model).encoded),
+            Event(
+                .syncStarted, recordedAt: time,
+                json: Array(#"{"begunAt":0,"bootID":"b","uptime":0}"#.utf8)),
+            word,
+        ])
+        func verdict(_ record: ServerRecord, run: UInt64 = 2) throws -> ServerNews.Verdict {
+            let begun = Moment(now: time, bootID: "a", uptime: 1)
+            let news = ServerNews(memory.fold, begun: begun, run: Position(run))
+            return try news.verdict(on: record, in: collection, asOf: Position(9))
+        }
+        #expect(try verdict(Self.record("1", nil, revision: "8")) == .new)
+        #expect(try verdict(Self.record("1", nil, revision: "8"), run: 1) == .same)
+        #expect(try verdict(Self.record("1", #"{"a":1}"#, revision: "7")) == .same)
+        #expect(try verdict(Self.record("1", #"{"a":2}"#, revision: "8")) == .new)
+    }
+
     @Test func `a record that was asked for before a newer answer is skipped`() throws {
         let news = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7", asOf: 6)])
         func verdict(_ revision: String) throws -> ServerNews.Verdict {
