@@ -115,7 +115,8 @@ struct RedactionRules {
         let indexed = collection.indexes.flatMap(\.fields)
         var times = indexed.filter { $0.kind == .date }.compactMap { FieldPath($0.name).steps.last }
         times += [
-            collection.lastChangeField, collection.rivals?.start, collection.retention?.field,
+            collection.lastChangeField, collection.rivals?.start, collection.rivals?.stopped,
+            collection.retention?.field,
         ]
         .compactMap(\.self)
         if case .preferNewer(let field, _) = collection.conflict { times.append(field) }

@@ -399,9 +399,7 @@ extension Contradiction {
         dropped("forms") { $0.forms.map(\.field) },
         dropped("match") { $0.match },
         dropped("choices") { $0.choices.map(\.field) },
-        dropped("rivals") { collection in
-            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
-        },
+        dropped("rivals") { $0.rivals?.fields ?? [] },
         dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
         dropped("contents") { $0.contents.map(\.topField) },
@@ -427,9 +425,7 @@ extension Contradiction {
         keyed("idField") { Array($0.serverFields).sorted() },
         keyed("references") { $0.references.map(\.topField) },
         keyed("choices") { $0.choices.map(\.field) },
-        keyed("rivals") { collection in
-            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
-        },
+        keyed("rivals") { $0.rivals?.fields ?? [] },
         keyed("forms") { $0.forms.map(\.field) },
         keyed("match") { $0.match },
         keyed("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
@@ -454,9 +450,7 @@ extension Contradiction {
         reusedName,
         retired("match") { $0.match },
         retired("choices") { $0.choices.map(\.field) },
-        retired("rivals") { collection in
-            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
-        },
+        retired("rivals") { $0.rivals?.fields ?? [] },
         retired("forms") { $0.forms.map(\.field) },
         retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },

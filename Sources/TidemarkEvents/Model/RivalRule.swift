@@ -1,7 +1,7 @@
 // RivalRule.swift — the rule of a collection about entities of which only one may hold a state.
 
 extension CollectionModel {
-    /// Entities of which only one may hold a state: the entities whose field is null.
+    /// Entities of which only one may hold a state: those whose field is null, or left out.
     ///
     /// One of them keeps the state, and the others get a value that ends it.
     public struct RivalRule: Sendable, Hashable {
@@ -35,10 +35,14 @@ extension CollectionModel {
             case arrival
         }
 
-        /// The field that is null while an entity holds the state.
+        /// The field that is null, or left out, while an entity holds the state.
         public var whileNull: String
         /// The field with the time at which an entity started.
         public var start: String
+        /// The field with the time at which an entity stopped; nil where there is none.
+        ///
+        /// An entity that has it does not hold the state where ``whileNull`` is left out.
+        public var stopped: String?
         /// The value that a loser gets in the field.
         public var end: End
         /// The fields by which rivals are grouped; without any the whole collection is one group.
@@ -50,11 +54,13 @@ extension CollectionModel {
 
         /// Rivals by a field that is null while the state lasts.
         public init(
-            whileNull: String, start: String, end: End = .secondsSinceStart, among: [String] = [],
+            whileNull: String, start: String, stopped: String? = nil,
+            end: End = .secondsSinceStart, among: [String] = [],
             stop: Stop = .nextStart, ties: Ties = .start
         ) {
             self.whileNull = whileNull
             self.start = start
+            self.stopped = stopped
             self.end = end
             self.among = among
             self.stop = stop
@@ -65,16 +71,27 @@ extension CollectionModel {
 
 package typealias RivalRule = CollectionModel.RivalRule
 
+extension RivalRule {
+    /// The fields that the rule reads.
+    var fields: [String] { [whileNull, start] + [stopped].compactMap(\.self) + among }
+}
+
 extension RivalRule: ModelObject {
     static let blank = RivalRule(whileNull: "", start: "")
 
     static let members: [ModelMember<RivalRule>] = [
         ModelMember(
             "whileNull", \.whileNull, .text, isNeeded: true,
-            "The field that is null while an entity holds the state."),
+            "The field that is null, or left out, while an entity holds the state."),
         ModelMember(
             "start", \.start, .text, isNeeded: true,
             "The field with the time at which an entity started."),
+        ModelMember(
+            "stopped", \.stopped, .text,
+            """
+            The field with the time at which an entity stopped: one that has it holds no state \
+            where the field of whileNull is left out.
+            """),
         ModelMember(
             "end", \.end, .word,
             """

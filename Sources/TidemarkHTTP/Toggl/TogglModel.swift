@@ -97,7 +97,7 @@ extension SyncModel {
         access: AccessRule(owner: "workspace_id"), since: since,
         window: PullWindow(back: .months(2), ahead: .days(2), limit: 1000, reach: .days(85)),
         listedAfter: ["tags"], listEvery: hourly,
-        rivals: RivalRule(whileNull: "duration", start: "start"),
+        rivals: RivalRule(whileNull: "duration", start: "start", stopped: "stop"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))
 
     /// A collection whose entities belong to a workspace and whose changes can be listed.

@@ -72,13 +72,14 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 16
+        case .entities, .outbox: 17
         case .watermarks: 13
-        case .contents, .decisions, .schedule: 11
+        case .decisions: 12
+        case .contents, .schedule: 11
         case .issues: 9
         case .places: 7
-        case .bindings, .syncRuns: 4
-        case .access, .rivals, .rollUps: 3
+        case .bindings, .rivals, .syncRuns: 4
+        case .access, .rollUps: 3
         case .placeholders, .idempotencyKeys, .pools: 2
         case .store: 1
         }

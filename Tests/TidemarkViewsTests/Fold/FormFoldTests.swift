@@ -145,6 +145,17 @@ private let two = EntityKey("entries", "2")
         #expect(isPast(60))
     }
 
+    @Test func `what leaves the field out is past its retention once it has stopped`() throws {
+        var entries = Self.entries
+        entries.rivals?.stopped = "stop"
+        let now = try #require(RFC3339.parse("2019-01-01T00:00:00Z"))
+        let running = #"{"start":"2018-06-13T10:00:00Z"}"#
+        let logged = #"{"start":"2018-06-13T10:00:00Z","stop":"2018-06-13T11:00:00Z"}"#
+
+        #expect(!entries.isPast(Array(running.utf8), at: now))
+        #expect(entries.isPast(Array(logged.utf8), at: now))
+    }
+
     @Test func `a model that learns of a form sees who runs`() throws {
         try fold.apply([
             Self.registered { $0.forms = [] }, Timers.run(at: "13:00"),

@@ -57,7 +57,7 @@ struct FoldRivals: FoldRule {
                 let fields = try? Patch(parsing: event.payload).fieldNames
             else { return true }
             return fields.contains {
-                $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
+                rule.stateFields.contains($0) || $0 == rule.start || rule.among.contains($0)
             }
         case .store, .local, .app, .runStart, .request, .answer, .word, .notice,
             .asset, .unknown:
@@ -90,16 +90,18 @@ struct FoldRivals: FoldRule {
         }
         for collection in model.collections where collection.rivals != nil {
             let known = before[collection.name]
-            if known?.rivals == collection.rivals, known?.migrations == collection.migrations,
-                known?.forms == collection.forms,
-                known?.lastChangeField == collection.lastChangeField
-            {
-                continue
-            }
+            // Who lost stays so where only another field says that something has stopped.
+            var rule = collection.rivals
+            rule?.stopped = known?.rivals?.stopped
+            let isSame =
+                known?.rivals == rule && known?.migrations == collection.migrations
+                && known?.forms == collection.forms
+                && known?.lastChangeField == collection.lastChangeField
+            if isSame, known?.rivals == collection.rivals { continue }
             try fold.forEachEncoded(in: collection.name) { key, value in
                 let row = try EntityRow(parsing: value)
                 let own = try? row.ownDocumentOnceSeen(in: collection)
-                try fold.noteRunner(row, key, collection, own, event, position, isAnew: true)
+                try fold.noteRunner(row, key, collection, own, event, position, isAnew: !isSame)
                 return true
             }
         }
@@ -125,12 +127,24 @@ extension RivalRule {
     /// The rule's name in decisions and derived mutations.
     package static let name = "rivals"
 
+    /// The fields that say whether an entity holds the state.
+    fileprivate var stateFields: [String] { [whileNull] + [stopped].compactMap(\.self) }
+
     /// Whether a document that was checked before holds the state.
-    fileprivate func isHeld(in document: [UInt8], of collection: CollectionModel) -> Bool {
-        guard let value = JSON.members([Array(whileNull.utf8)], of: document[...])[0] else {
-            return false
-        }
-        return collection.isNull(value, in: whileNull)
+    ///
+    /// New documents leave out what has no value, so that a field that is left out counts as null.
+    func isHeld(in document: [UInt8], of collection: CollectionModel) -> Bool {
+        let found = JSON.members(stateFields.map { Array($0.utf8) }, of: document[...])
+        if let value = found[0] { return collection.isNull(value, in: whileNull) }
+        guard let stopped, let time = found[1] else { return true }
+        return collection.isNull(time, in: stopped)
+    }
+
+    /// The same of a document as the model reads it.
+    fileprivate func isHeld(in document: JSONDocument) -> Bool {
+        if let value = document.value(whileNull) { return value == .null }
+        guard let stopped, let time = document.value(stopped) else { return true }
+        return time == .null
     }
 }
 
@@ -200,7 +214,7 @@ extension Fold {
     ) throws {
         guard let rule = collection.rivals else { return }
         let before = try runners(collection.name)[key]
-        guard let own, own.value(rule.whileNull) == .null,
+        guard let own, rule.isHeld(in: own),
             PreferNewer.time(own, field: rule.start) != nil
         else {
             if before != nil { put(.rival(key), nil) }
@@ -327,7 +341,9 @@ extension Fold {
         // The winner may have been ahead only because its stop was listed later in the same run.
         guard loss.stop.kind != .startedHere, let run = contest.event.sync, loss.decided > run
         else { return true }
-        return try winner.pending.contains { try $0.touches(contest.rule.whileNull) }
+        return try winner.pending.contains { item in
+            try contest.rule.stateFields.contains { try item.touches($0) }
+        }
     }
 
     /// The starts of visible entities of the group, rivals or not, later than the first rival's.

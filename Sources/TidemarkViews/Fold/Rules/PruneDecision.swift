@@ -88,22 +88,17 @@ extension CollectionModel {
 
     fileprivate func isPast(_ bytes: [UInt8], _ rule: RetentionRule, at now: Timestamp) -> Bool {
         guard let bytes = try? read(bytes) else { return false }
-        let fields = [rule.field, rivals?.whileNull ?? rule.field].map { Array($0.utf8) }
-        let found = JSON.members(Array(fields.prefix(rivals == nil ? 1 : 2)), of: bytes[...])
-        guard let raw = found[0], let time = dates.timestamp(raw), rule.isOver(time, at: now)
+        guard let raw = JSON.members([Array(rule.field.utf8)], of: bytes[...])[0],
+            let time = dates.timestamp(raw), rule.isOver(time, at: now)
         else { return false }
         // An entity that holds a rivals' state has not ended yet.
-        return rivals == nil || !isNull(found[1])
+        return rivals.map { !$0.isHeld(in: bytes, of: self) } ?? true
     }
 
     /// Whether an entity with that document holds the state that only one may hold.
     func holdsState(_ bytes: [UInt8]) -> Bool {
         guard let rivals, let bytes = try? read(bytes) else { return false }
-        return isNull(JSON.members([Array(rivals.whileNull.utf8)], of: bytes[...])[0])
-    }
-
-    private func isNull(_ raw: ArraySlice<UInt8>?) -> Bool {
-        raw?.elementsEqual("null".utf8) ?? true
+        return rivals.isHeld(in: bytes, of: self)
     }
 }
 

@@ -78,6 +78,48 @@ private let three = EntityKey("entries", "3")
         #expect(try duration(two) == "null")
     }
 
+    @Test func `one that leaves the field out runs, unless it has the time of its stop`() throws {
+        let begun = #"{"id":"2","start":"2018-06-13T12:00:00Z"}"#
+        let logged = #"{"id":"3","start":"2018-06-13T08:00:00Z","stop":"2018-06-13T09:00:00Z"}"#
+        try fold.apply([
+            .timers(stopped: "stop"), Timers.says("1", "10:00", at: "10:00"),
+            .about(.localCreated, "entries/2", begun).at("12:00"),
+            .about(.localCreated, "entries/3", logged).at("12:30"),
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(two) == nil && fold.rows[.rival(two)] != nil)
+        #expect(try duration(three) == nil && fold.rows[.rival(three)] == nil)
+
+        try fold.apply([
+            .about(.localCreated, "entries/4", Timers.entry("4", "13:00")).at("13:00")
+        ])
+        #expect(try duration(two) == "3600")
+        #expect(try duration(three) == nil)
+    }
+
+    @Test func `a model that learns of the field of a stop leaves losers as they are`() throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "11:00", at: "11:30", 1800),
+            .about(.localCreated, "entries/3", Timers.entry("3", "12:00")).at("12:00"),
+        ])
+        #expect(try duration(one) == "7200")
+
+        try fold.apply([try Event.timers(stopped: "stop").at("14:00")])
+        #expect(try duration(one) == "7200")
+        #expect(try derived(one)?.position == Position(4))
+    }
+
+    @Test func `one that the server tells without the field runs`() throws {
+        let told = #"{"id":"1","start":"2018-06-13T10:00:00Z"}"#
+        try fold.apply([
+            .timers(), .about(.serverUpserted, "entries/1", told, revision: "1"),
+            .about(.localCreated, "entries/2", Timers.entry("2", "12:00")).at("12:00"),
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(two) == "null")
+    }
+
     @Test func `RV-08: what runs here gives way to a newer one that is pulled`() throws {
         try fold.apply([
             .timers(),

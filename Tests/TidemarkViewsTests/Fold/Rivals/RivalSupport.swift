@@ -11,13 +11,15 @@ extension Event {
     /// A model of `entries`, of which one may run at a time.
     static func timers(
         stop: RivalRule.Stop = .nextStart, among: [String] = [],
-        end: RivalRule.End = .secondsSinceStart, dates: DateFormat = .iso8601,
+        end: RivalRule.End = .secondsSinceStart, stopped: String? = nil,
+        dates: DateFormat = .iso8601,
         conflict: ConflictPolicy = .preferNewer(field: "at", margin: .seconds(5))
     ) -> Event {
         let entries = CollectionModel(
             "entries", lastChangeField: "at", conflict: conflict, dates: dates,
             rivals: RivalRule(
-                whileNull: "duration", start: "start", end: end, among: among, stop: stop))
+                whileNull: "duration", start: "start", stopped: stopped, end: end, among: among,
+                stop: stop))
         return .registered(SyncModel(name: "timers", collections: [entries]))
     }
 
