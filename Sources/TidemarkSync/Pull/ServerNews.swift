@@ -73,7 +73,7 @@ package struct ServerNews {
         }
         if try wouldBePruned(document, key, row) { return .same }
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
-            !row.isPlaceholder, try !isHiddenByItself(key, row)
+            !row.isPlaceholder, try !fold.isHiddenByItself(key, row)
         else { return .new }
         return try isSame(row.base, document, in: collection) ? .same : .new
     }
@@ -142,7 +142,7 @@ package struct ServerNews {
         if overwrites, !row.pending.isEmpty { return true }
         switch row.baseState {
         case .live:
-            if try isHiddenByItself(key, row) { return true }
+            if try fold.isHiddenByItself(key, row) { return true }
             if isIDOnly { return row.isPlaceholder }
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.
@@ -211,13 +211,6 @@ package struct ServerNews {
         else { return false }
         return collection.isPast(document, at: now)
             && row.prunedDigest == EntityRow.digest(of: document)
-    }
-
-    /// Whether an entity is hidden because a list did not name it, so that any list that names it
-    /// is news.
-    private func isHiddenByItself(_ key: EntityKey, _ row: EntityRow) throws -> Bool {
-        guard row.isHidden else { return false }
-        return try fold.knownCollection(key.collection)?.access.hidesAbsent == true
     }
 
     /// Whether two documents differ in nothing but how they are written, and in which forms.

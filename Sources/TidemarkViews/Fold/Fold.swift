@@ -313,9 +313,9 @@ package final class Fold {
 
     func put(_ row: EntityRow, at place: RowKey) throws {
         let entry = try entry(place)
-        let before = writtenEntities.isEmpty ? entry.row.pending : held(entry).pending
-        var row = try hidesAny() ? reached(row, at: place) : row
-        if row.mayHaveOvertaken(before) { row = try elided(row, before, at: place) }
+        let before = writtenEntities.isEmpty ? entry.row : held(entry)
+        var row = try reached(row, at: place, wasHidden: before.isHidden)
+        if row.mayHaveOvertaken(before.pending) { row = try elided(row, before.pending, at: place) }
         // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((entry, row.isEmpty ? EntityRow() : row))
         if !writtenIndexes.isEmpty {

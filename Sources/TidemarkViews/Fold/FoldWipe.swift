@@ -132,7 +132,6 @@ extension Fold {
         try endAttempt(&row, key)
         forgetIssues(of: &row, key)
         if row.isPlaceholder { put(.placeholder(key), nil) }
-        if row.isHidden, try collection(key.collection).access.hidesAbsent { try countHidden(-1) }
         try put(EntityRow(), key)
     }
 

@@ -78,8 +78,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .contents, .schedule: 11
         case .issues: 9
         case .places: 7
-        case .bindings, .rivals, .syncRuns: 4
-        case .access, .rollUps: 3
+        case .access, .bindings, .rivals, .syncRuns: 4
+        case .rollUps: 3
         case .placeholders, .idempotencyKeys, .pools: 2
         case .store: 1
         }
@@ -165,7 +165,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func rival(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.rivals))
     }
-    /// How many entities are hidden for themselves; no row for none.
+    /// How many entities are hidden that their list may hide; no row for none.
     package static let hiddenCount = RowKey(.ledger, Ledger.hidden)
     package static func ruleAnswer(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.ruleAnswers))

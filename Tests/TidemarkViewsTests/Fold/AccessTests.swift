@@ -241,3 +241,65 @@ import TidemarkViews
         try reach.check()
     }
 }
+
+@Suite struct `what is hidden by its list, or with an owner of its own collection` {
+    let reach: ReachStore
+
+    init() throws {
+        var folders = CollectionModel(
+            "workspaces", lastChangeField: "at",
+            references: [Reference("parent", to: "workspaces")])
+        folders.access = AccessRule(hidesAbsent: true, owner: "parent")
+        reach = try ReachStore(SyncModel(name: "reach", collections: [folders]))
+    }
+
+    private func folder(_ id: Int, in parent: Int) throws {
+        try reach.says("workspaces/\(id)", #"{"id":\#(id),"parent":\#(parent)}"#)
+    }
+
+    private func hidesAny() throws -> Bool { try reach.store.journal.read { try $0.hidesAny() } }
+
+    @Test func `is shown when it is named after others were pruned`() throws {
+        try reach.workspace(1)
+        try folder(2, in: 1)
+        try reach.workspace(3)
+        try reach.edit("workspaces/3")
+        try reach.loses("1", "3")
+        try reach.cleansUp()
+        #expect(try reach.kept("workspaces") == ["3"])
+        #expect(try hidesAny())
+
+        try reach.workspace(3)
+        #expect(try reach.seen("workspaces") == ["3"])
+        #expect(try !hidesAny())
+        try reach.check()
+    }
+
+    @Test func `is not shown where it is named while its owner is hidden`() throws {
+        try reach.workspace(1)
+        try folder(2, in: 1)
+        try reach.loses("1")
+        try folder(2, in: 1)
+        #expect(try reach.seen("workspaces") == [])
+        #expect(try hidesAny())
+        #expect(try reach.decisions() == ["workspaces/1 access hidden"])
+
+        try reach.workspace(1)
+        #expect(try reach.seen("workspaces") == ["1", "2"])
+        #expect(try !hidesAny())
+        try reach.check()
+    }
+
+    @Test func `is hidden with an owner that stands behind it`() throws {
+        try reach.workspace(3)
+        try folder(2, in: 3)
+        try folder(1, in: 2)
+        try reach.loses("3")
+        #expect(try reach.seen("workspaces") == [])
+
+        try reach.workspace(3)
+        #expect(try reach.seen("workspaces") == ["1", "2", "3"])
+        #expect(try !hidesAny())
+        try reach.check()
+    }
+}

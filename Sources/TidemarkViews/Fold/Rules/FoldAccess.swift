@@ -69,7 +69,7 @@ struct FoldAccess: FoldRule {
             return (old?.access.hidesAbsent ?? false) == (new?.access.hidesAbsent ?? false)
                 && old?.ownerReference == new?.ownerReference
         }
-        guard !isSame, try fold.hidesAny() else { return }
+        guard !isSame else { return }
         // Those of which the model knows nothing more before those that may belong to them.
         let gone = before.collections.filter { model[$0.name] == nil }
         try fold.reachAll(
@@ -78,7 +78,7 @@ struct FoldAccess: FoldRule {
 }
 
 extension Fold {
-    /// Whether any entity is hidden by itself, so that others may be hidden with it.
+    /// Whether any entity is hidden that may hide others with it.
     package func hidesAny() throws -> Bool {
         if let knownHidden { return knownHidden }
         let hidden = try get(.hiddenCount) != nil
@@ -86,7 +86,17 @@ extension Fold {
         return hidden
     }
 
-    /// Updates the count of entities that are hidden by themselves.
+    /// Whether an entity is hidden because a list did not name it, so that any list that names it
+    /// is news, and not with its owner.
+    package func isHiddenByItself(_ key: EntityKey, _ row: EntityRow) throws -> Bool {
+        guard row.isHidden, let collection = try knownCollection(key.collection),
+            collection.access.hidesAbsent
+        else { return false }
+        return try isOwnerHidden(of: row, key, collection) != true
+    }
+
+    /// Updates the count of hidden entities of the collections that hide what is absent: of those
+    /// that are hidden with their owner, too, as a list or another owner may come to hide them.
     func countHidden(_ change: Int) throws {
         let known = try get(.hiddenCount).flatMap { Position(bigEndianBytes: $0) }?.rawValue ?? 0
         // The row of a stranger's capsule may say any number.
@@ -108,7 +118,6 @@ extension Fold {
         // Read before anything is written.
         let owned = try owned(by: lost)
         var index = try freeDecision(at: position)
-        try countHidden(lost.count)
         for key in lost {
             var row = try entity(key)
             try decide(key, "hidden", base: row.basePosition, position, index)
@@ -128,10 +137,13 @@ extension Fold {
         }
     }
 
-    /// Shows an entity again that was hidden by itself, and what belongs to it.
+    /// Shows an entity again that a list names, and what belongs to it; one whose owner is hidden
+    /// is shown with that.
     ///
     /// - Parameter base: the event that said its base when it was hidden.
     fileprivate func show(_ key: EntityKey, base: Position?, _ position: Position) throws {
+        let named = try entity(key)
+        guard try isOwnerHidden(of: named, key, collection(key.collection)) != true else { return }
         let owned = try owned(by: [key])
         try decide(key, "shown", base: base, position, try freeDecision(at: position))
         for key in [key] + owned {
@@ -139,7 +151,6 @@ extension Fold {
             row.isHidden = false
             try put(row, key)
         }
-        try countHidden(-1)
     }
 
     /// Hides and shows the entities of collections anew, each after what it belongs to.
@@ -160,9 +171,7 @@ extension Fold {
                 var row = known
                 if !hidesAbsent || !hidAbsent { row.isHidden = false }
                 row = try reached(row, at: .entity(key))
-                if hidesAbsent, row.isHidden, try isOwnerHidden(of: row, key, collection) != true {
-                    hidden += 1
-                }
+                if hidesAbsent, row.isHidden { hidden += 1 }
                 guard row.isHidden != known.isHidden else { continue }
                 if hidAbsent, !row.isHidden {
                     try decide(key, "shown", base: row.basePosition, position, index)
@@ -174,7 +183,8 @@ extension Fold {
                 try put(now, key)
             }
         }
-        put(.hiddenCount, hidden == 0 ? nil : Position(hidden).bigEndianBytes)
+        let count = hidden == 0 ? nil : Position(hidden).bigEndianBytes
+        if try get(.hiddenCount) != count { put(.hiddenCount, count) }
     }
 
     // MARK: Gained
@@ -260,7 +270,19 @@ extension Fold {
 
     // MARK: What belongs to what
 
-    /// The row to write: hidden or shown together with the entity's owner.
+    /// The row to write: hidden or shown together with the entity's owner, and counted.
+    func reached(_ row: EntityRow, at place: RowKey, wasHidden: Bool) throws -> EntityRow {
+        let row = try hidesAny() ? reached(row, at: place) : row
+        let isHidden = row.isHidden && !row.isEmpty
+        if isHidden != wasHidden, let key = EntityKey(bytes: place.bytes),
+            try collection(key.collection).access.hidesAbsent
+        {
+            try countHidden(isHidden ? 1 : -1)
+        }
+        return row
+    }
+
+    /// The same row, hidden or shown together with the entity's owner.
     func reached(_ row: EntityRow, at place: RowKey) throws -> EntityRow {
         guard let key = EntityKey(bytes: place.bytes) else { return row }
         let collection = try collection(key.collection)
@@ -296,14 +318,19 @@ extension Fold {
         var owned: [EntityKey] = []
         for collection in try model().collections {
             guard let reference = collection.ownerReference else { continue }
-            try forEachEntity(in: collection.name) { key, row in
-                if let owner = try owner(of: row, reference, collection), owners.contains(owner),
-                    owners.insert(key).inserted
-                {
-                    owned.append(key)
+            var known: Int
+            repeat {
+                known = owned.count
+                try forEachEntity(in: collection.name) { key, row in
+                    if let owner = try owner(of: row, reference, collection),
+                        owners.contains(owner), owners.insert(key).inserted
+                    {
+                        owned.append(key)
+                    }
+                    return true
                 }
-                return true
-            }
+                // An owner of the same collection may stand behind what belongs to it.
+            } while reference.collection == collection.name && owned.count > known
         }
         return owned
     }

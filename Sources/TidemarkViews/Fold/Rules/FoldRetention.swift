@@ -46,7 +46,6 @@ extension Fold {
             inputs: inputs, fields: [], base: row.basePosition)
         put(.decision(position, index), decision.encoded)
         if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
-        if row.isHidden, try collection(key.collection).access.hidesAbsent { try countHidden(-1) }
         row.prune(at: position)
         try put(row, key)
     }
