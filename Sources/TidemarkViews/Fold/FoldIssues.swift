@@ -200,9 +200,10 @@ extension RowReading {
     private func warnings() throws -> [IssueRow] {
         try ledgerRows(Ledger.warned).compactMap { place, value in
             guard let key = EntityKey(bytes: place.bytes.dropFirst()),
-                let position = Position(bigEndianBytes: value[...]),
-                try entity(at: .entity(key)).status != .error
+                let position = Position(bigEndianBytes: value[...])
             else { return nil }
+            let row = try entity(at: .entity(key))
+            guard row.issuesAt == position, row.status != .error else { return nil }
             return IssueRow(
                 kind: .warned, position: position, collection: key.collection, entity: key.id)
         }

@@ -141,7 +141,7 @@ extension Fold {
         let prefixes = [
             Ledger.watermarks, Ledger.owed, Ledger.listed, Ledger.listedPages, Ledger.held,
             Ledger.withheld, Ledger.grants, Ledger.unreadable, Ledger.failing, Ledger.ruleAnswers,
-            Ledger.unanswered, Ledger.staged, Ledger.stagedEnds,
+            Ledger.unanswered, Ledger.staged, Ledger.stagedEnds, Ledger.warned,
             RowKey.gates(RowKey.listedName),
         ]
         for prefix in prefixes {

@@ -76,7 +76,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .watermarks: 13
         case .decisions: 12
         case .contents, .schedule: 11
-        case .issues: 9
+        case .issues: 10
         case .places: 7
         case .access, .bindings, .rivals, .syncRuns: 4
         case .rollUps: 3

@@ -79,6 +79,25 @@ import TidemarkViews
         try reach.check()
     }
 
+    @Test func `closes what the server said of what it prunes`() throws {
+        try reach.entry(1, in: 1, daysAgo: 57)
+        let edited = try reach.last + 1
+        try reach.edit("entries/1")
+        try reach.store.write(.about(.requestSent, "entries/1", mutation: edited))
+        try reach.store.write(
+            .about(
+                .pushAccepted, "entries/1", #"{"issues":[{"message":"odd","severity":"warning"}]}"#,
+                mutation: edited, call: edited + 1, revision: "2"))
+        let before = try reach.store.journal.read { try $0.issues() }
+        #expect(before.map(\.kind) == [.warned])
+
+        try reach.cleansUp()
+        let after = try reach.store.journal.read { try $0.issues() }
+        #expect(try reach.kept("entries") == [] && after == [])
+        #expect(try reach.row("entries/1").issuesAt == nil)
+        try reach.check()
+    }
+
     @Test func `prunes placeholders that nothing refers to any more`() throws {
         for id in [7, 8, 9] { try reach.standsIn("projects/\(id)", #"{"workspace_id":1}"#) }
         try reach.entry(1, in: 1, project: 7)

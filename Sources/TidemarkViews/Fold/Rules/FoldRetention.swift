@@ -46,6 +46,7 @@ extension Fold {
             inputs: inputs, fields: [], base: row.basePosition)
         put(.decision(position, index), decision.encoded)
         if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
+        forgetIssues(of: &row, key)
         row.prune(at: position)
         try put(row, key)
     }
