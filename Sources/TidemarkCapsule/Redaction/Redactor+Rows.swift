@@ -132,7 +132,7 @@ private enum RowParts {
     static let wipes: [UInt32: RowPart] = [1: .plain, 2: .message([1: .text, 2: .plain])]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
     static let pool: [UInt32: RowPart] = [
-        1: .plain, 2: .plain, 3: .text, 4: .message(gate),
+        1: .plain, 2: .plain, 3: .text, 4: .message(gate), 5: .plain,
     ]
     static let leftValue: [UInt32: RowPart] = [1: .plain, 2: .text]
     static let place: [UInt32: RowPart] = [1: .plain, 2: .text]

@@ -87,7 +87,7 @@ extension ViewReader {
     }
 
     /// What is left of some keys of pools; with nil of those that the model names, and those that
-    /// values were asked for.
+    /// a run was asked to fill.
     private func pools(
         _ keys: [PoolKey]?, at now: Timestamp, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> [PoolFacts] {
@@ -98,7 +98,7 @@ extension ViewReader {
             }
         if keys == nil {
             let named = Set(all)
-            all += try poolKeys().filter { !named.contains($0) && model.pool($0.pool) != nil }
+            all += try askedPoolKeys().filter { !named.contains($0) && model.pool($0.pool) != nil }
         }
         return try all.map { key in
             let pattern = adapter.pattern(of: key.texts, in: key.pool, readableDocument)

@@ -24,7 +24,7 @@ extension Fold {
                 .reservedValue(key, value),
                 ReservedValueState.left(key, until: row.until).encoded)
         }
-        var row = try pool(key) ?? PoolRow()
+        var row = try pool(key) ?? unaskedPool(key)
         (row.pattern, row.gate) = (added.pattern, nil)
         put(.pool(key), row.encoded)
     }
@@ -41,18 +41,23 @@ extension Fold {
         put(place, ReservedValueState.taken(position).encoded)
     }
 
-    /// Remembers how many values a run is asked to have.
+    /// The row of a key that no run was asked to fill.
+    private func unaskedPool(_ key: PoolKey) throws -> PoolRow {
+        var row = PoolRow()
+        row.isOnlyNamed = try model().names(key)
+        return row
+    }
+
+    /// Remembers which keys a run is asked to fill, and how many values it is to have.
     func remember(_ scope: SyncScope) throws {
         guard case .reserve(let wanted) = scope else { return }
         let model = try model()
-        for wanted in wanted {
-            guard let count = wanted.count, wanted.isUsable,
-                model.pool(wanted.pool) != nil
-            else { continue }
-            var row = try pool(wanted.place) ?? PoolRow()
-            guard row.fill != count else { continue }
-            row.fill = count
-            put(.pool(wanted.place), row.encoded)
+        for wanted in wanted where wanted.isUsable && model.pool(wanted.pool) != nil {
+            let known = try pool(wanted.place)
+            var row = known ?? PoolRow()
+            row.isOnlyNamed = false
+            if let count = wanted.count { row.fill = count }
+            if row != known { put(.pool(wanted.place), row.encoded) }
         }
     }
 
@@ -64,7 +69,7 @@ extension Fold {
         _ position: Position
     ) throws {
         guard let key = place.key else { return }
-        var row = try pool(key) ?? PoolRow()
+        var row = try pool(key) ?? unaskedPool(key)
         row.gate = try failure.map { failure in
             let failures = min(row.gate?.failures ?? 0, Int(Int32.max)) + 1
             return try backoff(event, failures, failure, uptime: uptime, position)

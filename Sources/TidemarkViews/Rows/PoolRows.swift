@@ -18,6 +18,9 @@ package struct PoolRow: Sendable, Hashable {
     package var pattern: String?
     /// How long no values are asked for, after calls that failed; nil where none did.
     package var gate: SyncGate?
+    /// Whether values were asked for only because the model named the key: without that, it is not
+    /// kept filled.
+    package var isOnlyNamed = false
 
     package init() {}
 
@@ -27,6 +30,7 @@ package struct PoolRow: Sendable, Hashable {
         writer.varint(2, UInt64(fill ?? 0))
         if let pattern { writer.message(3, pattern) }
         if let gate { writer.message(4, gate.encoded) }
+        writer.flag(5, isOnlyNamed)
         return writer.bytes
     }
 
@@ -38,6 +42,7 @@ package struct PoolRow: Sendable, Hashable {
             case 2: fill = Int(clamping: try field.unsigned())
             case 3: pattern = try field.string()
             case 4: gate = try SyncGate(parsing: try field.bytes())
+            case 5: isOnlyNamed = try field.flag()
             default: continue
             }
         }
@@ -152,6 +157,15 @@ extension RowReading {
     package func poolKeys() throws -> [PoolKey] {
         try ledgerRows(Ledger.pools).compactMap { row in
             PoolKey.reading(row.key.bytes.dropFirst(Ledger.pools.count))?.key
+        }
+    }
+
+    /// The keys that are kept filled whether a model names them or not, as a run was asked to fill
+    /// them, in the order of their bytes.
+    package func askedPoolKeys() throws -> [PoolKey] {
+        try ledgerRows(Ledger.pools).compactMap { row in
+            guard try !PoolRow(parsing: row.value).isOnlyNamed else { return nil }
+            return PoolKey.reading(row.key.bytes.dropFirst(Ledger.pools.count))?.key
         }
     }
 

@@ -79,8 +79,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .issues: 10
         case .places: 7
         case .access, .bindings, .rivals, .syncRuns: 4
-        case .rollUps: 3
-        case .placeholders, .idempotencyKeys, .pools: 2
+        case .pools, .rollUps: 3
+        case .placeholders, .idempotencyKeys: 2
         case .store: 1
         }
     }

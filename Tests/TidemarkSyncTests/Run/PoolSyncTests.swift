@@ -56,6 +56,16 @@ private typealias Dhis2Device = Device<Dhis2Server>
         }
     }
 
+    /// The keys that a run of a model looks at.
+    private func lookedAt(by model: SyncModel, _ device: Dhis2Device) throws -> [PoolKey] {
+        let adapter = try device.server.makeAdapter()
+        let fact = try device.replica.read { tx in
+            try tx.views.answer(.pools(nil, at: clock.now), model, adapter)
+        }
+        guard case .pools(let facts) = fact else { return [] }
+        return facts.map(\.key)
+    }
+
     private func asked(_ server: Dhis2Server) -> [String] {
         server.requestLog.compactMap { request in
             request.path.split(separator: "numberToReserve=").dropFirst().first.map(String.init)
@@ -198,6 +208,20 @@ private typealias Dhis2Device = Device<Dhis2Server>
             #expect(asked(server) == ["4", "2"])
             let kinds = try device.kinds().filter { $0.hasPrefix("reserved") }
             #expect(kinds.count == 6)
+        }
+    }
+
+    @Test func `of a key that the model names no more are asked for no more`() async throws {
+        let server = server()
+        try await with(server) { device in
+            _ = try await device.sync()
+            var later = device.model
+            later.pools[0].keys = []
+            #expect(try lookedAt(by: device.model, device) == [PoolKey("numbers", key)])
+            #expect(try lookedAt(by: later, device) == [])
+
+            _ = try await device.sync(.reserve([.init("numbers", key)]))
+            #expect(try lookedAt(by: later, device) == [PoolKey("numbers", key)])
         }
     }
 

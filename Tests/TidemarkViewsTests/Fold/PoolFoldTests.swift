@@ -153,6 +153,27 @@ extension Event {
         #expect(try memory.fold.pool(key)?.fill == 7)
     }
 
+    @Test func `a key that the model names no more is kept filled where a run was asked to`()
+        throws
+    {
+        func asked(_ texts: [String]) -> Event {
+            var start = SyncStarted()
+            start.run.scope = .reserve([.init("numbers", texts)])
+            var event = Event(.syncStarted, recordedAt: Event.time(1), json: start.encoded)
+            event.schemaVersion = 3
+            return event
+        }
+        let (named, unit) = (PoolKey("numbers", ["A2"]), PoolKey("numbers", ["A3"]))
+        let memory = try store(
+            .pools(.init("numbers", keys: [["A1"], ["A2"]])), .added(key, [("1", 90)]),
+            .added(named, [("1", 90)]), asked(["A2"]), asked(["A3"]), .added(unit, [("1", 90)]))
+        #expect(try memory.fold.poolKeys() == [key, named, unit])
+        #expect(try memory.fold.askedPoolKeys() == [named, unit])
+
+        try memory.apply([asked(["A1"])])
+        #expect(try memory.fold.askedPoolKeys() == [key, named, unit])
+    }
+
     @Test func `a call that failed waits, twice as long after the second, until one works`() throws
     {
         func failed() -> Event {

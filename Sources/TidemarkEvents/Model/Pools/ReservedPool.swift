@@ -32,6 +32,11 @@ extension SyncModel {
         pools.first { ExactString($0.name) == ExactString(name) }
     }
 
+    /// Whether a pool keeps values for a key.
+    package func names(_ key: PoolKey) -> Bool {
+        pool(key.pool)?.keys.contains { PoolKey(key.pool, $0) == key } ?? false
+    }
+
     /// What is wrong with a key of which values are wanted; nil where it can be used.
     package func problem(with key: PoolKey) -> (code: PoolProblem, words: String)? {
         guard pool(key.pool) != nil else {
