@@ -73,7 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox: 17
-        case .watermarks: 13
+        case .watermarks: 14
         case .decisions: 12
         case .contents, .schedule: 11
         case .issues: 10

@@ -185,6 +185,48 @@ import TidemarkViews
     }
 }
 
+@Suite struct `what comes into reach without relistsOnGain` {
+    private func isOwed(_ name: CollectionName, _ reach: ReachStore) throws -> Bool {
+        try reach.store.journal.read { views in try views.isOwed(PullTarget(name)) }
+    }
+
+    /// A store of two workspaces, each with an entry; the second is out of reach.
+    private func reach(edited: Bool = false) throws -> ReachStore {
+        var model = ReachStore.model
+        model.collections[0].access.relistsOnGain = false
+        let reach = try ReachStore(model)
+        for workspace in [1, 2] {
+            try reach.workspace(workspace)
+            try reach.entry(workspace, in: workspace)
+        }
+        if edited { try reach.edit("workspaces/2") }
+        try reach.loses("2")
+        return reach
+    }
+
+    @Test(arguments: [false, true])
+    func `has listed whole what was pruned meanwhile`(_ isOwnerKept: Bool) throws {
+        let reach = try reach(edited: isOwnerKept)
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == ["1"])
+        #expect(try reach.kept("workspaces") == (isOwnerKept ? ["1", "2"] : ["1"]))
+        #expect(try !isOwed("entries", reach))
+
+        try reach.workspace(2)
+        #expect(try isOwed("entries", reach))
+        #expect(try !isOwed("projects", reach))
+        try reach.check()
+    }
+
+    @Test func `has nothing listed where nothing was pruned`() throws {
+        let reach = try reach()
+        try reach.workspace(2)
+
+        #expect(try reach.seen("entries") == ["1", "2"])
+        #expect(try !isOwed("entries", reach))
+    }
+}
+
 @Suite struct `a model that hides less, or more, than the one before` {
     private func register(_ model: SyncModel, _ reach: ReachStore) throws {
         try reach.store.write(

@@ -2,7 +2,8 @@
 //
 //   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
 //            that belongs to it, what is here and what comes
-//   found    the server names it again: it is seen again, and so is what belongs to it
+//   found    the server names it again: it is seen again, and so is what belongs to it; where some
+//            of that was pruned, its collection is listed whole
 //   gained   an entity is accessible that was not: every other collection is listed from the start,
 //            a feed back from now, and what is listed by date then from the date of before, for
 //            what was deleted since
@@ -27,10 +28,12 @@ struct FoldAccess: FoldRule {
     ) throws -> [FoldEffect] {
         var effects: [FoldEffect] = []
         let before = try fold.heldRow(at: .entity(key))
-        if before.isHidden, event.kind != .serverDeleted, collection.access.hidesAbsent,
-            try fold.hidesAny()
-        {
-            effects.append { try fold.show(key, base: before.basePosition, position) }
+        if event.kind != .serverDeleted, collection.access.hidesAbsent {
+            if before.isHidden, try fold.hidesAny() {
+                effects.append { try fold.show(key, base: before.basePosition, position) }
+            } else if before.prunedAt != nil {
+                effects.append { try fold.relistPruned(ownedBy: collection, position) }
+            }
         }
         if try fold.isGain(event, at: position) { effects.append { try fold.gain(key, position) } }
         return effects
@@ -150,6 +153,29 @@ extension Fold {
             var row = try entity(key)
             row.isHidden = false
             try put(row, key)
+        }
+        try relistPruned(ownedBy: collection(key.collection), position)
+    }
+
+    /// Has collections listed whole of which something was pruned that may have belonged to what
+    /// is accessible again: a list of changes would not bring it.
+    fileprivate func relistPruned(ownedBy owner: CollectionModel, _ position: Position) throws {
+        // All others are listed anew then.
+        guard !owner.access.relistsOnGain else { return }
+        var owners: Set<CollectionName> = [owner.name]
+        for other in try model().collections {
+            guard let reference = other.ownerReference, owners.contains(reference.collection)
+            else { continue }
+            owners.insert(other.name)
+            var isAnyPruned = false
+            try forEachEntity(in: other.name) { _, row in
+                isAnyPruned = row.prunedAt != nil
+                return !isAnyPruned
+            }
+            guard isAnyPruned else { continue }
+            for target in try concludedTargets(of: other) {
+                try owe(target, position, keepsDate: other.since != nil)
+            }
         }
     }
 
