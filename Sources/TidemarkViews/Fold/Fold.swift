@@ -56,7 +56,7 @@ package final class Fold {
     /// The same of wants of trees, and of files that were let go.
     var knownTreeWants: Bool?
     var knownLetGo: Bool?
-    /// Whether rows are read with their overtaken edits; a further edit does not ask for them.
+    /// Whether rows are read with their overtaken edits: within an event but a further edit.
     var seesOvertaken = false
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
@@ -90,6 +90,7 @@ package final class Fold {
     /// - Throws: what reading a row throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
+        defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
         do { try understand(event, position) } catch is JSONError {
             forget()

@@ -137,8 +137,8 @@ extension Fold {
 }
 
 extension Fold {
-    /// The entity under a key that lasts; in all events but a further edit with what is in its
-    /// overtaken edits.
+    /// The entity under a key that lasts; within all events but a further edit with what is in its
+    /// overtaken edits, and between events without that.
     package func entity(at place: RowKey) throws -> EntityRow {
         let row = try heldRow(at: place)
         guard seesOvertaken, row.pending.contains(where: \.isOvertaken),

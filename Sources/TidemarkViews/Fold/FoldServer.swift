@@ -66,6 +66,7 @@ extension Fold {
     /// - Parameter position: where the event will stand, at the earliest.
     package func conflict(_ event: Event, at position: Position) throws -> RuledConflict? {
         seesOvertaken = true
+        defer { seesOvertaken = false }
         // What can't be understood changes nothing, and is in no conflict.
         do { return try understoodConflict(event, position) } catch is JSONError { return nil }
     }

@@ -76,6 +76,22 @@ private let key = EntityKey("tasks", "1")
         #expect(!whole.pending.contains { $0.isOvertaken })
     }
 
+    @Test func `are not in a row that is read between events, whatever was folded before`() throws {
+        let held = try edited(9)
+        let kept = try row(held)
+        let fold = held.fold
+        let other = Event.about(.serverUpserted, "tasks/2", #"{"id":"2"}"#, asOf: 1, revision: "1")
+        try fold.apply(other.checked, at: held.last.next)
+        let afterEvent = try fold.entity(key)
+        let word = Event.about(.serverUpserted, "tasks/1", #"{"id":"1"}"#, asOf: 10, revision: "2")
+        _ = try fold.conflict(word.checked, at: held.last.next.next)
+        let afterQuestion = try fold.entity(key)
+
+        #expect(kept.pending.filter(\.isOvertaken).count == 5)
+        #expect(afterEvent == kept)
+        #expect(afterQuestion == kept)
+    }
+
     @Test func `are sent as one, of which the last one alone left a trace`() throws {
         let fold = try edited(8)
         try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 9)])
