@@ -40,6 +40,12 @@ struct FoldMissing: FoldRule {
         try fold.settleReferrers(to: entity.key, entity.row, event, position)
     }
 
+    func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold) {
+        for (key, value) in rows where key.bytes.starts(with: Ledger.waitingLong) {
+            fold.memory(MissingMemory.self).note(key, value)
+        }
+    }
+
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
@@ -66,9 +72,36 @@ private final class MissingMemory: FoldMemory {
     var free: (position: Position, index: Int)?
     /// The collections whose entities are hidden with those of another one.
     var referrers: [CollectionName: [(collection: CollectionModel, references: [Reference])]] = [:]
-    /// The entities that wait for another one with a name that is too long for the key of a row,
+    /// The entities that wait for another one, where both names are too long for the key of a row,
     /// by what they wait for; nil before they were read.
-    var longWaits: [EntityKey: Set<EntityKey>]?
+    private(set) var longWaits: [EntityKey: Set<EntityKey>]?
+    /// What each of them waits for.
+    private var longTargets: [EntityKey: EntityKey] = [:]
+
+    /// Takes in all of them, as they were read.
+    func setLongWaits(_ waits: [(key: EntityKey, target: EntityKey)]) {
+        longWaits = [:]
+        longTargets = [:]
+        for (key, target) in waits { setLongWait(of: key, for: target) }
+    }
+
+    /// Reads a row under ``Ledger/waitingLong``.
+    func note(_ place: RowKey, _ value: [UInt8]?) {
+        guard longWaits != nil,
+            let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.waitingLong.count))
+        else { return }
+        let why = value.flatMap { try? DanglingRow(parsing: $0) }
+        setLongWait(of: key, for: why?.target)
+    }
+
+    private func setLongWait(of key: EntityKey, for target: EntityKey?) {
+        if let before = longTargets.removeValue(forKey: key) {
+            longWaits?[before]?.remove(key)
+        }
+        guard let target else { return }
+        longTargets[key] = target
+        longWaits?[target, default: []].insert(key)
+    }
 }
 
 extension Fold {
@@ -107,13 +140,13 @@ extension Fold {
         _ lack: (field: String, target: EntityKey)?, insteadOf known: DanglingRow?,
         _ row: EntityRow, _ key: EntityKey, _ position: Position
     ) throws {
-        if let known { try noteWait(of: key, for: known.target, nil) }
+        if let known { putWait(of: key, for: known.target, nil) }
         let index = try nextDecision(at: position)
         if let lack {
             let why = DanglingRow(
                 position: position, index: index, target: lack.target, field: lack.field)
             put(.dangling(key), why.encoded)
-            try noteWait(of: key, for: lack.target, why)
+            putWait(of: key, for: lack.target, why)
         } else {
             put(.dangling(key), nil)
         }
@@ -127,21 +160,13 @@ extension Fold {
         memory(MissingMemory.self).free = (position, index + 1)
     }
 
-    /// Notes that an entity waits for another one, and why; nil where it does not any more.
-    private func noteWait(of key: EntityKey, for target: EntityKey, _ why: DanglingRow?) throws {
+    /// Writes that an entity waits for another one, and why; nil where it does not any more.
+    private func putWait(of key: EntityKey, for target: EntityKey, _ why: DanglingRow?) {
         let place = RowKey.waiting(key, for: target)
         guard place.bytes.starts(with: Ledger.waitingLong) else {
             return put(place, why == nil ? nil : [])
         }
-        // Read before it is written to: walks don't see what the current event wrote.
-        _ = try longWaits(for: target)
         put(place, why?.encoded)
-        let memory = memory(MissingMemory.self)
-        if why == nil {
-            memory.longWaits?[target]?.remove(key)
-        } else {
-            memory.longWaits?[target, default: []].insert(key)
-        }
     }
 
     /// The entities that wait for another one, those whose names are short first.
@@ -156,15 +181,15 @@ extension Fold {
     private func longWaits(for target: EntityKey) throws -> Set<EntityKey> {
         let memory = memory(MissingMemory.self)
         if let known = memory.longWaits { return known[target] ?? [] }
-        var waits: [EntityKey: Set<EntityKey>] = [:]
+        var waits: [(key: EntityKey, target: EntityKey)] = []
         for row in try ledgerRows(Ledger.waitingLong) {
             guard let key = EntityKey(bytes: row.key.bytes.dropFirst(Ledger.waitingLong.count)),
                 let why = try DanglingRow(parsing: row.value)
             else { continue }
-            waits[why.target, default: []].insert(key)
+            waits.append((key, why.target))
         }
-        memory.longWaits = waits
-        return waits[target] ?? []
+        memory.setLongWaits(waits)
+        return memory.longWaits?[target] ?? []
     }
 
     private func nextDecision(at position: Position) throws -> Int {
