@@ -365,6 +365,6 @@ private struct RemoteNames {
 extension [UInt8] {
     /// Whether these bytes stand among them, one behind the other.
     fileprivate func hold(_ other: [UInt8]) -> Bool {
-        span.firstRange(of: other.span, from: 0) != nil
+        span.firstPlace(of: other.span, from: 0) != nil
     }
 }

@@ -20,7 +20,7 @@ extension JSON {
         var kept: [UInt8] = []
         var last: Int?
         var (next, rest) = (0, 0)
-        while let place = firstPlace(of: key, in: bytes, from: rest) {
+        while let place = bytes.span.firstPlace(of: key.span, from: rest) {
             // After a backslash it is the end of a longer key.
             let before = place > next ? bytes[place - 1] : kept.last
             guard before != UInt8(ascii: "\\"),
@@ -44,15 +44,6 @@ extension JSON {
             rest = next
         }
         return next == 0 ? bytes : kept + bytes[next...]
-    }
-
-    private static func firstPlace(of key: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        var at = start
-        while at + key.count <= bytes.count {
-            if bytes[at] == key[0], bytes[at..<at + key.count].elementsEqual(key) { return at }
-            at += 1
-        }
-        return nil
     }
 
     /// Where the value of a key ends; nil where no colon follows.

@@ -17,7 +17,7 @@ extension KeptAnswer {
         var (rest, misses) = (0, 0)
         for (position, bytes) in payloads where bytes.count >= Self.sharedBytesMin {
             guard misses < Self.missesMax else { break }
-            guard let place = body.span.firstRange(of: bytes.span, from: rest) else {
+            guard let place = body.span.firstPlace(of: bytes.span, from: rest) else {
                 misses += 1
                 continue
             }
@@ -43,23 +43,5 @@ extension KeptAnswer {
         var whole = self
         whole.body = body
         return whole
-    }
-}
-
-extension Span<UInt8> {
-    /// Where some bytes stand first, from an offset on; nil where they don't.
-    package func firstRange(of other: Span<UInt8>, from start: Int) -> Int? {
-        guard let first = other.isEmpty ? nil : other[0] else { return nil }
-        var place = start
-        while place + other.count <= count {
-            if self[place] == first, holds(other, at: place) { return place }
-            place += 1
-        }
-        return nil
-    }
-
-    private func holds(_ other: Span<UInt8>, at place: Int) -> Bool {
-        for index in 0..<other.count where self[place + index] != other[index] { return false }
-        return true
     }
 }

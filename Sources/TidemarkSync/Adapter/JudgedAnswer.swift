@@ -160,7 +160,7 @@ extension TransportResponse {
         var (rest, misses) = (0, 0)
         for document in documents where !document.isEmpty {
             guard misses < Self.missesMax else { break }
-            guard let place = body.span.firstRange(of: document.span, from: rest) else {
+            guard let place = body.span.firstPlace(of: document.span, from: rest) else {
                 misses += 1
                 continue
             }
