@@ -15,9 +15,7 @@ extension TransferDriver {
         try await journal.write(at: dependencies.now()) { draft in
             guard let parts = try? files.partNames(), !parts.isEmpty else { return }
             let kept = try draft.fold.partsAwaited(isAwaited: signal.isAwaited)
-            for part in parts where !kept.contains(part) && use.mayRemove(part: part) {
-                try? files.remove(part: part)
-            }
+            use.remove(parts: parts, except: kept, from: files)
         }
     }
 }

@@ -6,7 +6,7 @@
 // log. So a file is either noted, or its event can be read.
 
 package import TidemarkEvents
-import TidemarkStore
+package import TidemarkStore
 
 /// The files that are in use.
 package final class ContentUse: Sendable {
@@ -82,7 +82,20 @@ package final class ContentUse: Sendable {
     package func end(part: String) { state.withLock { _ = $0.parts.remove(part) } }
 
     /// Whether nobody writes a file in the making.
-    package func mayRemove(part: String) -> Bool { state.withLock { !$0.parts.contains(part) } }
+    func mayRemove(part: String) -> Bool { state.withLock { !$0.parts.contains(part) } }
+
+    /// Removes files in the making that nobody writes, but for some; what can't be removed stays.
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    package func remove(
+        parts: [String], except kept: Set<String>, from files: ContentFiles
+    ) -> Int {
+        parts.count { part in
+            !kept.contains(part) && mayRemove(part: part)
+                && (try? files.remove(part: part)) != nil
+        }
+    }
 
     // MARK: Transfers
 

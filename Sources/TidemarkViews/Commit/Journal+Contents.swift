@@ -107,10 +107,7 @@ extension Journal {
         // No request begins meanwhile, which would go on with one of them.
         return try write(at: now) { draft in
             let kept = try draft.fold.partsAwaited(isAwaited: true)
-            return others.count { part in
-                !kept.contains(part) && use.mayRemove(part: part)
-                    && (try? files.remove(part: part)) != nil
-            }
+            return use.remove(parts: others, except: kept, from: files)
         }
     }
 
@@ -156,9 +153,7 @@ extension Journal {
         var result = RemovedContents()
         // What a download goes on with stays.
         let inUse = parts.isEmpty ? [] : try read { try $0.partsAwaited(isAwaited: true) }
-        for part in parts where !inUse.contains(part) && shared.contents.mayRemove(part: part) {
-            if (try? files.remove(part: part)) != nil { result.orphans += 1 }
-        }
+        result.orphans = shared.contents.remove(parts: parts, except: inUse, from: files)
         var named: Set<String> = []
         try read { views in
             try views.forEachContent { digest, row in
