@@ -178,7 +178,7 @@ extension Dhis2Adapter {
     }
 
     /// Whether the time of a change lies ahead of that of an answer: the server's clock was wrong.
-    func isAhead(_ text: String, _ kind: Dhis2Kind, of date: Timestamp?) -> Bool {
+    private func isAhead(_ text: String, _ kind: Dhis2Kind, of date: Timestamp?) -> Bool {
         guard let date, let time = Self.moment(text) else { return false }
         return time > date.adding(seconds: Self.aheadSeconds(of: kind))
     }
@@ -191,9 +191,31 @@ extension Dhis2Adapter {
         return isAhead(text, kind, of: date)
     }
 
+    /// Where a list goes on after a page: at the last of its changes; one ahead of `date` is none.
+    ///
+    /// - Parameter changes: their times, as the server writes them.
+    func cursor(
+        _ after: Revision?, lastOf changes: [String], _ kind: Dhis2Kind, at date: Timestamp?
+    ) -> Revision? {
+        var latest: (time: Timestamp, text: String)?
+        var hasAhead = false
+        for text in changes {
+            guard let time = Self.moment(text) else { continue }
+            if isAhead(text, kind, of: date) {
+                hasAhead = true
+            } else if latest.map({ $0.time < time }) ?? true {
+                latest = (time, text)
+            }
+        }
+        if let latest { return Revision(latest.text) }
+        if hasAhead, let date { return cursor(after, beforeAllAheadOf: date, kind) }
+        // Of no change there is no time; the list goes on where it did.
+        return after
+    }
+
     /// Where a list goes on all of whose changes lie ahead of its answer: at a time that the
     /// server's clock shows at the earliest where it is right, and not before where it went on.
-    func cursor(
+    private func cursor(
         _ after: Revision?, beforeAllAheadOf date: Timestamp, _ kind: Dhis2Kind
     ) -> Revision {
         let clock = date.adding(seconds: -Self.aheadSeconds(of: kind))
@@ -214,21 +236,14 @@ extension Dhis2Adapter {
         if kind == .user { return try self.page(ofOne: collection, body) }
         var result = ListPage(records: [], next: nil, cursor: nil)
         let items = try items(kind, body)
-        var latest: (time: Timestamp, text: String)?
-        var hasAhead = false
+        let changedAt = kind.isTracker ? dialect.changedAt : "lastUpdated"
+        var changes: [String] = []
         for item in items {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try record(kind, bytes))
-                let member = kind.isTracker ? dialect.changedAt : "lastUpdated"
-                guard let text = JSON.value(member, of: bytes)?.stringValue,
-                    let time = Self.moment(text)
-                else { continue }
-                if isAhead(text, kind, of: date) {
-                    hasAhead = true
-                } else if latest.map({ $0.time < time }) ?? true {
-                    latest = (time, text)
-                }
+                let change = JSON.value(changedAt, of: bytes)?.stringValue
+                if let change { changes.append(change) }
             } catch {
                 result.unreadable.append(misfit(kind, bytes, error))
             }
@@ -239,11 +254,7 @@ extension Dhis2Adapter {
         }
         // Metadata tells by itself how many there are.
         result.total = pager?["total"]?.int64Value.flatMap { Int(exactly: $0) }
-        // Of no change there is no time; the list goes on where it did.
-        result.cursor = latest.map { Revision($0.text) } ?? after
-        if latest == nil, hasAhead, let date {
-            result.cursor = cursor(after, beforeAllAheadOf: date, kind)
-        }
+        result.cursor = cursor(after, lastOf: changes, kind, at: date)
         return result
     }
 

@@ -143,31 +143,20 @@ extension Dhis2Adapter {
     func valuePage(
         _ after: Revision?, _ date: Timestamp?, _ body: [UInt8]
     ) throws(SyncFailure) -> ListPage {
-        var result = ListPage(records: [], next: nil, cursor: after)
-        var latest: (time: Timestamp, text: String)?
-        var hasAhead = false
+        var result = ListPage(records: [], next: nil, cursor: nil)
+        var changes: [String] = []
         for item in try valueItems(body) {
             let bytes = Array(body[item])
             do throws(SyncFailure) {
                 result.records.append(try value(bytes))
-                guard let text = JSON.value(Self.since, of: bytes)?.stringValue,
-                    let time = Self.moment(text)
-                else { continue }
-                if isAhead(text, .dataValues, of: date) {
-                    hasAhead = true
-                } else if latest.map({ $0.time < time }) ?? true {
-                    latest = (time, text)
-                }
+                let change = JSON.value(Self.since, of: bytes)?.stringValue
+                if let change { changes.append(change) }
             } catch {
                 result.unreadable.append(
                     UnreadableRecord(id: nil, bytes: bytes, problem: error.detail))
             }
         }
-        if let latest {
-            result.cursor = Revision(latest.text)
-        } else if hasAhead, let date {
-            result.cursor = cursor(after, beforeAllAheadOf: date, .dataValues)
-        }
+        result.cursor = cursor(after, lastOf: changes, .dataValues, at: date)
         return result
     }
 
