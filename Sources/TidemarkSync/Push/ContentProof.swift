@@ -113,14 +113,6 @@ package struct ContentProof: Sendable, Hashable {
     }
 }
 
-extension ServerAdapter {
-    /// How many bytes a file has, as a record says.
-    fileprivate func listedLength(of record: ServerRecord) -> Int64? {
-        guard let field = traits.lengthField, let document = record.document else { return nil }
-        return JSON.value(field, of: document)?.int64Value
-    }
-}
-
 extension ViewReader {
     /// The question whether a write that got no answer left its content; nil where it sent none, or
     /// where the server has the content that was there before.
@@ -176,7 +168,7 @@ extension ViewReader {
         }
         return ContentProof(
             key: key, attempt: attempt, digest: file.digest, bytes: file.bytes, record: record,
-            listed: adapter.listedLength(of: record), isMade: isMade,
+            listed: record.document.flatMap { adapter.listedLength(in: $0) }, isMade: isMade,
             call: .read(collection, id: path),
             request: ServerRequest(method: .get, path: place, headers: headers),
             checksums: adapter.checksumRequest(of: record, at: path))

@@ -68,12 +68,20 @@ extension RowReading {
     package func listedLength(
         of plan: TransferPlan, _ adapter: any ServerAdapter
     ) throws -> UInt64? {
-        guard plan.version != nil, let field = adapter.traits.lengthField, let key = plan.key else {
+        guard plan.version != nil, adapter.traits.lengthField != nil, let key = plan.key else {
             return nil
         }
         let row = try entity(at: .entity(key))
         guard !row.isAssumed else { return nil }
-        return JSON.value(field, of: row.base)?.int64Value.flatMap { UInt64(exactly: $0) }
+        return adapter.listedLength(in: row.base).flatMap { UInt64(exactly: $0) }
+    }
+}
+
+extension ServerAdapter {
+    /// How many bytes a file has, as the document of a list says; nil where lists don't tell.
+    func listedLength(in document: [UInt8]) -> Int64? {
+        guard let field = traits.lengthField else { return nil }
+        return JSON.value(field, of: document)?.int64Value
     }
 }
 
