@@ -144,6 +144,12 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether what came is not valid in the server's protocol.
+    var isMalformed: Bool { if case .malformed = self { true } else { false } }
+
+    /// Whether something else answered in the server's place.
+    var isForeign: Bool { if case .foreign = self { true } else { false } }
+
     /// Whether the server says that what was asked for is not there, or not for this user.
     var isRefusal: Bool {
         switch self {

@@ -74,8 +74,7 @@ extension SyncMachine {
         guard case .refetch(let collection, let ids, let together) = step, ids.count > 1,
             traits.refetchesPerRequestMax < .max, case .refetching(let questions) = state
         else { return false }
-        let isMalformed = if case .malformed = failure { true } else { false }
-        guard isMalformed || !failure.isServers else { return false }
+        guard failure.isMalformed || !failure.isServers else { return false }
         let alone = ids.map { Refetch(collection: collection, ids: [$0], together: together) }
         state = .refetching((questions ?? []) + alone.reversed())
         return true

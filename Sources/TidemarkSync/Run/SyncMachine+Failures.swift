@@ -200,8 +200,7 @@ extension SyncMachine {
             }
             return
         }
-        let isMalformed = if case .malformed = failure { true } else { false }
-        if case .readBackAll(_, let items) = step, isMalformed || !failure.isServers {
+        if case .readBackAll(_, let items) = step, failure.isMalformed || !failure.isServers {
             // Perhaps only one of them can't be read, or not so many at once.
             streak.answered()
             return readAlone(items)
@@ -219,15 +218,16 @@ extension SyncMachine {
         guard failure.isServers else { return streak.answered() }
         guard let call = step.call else { return }
         // What came of an entity may be broken there; of several these are asked for one by one.
-        if case .fetch(_, let ids) = step, isMalformed, ids.count > 1 || streak.hasAnswer {
+        if case .fetch(_, let ids) = step, failure.isMalformed,
+            ids.count > 1 || streak.hasAnswer
+        {
             return
         }
-        if case .refetch = step, isMalformed, streak.hasAnswer { return }
-        let isForeign = if case .foreign = failure { true } else { false }
+        if case .refetch = step, failure.isMalformed, streak.hasAnswer { return }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
         let name = call.collection?.name
         let isEnd = streak.failed(
-            call, name, kind: step.kind, known: known, isForeign: isForeign,
+            call, name, kind: step.kind, known: known, isForeign: failure.isForeign,
             isFirst: !step.asksAfterWrites, of: count)
         if let kind = step.kind, let name, streak.leavesOthers(kind) {
             stuck[kind, default: []].insert(name)

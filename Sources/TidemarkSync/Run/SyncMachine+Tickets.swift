@@ -93,8 +93,7 @@ extension SyncMachine {
     mutating func pollFailed(_ ticket: OpenTicket, _ failure: SyncFailure) {
         let failures = failedPolls[ticket.call, default: 0] + 1
         failedPolls[ticket.call] = failures
-        let isForeign = if case .foreign = failure { true } else { false }
-        guard failure.isServers, !isForeign, failures < Self.failedPollsMax else {
+        guard failure.isServers, !failure.isForeign, failures < Self.failedPollsMax else {
             polls[ticket.call] = traits.polling.tries
             return
         }
