@@ -19,9 +19,7 @@ extension Event {
 
     static func collections(_ collections: [CollectionModel]) -> Event {
         let model = SyncModel(name: "test", collections: collections)
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-            json: ModelRegistration(model: model).encoded)
+        return .registered(model)
     }
 }
 

@@ -202,6 +202,14 @@ extension Event {
             json: LocalWiped(keeping: kept).encoded)
     }
 
+    /// A model is registered.
+    static func registered(
+        _ model: SyncModel, at time: Timestamp = Timestamp(rawValue: 1)
+    ) -> Event {
+        Event(
+            .modelRegistered, recordedAt: time, json: ModelRegistration(model: model).encoded)
+    }
+
     /// A model of the collections `lists` and `tasks`.
     ///
     /// - Parameter hasPlaceholders: whether the lists that tasks refer to get placeholders.
@@ -223,9 +231,7 @@ extension Event {
             model.collections[1].references = [Reference("list", to: "lists", placeholder: .always)]
         }
         model.collections[0].choices = choices
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-            json: ModelRegistration(model: model).encoded)
+        return .registered(model)
     }
 }
 

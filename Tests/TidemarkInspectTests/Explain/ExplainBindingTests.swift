@@ -16,10 +16,7 @@ import TidemarkViews
         var projects = CollectionModel("projects", ids: .serverNumber)
         projects.match = ["name"]
         let model = SyncModel(name: "numbers", collections: [projects])
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(model))
         try store.write(.about(.localCreated, "projects/p", #"{"name":"p"}"#))
         try store.write(.about(.requestSent, "projects/p", "{}", mutation: 2))
         try store.write(.about(.serverUpserted, "projects/20", #"{"id":20,"name":"other"}"#))

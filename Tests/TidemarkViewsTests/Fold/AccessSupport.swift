@@ -36,10 +36,7 @@ final class ReachStore {
 
     init(_ model: SyncModel = ReachStore.model) throws {
         store = try ScratchStore()
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(model))
     }
 
     /// The server says something.

@@ -229,10 +229,7 @@ import TidemarkViews
 
 @Suite struct `a model that hides less, or more, than the one before` {
     private func register(_ model: SyncModel, _ reach: ReachStore) throws {
-        try reach.store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try reach.store.write(.registered(model))
     }
 
     /// A store of two workspaces, each with a project and an entry; the second is out of reach.

@@ -25,10 +25,7 @@ struct NumberedFold {
                 numbered("projects"),
                 numbered("entries", [Reference("project", to: "projects")]),
             ])
-        try apply(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try apply(.registered(model))
     }
 
     /// Folds an event; answers its position.

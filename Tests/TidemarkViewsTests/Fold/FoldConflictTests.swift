@@ -273,9 +273,7 @@ import TidemarkViews
             var tasks = CollectionModel("tasks", conflict: .ask)
             tasks.keyed = keyed
             let model = SyncModel(name: "test", collections: [tasks])
-            return Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded)
+            return .registered(model)
         }
         func list(_ first: Int, _ second: Int) -> String {
             #"{"answers":[{"q":"1","is":\#(first)},{"q":"2","is":\#(second)}]}"#

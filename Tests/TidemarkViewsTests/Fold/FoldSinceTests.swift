@@ -21,9 +21,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         tags.since = SinceRule(ageMax: .months(2))
         let model = SyncModel(name: "test", collections: [tags, CollectionModel("plain")])
         try memory.apply([
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded),
+            .registered(model),
             Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array("{}".utf8)),
         ])
     }

@@ -44,11 +44,7 @@ private enum Office {
         return collection
     }
 
-    static var registered: Event {
-        Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-            json: ModelRegistration(model: model).encoded)
-    }
+    static var registered: Event { .registered(model) }
 
 }
 

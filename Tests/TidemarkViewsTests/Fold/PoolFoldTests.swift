@@ -11,9 +11,7 @@ import TidemarkViews
 extension Event {
     fileprivate static func pools(_ pools: SyncModel.Pool...) -> Event {
         let model = SyncModel(name: "m", collections: [CollectionModel("a")], pools: pools)
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 0),
-            json: ModelRegistration(model: model).encoded)
+        return .registered(model, at: Timestamp(rawValue: 0))
     }
 
     /// Values, each with the second at which it ends.

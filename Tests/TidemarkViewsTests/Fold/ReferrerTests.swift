@@ -17,10 +17,7 @@ import TidemarkViews
         var notes = CollectionModel("notes")
         notes.references = references
         let model = SyncModel(name: "m", collections: [CollectionModel("people"), notes])
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 0),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(model, at: Timestamp(rawValue: 0)))
         return store
     }
 

@@ -20,9 +20,8 @@ extension Event {
             links ?? Reference("to", to: "people", rollUp: .whereTrue("both")),
         ]
         let collections = [CollectionModel("people"), stays, visit, link]
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 0),
-            json: ModelRegistration(model: SyncModel(name: "m", collections: collections)).encoded)
+        let model = SyncModel(name: "m", collections: collections)
+        return .registered(model, at: Timestamp(rawValue: 0))
     }
 
     fileprivate static func says(_ key: String, _ text: String) -> Event {

@@ -20,11 +20,7 @@ import TidemarkViews
             self.gates = gates
             var model = SyncModel(name: "m", collections: [CollectionModel("a")])
             model.settings.gates = gates
-            try memory.apply([
-                Event(
-                    .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                    json: ModelRegistration(model: model).encoded)
-            ])
+            try memory.apply([.registered(model)])
         }
 
         func admission(_ triggers: [SyncTrigger], _ now: Moment) throws -> TriggerAdmission {

@@ -19,9 +19,7 @@ import TidemarkViews
         let model = SyncModel(name: "files", collections: [files])
         let fold = MemoryFold()
         try fold.apply([
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded),
+            .registered(model),
             .about(.serverUpserted, key, told, asOf: 1, revision: "1"),
         ])
         return fold

@@ -227,9 +227,7 @@ private let key = EntityKey("tasks", "1")
         let model = SyncModel(name: "test", collections: [CollectionModel("tasks"), notes])
         let fold = MemoryFold()
         try fold.apply([
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded),
+            .registered(model),
             .about(.serverUpserted, "tasks/1", #"{"id":"1","body":0}"#, asOf: 1, revision: "1"),
         ])
         for number in 1...8 { try fold.apply([edit(number)]) }
@@ -378,9 +376,7 @@ extension Event {
         let tasks = CollectionModel(
             "tasks", conflict: policy, migrations: migrations, forms: forms)
         let model = SyncModel(name: "test", collections: [tasks])
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-            json: ModelRegistration(model: model).encoded)
+        return .registered(model)
     }
 }
 

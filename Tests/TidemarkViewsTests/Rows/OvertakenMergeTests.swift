@@ -11,11 +11,7 @@ import TidemarkViews
     private func register(_ fold: MemoryFold, forms: [CollectionModel.FieldForm]) throws {
         let model = SyncModel(
             name: "test", collections: [CollectionModel("tasks", forms: forms)])
-        try fold.apply([
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded)
-        ])
+        try fold.apply([.registered(model)])
     }
 
     /// One that is made here and sent, and one of the server's, each with eight edits; then the

@@ -19,11 +19,7 @@ import TidemarkViews
         var tasks = CollectionModel("tasks")
         change(&tasks)
         let model = SyncModel(name: "test", collections: [tasks])
-        try fold.apply([
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded)
-        ])
+        try fold.apply([.registered(model)])
     }
 
     private func makeEdited(_ document: String) throws {

@@ -17,9 +17,7 @@ extension Event {
         _ collections: [CollectionModel], _ pools: [SyncModel.Pool] = []
     ) -> Event {
         let model = SyncModel(name: "m", collections: collections, pools: pools)
-        return Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 0),
-            json: ModelRegistration(model: model).encoded)
+        return .registered(model, at: Timestamp(rawValue: 0))
     }
 
     fileprivate static func page(

@@ -19,10 +19,7 @@ import TidemarkViews
         docs.tree = TreeRule(parent: "parent", name: "name")
         docs.indexes = [["owner"]]
         let model = SyncModel(name: "docs", collections: [CollectionModel("owners"), docs])
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(model))
         try says("owners/o1", #"{"id":"o1"}"#)
         try says("docs/f", #"{"id":"f","name":"f"}"#)
         try says("docs/d", #"{"id":"d","name":"d","parent":"f","owner":"o1"}"#)

@@ -32,10 +32,7 @@ import TidemarkViews
     }
 
     private func register(_ model: SyncModel) throws {
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(model))
     }
 
     private func says(_ key: String, _ text: String?) throws {

@@ -23,12 +23,6 @@ extension Event {
         return .registered(SyncModel(name: "timers", collections: [entries]))
     }
 
-    static func registered(_ model: SyncModel) -> Event {
-        Event(
-            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-            json: ModelRegistration(model: model).encoded)
-    }
-
     /// The same event, recorded at a time of the day.
     func at(_ time: String) throws -> Event {
         var event = self
