@@ -92,19 +92,6 @@ extension TransferWorld {
     }
 }
 
-/// Has no file of this process grow larger, nor be written beyond that.
-///
-/// - Returns: what was the most before.
-private func limitFiles(to bytes: rlim_t) -> rlim_t {
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit()
-    unsafe getrlimit(__rlimit_resource_t(1), &limit)
-    let before = limit.rlim_cur
-    limit.rlim_cur = bytes
-    unsafe setrlimit(__rlimit_resource_t(1), &limit)
-    return before
-}
-
 @Suite struct `a log that has no room for a request` {
     @Test func `has nothing of it in use, so that its file can be dropped once it came`() async {
         await #expect(processExitsWith: .success) {
@@ -122,7 +109,7 @@ private func limitFiles(to bytes: rlim_t) -> rlim_t {
                 try await world.engine.transfer()
             }
             #expect(error?.code == .fileTooLarge && world.asked == [])
-            _ = limitFiles(to: most)
+            limitFiles(to: most)
 
             #expect(try await world.engine.transfer().stored == 1)
             #expect(try world.replica.dropFiles(of: key) == 1)

@@ -14,12 +14,8 @@ import TidemarkStore
         await #expect(processExitsWith: .success) { [store = scratch.store as String] in
             let environment = try Environment.open(at: store, .small)
             try environment.store(environment.rows, [1], pattern(1000))
-            signal(SIGXFSZ, SIG_IGN)
             let bytes = try environment.info().fileBytes
-            var limit = rlimit()
-            unsafe getrlimit(__rlimit_resource_t(1), &limit)
-            limit.rlim_cur = rlim_t(bytes + 4096)
-            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            let unlimited = limitFiles(to: UInt64(bytes + 4096))
 
             let error = Result {
                 try environment.store(environment.rows, [2], pattern(1 << 20))
@@ -27,8 +23,7 @@ import TidemarkStore
 
             let kept = Result { try environment.value(environment.rows, [1]) }
             let absent = Result { try environment.value(environment.rows, [2]) }
-            limit.rlim_cur = limit.rlim_max
-            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            limitFiles(to: unlimited)
             #expect(error?.code == .fileTooLarge)
             #expect(error?.during == "commit")
             #expect(try kept.get() == pattern(1000))

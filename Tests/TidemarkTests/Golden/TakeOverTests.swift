@@ -84,19 +84,13 @@ import TidemarkViews
 
     @Test func `whose file may not grow is not taken for one that processes died of`() async {
         await #expect(processExitsWith: .success) {
-            signal(SIGXFSZ, SIG_IGN)
-            var limit = rlimit()
-            unsafe getrlimit(__rlimit_resource_t(1), &limit)
-            let unlimited = limit.rlim_cur
             // The file has 23 pages: each of the first commits is cut short at one of these.
             for pages in 23..<32 {
                 try Golden(name: "whole").withCopy { path in
                     for _ in 0..<3 {
-                        limit.rlim_cur = rlim_t(pages * 4096)
-                        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+                        let unlimited = limitFiles(to: UInt64(pages * 4096))
                         let opened = Result { try Journal.open(at: path).close() }
-                        limit.rlim_cur = unlimited
-                        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+                        limitFiles(to: unlimited)
                         guard case .failure(let error) = opened else { continue }
                         #expect((error as? StoreError)?.code == .fileTooLarge, "\(pages): \(error)")
                     }

@@ -122,19 +122,13 @@ import TidemarkTesting
         let store = try OpeningStore(commits: 0)
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             let replica = try OpeningStore.openExisting(path)
-            signal(SIGXFSZ, SIG_IGN)
-            var limit = rlimit()
-            unsafe getrlimit(__rlimit_resource_t(1), &limit)
-            let unlimited = limit.rlim_cur
-            limit.rlim_cur = 400_000
-            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            let unlimited = limitFiles(to: 400_000)
             let (stored, code) = Self.fill(replica)
             #expect(code == .fileTooLarge)
             #expect(stored >= 3)
             try Self.expectWhole(replica, stored)
 
-            limit.rlim_cur = unlimited
-            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            limitFiles(to: unlimited)
             try Self.put(replica, stored)
             try Self.expectWhole(replica, stored + 1)
             try replica.close()
@@ -168,13 +162,8 @@ import TidemarkTesting
         try replica.write { tx in _ = try tx.put(key, document) }
         let position = try replica.position
         clock.advance(by: .seconds(90_000))
-        signal(SIGXFSZ, SIG_IGN)
-        var limit = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(1), &limit)
-        let unlimited = limit.rlim_cur
         // Less than the data has, and more than the file of locks.
-        limit.rlim_cur = 32_768
-        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        let unlimited = limitFiles(to: 32_768)
         expect(.fileTooLarge) { try put(replica, 0) }
 
         let file = try #require(try replica.useFiles(of: key).first?.stored?.path)
@@ -188,8 +177,7 @@ import TidemarkTesting
         let again = try open()
         #expect(try again.position == position)
         #expect(try again.read { try $0.document(key) } != nil)
-        limit.rlim_cur = unlimited
-        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        limitFiles(to: unlimited)
         try again.close()
 
         let last = try open()
@@ -197,12 +185,10 @@ import TidemarkTesting
         #expect(try last.useFiles(of: key).first?.stored == nil)
 
         // It is taken in, and noted once there is room.
-        limit.rlim_cur = 32_768
-        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        limitFiles(to: 32_768)
         #expect(try last.importText("tea") == content)
         #expect(try last.position == position.next)
-        limit.rlim_cur = unlimited
-        unsafe setrlimit(__rlimit_resource_t(1), &limit)
+        limitFiles(to: unlimited)
         #expect(FileManager.default.fileExists(atPath: file))
         #expect(try last.importText("tea") == content)
         #expect(try last.read { try $0.files(of: key) }.first?.stored?.path == file)
