@@ -173,6 +173,11 @@ final class MemoryFold {
         return try row.map { try MutationRow(parsing: $0) }
     }
 
+    /// The rows of what edits say that others overtake.
+    var overtakenPlaces: [RowKey] {
+        rows.keys.filter { $0.tree == .ledger && $0.bytes.starts(with: Ledger.overtaken) }
+    }
+
     /// The decisions by a rule, in order.
     func decisions(by rule: String) throws -> [DecisionRow] {
         let found = rows.filter { $0.key.bytes.starts(with: Ledger.decisions) }

@@ -353,10 +353,10 @@ private let key = EntityKey("tasks", "1")
 extension MemoryFold {
     /// The edits whose payload lies in a row of its own.
     fileprivate var overtaken: Set<Position> {
-        let places = rows.keys.filter {
-            $0.tree == .ledger && $0.bytes.starts(with: Ledger.overtaken)
-        }
-        return Set(places.compactMap { Position(bigEndianBytes: $0.bytes.dropFirst().prefix(8)) })
+        Set(
+            overtakenPlaces.compactMap {
+                Position(bigEndianBytes: $0.bytes.dropFirst().prefix(8))
+            })
     }
 
     /// All rows of the ledger but those, and but the model.

@@ -48,7 +48,7 @@ import TidemarkViews
             #expect(whole == expected, place)
             overtaken += row.pending.filter(\.isOvertaken).count
         }
-        #expect(held.kept == overtaken, place)
+        #expect(held.overtakenPlaces.count == overtaken, place)
         #expect(held.entities == plain.entities, place)
     }
 
@@ -61,22 +61,17 @@ import TidemarkViews
             try plain.apply([event])
             try expectAlike(held, plain)
         }
-        #expect(held.kept == 8)
+        #expect(held.overtakenPlaces.count == 8)
         let last = try #require(events.last)
         try held.apply([last])
         try plain.apply([last])
 
         try expectAlike(held, plain)
-        #expect(plain.kept == 0)
+        #expect(plain.overtakenPlaces.isEmpty)
         #expect(held.entities.count == 1)
     }
 }
 
 extension MemoryFold {
-    /// How many edits lie in rows of their own.
-    fileprivate var kept: Int {
-        rows.keys.filter { $0.tree == .ledger && $0.bytes.starts(with: Ledger.overtaken) }.count
-    }
-
     fileprivate var entities: Set<RowKey> { Set(rows.keys.filter { $0.tree == .rows }) }
 }

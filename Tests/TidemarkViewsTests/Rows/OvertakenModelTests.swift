@@ -34,8 +34,7 @@ import TidemarkViews
 
     private func expectWhole() throws {
         #expect(try row().pending.map(\.payload) == (1...8).map { edit($0).payload })
-        let places = fold.rows.keys.filter { $0.bytes.starts(with: Ledger.overtaken) }
-        #expect(places.filter { $0.tree == .ledger }.isEmpty)
+        #expect(fold.overtakenPlaces.isEmpty)
     }
 
     @Test func `are in the row of an entity that is seen again`() throws {
