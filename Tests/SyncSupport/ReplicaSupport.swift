@@ -32,6 +32,18 @@ extension Replica {
     func text(_ key: EntityKey) throws -> String? {
         try read { try $0.document(key) }.map { String(decoding: $0, as: UTF8.self) }
     }
+
+    /// The keys of the entities that are seen in a collection.
+    func keys(in collection: CollectionName) throws -> [EntityKey] {
+        try read { store in
+            var keys: [EntityKey] = []
+            try store.forEachDocument(in: collection) { key, _, _ in
+                keys.append(key)
+                return true
+            }
+            return keys
+        }
+    }
 }
 
 /// Runs `body` on a thread of its own, and waits for its end.

@@ -170,14 +170,7 @@ struct `the tool and a tree of files` {
     private func addPreview(to store: String) async throws {
         let replica = try Replica.open(existing: store)
         let preview = try replica.importText("a picture").encoded()
-        let keys = try replica.read { store in
-            var keys: [EntityKey] = []
-            try store.forEachDocument(in: "files") { key, _, _ in
-                keys.append(key)
-                return true
-            }
-            return keys
-        }
+        let keys = try replica.keys(in: "files")
         try await replica.write { tx in
             for key in keys {
                 _ = try tx.patch(key, Patch(set: [.init("preview", preview)]))

@@ -34,14 +34,7 @@ import TidemarkTesting
             .basic(user: "me", password: "secret")
         }
         #expect(try await engine.sync().isSynced)
-        let file = try replica.read { store in
-            var found: EntityKey?
-            try store.forEachDocument(in: "files") { key, _, _ in
-                found = key
-                return false
-            }
-            return try #require(found)
-        }
+        let file = try #require(try replica.keys(in: "files").first)
         try await replica.write { tx in
             _ = try tx.patch(file, Patch(set: [.init("name", Array(#""green tea""#.utf8))]))
         }

@@ -37,14 +37,7 @@ import TidemarkViews
     }
 
     private func ids(_ device: SyncDevice, _ collection: CollectionName) throws -> [String] {
-        try device.replica.read { store in
-            var ids: [String] = []
-            try store.forEachDocument(in: collection) { key, _, _ in
-                ids.append(key.id)
-                return true
-            }
-            return ids
-        }
+        try device.replica.keys(in: collection).map(\.id)
     }
 
     private static let lists = ["workspaces", "projects", "user", "entries"]

@@ -15,14 +15,7 @@ import TidemarkViews
 
 @Suite(.serialized) struct `a list at the edges` {
     private func count(_ device: SyncDevice) throws -> Int {
-        try device.replica.read { store in
-            var count = 0
-            try store.forEachDocument(in: "tasks") { _, _, _ in
-                count += 1
-                return true
-            }
-            return count
-        }
+        try device.replica.keys(in: "tasks").count
     }
 
     /// A tap that changes the bodies of lists of tasks.
@@ -232,13 +225,7 @@ import TidemarkViews
 
             #expect(try await device.sync().isSynced)
 
-            var ids: [[UInt8]] = []
-            try device.replica.read { store in
-                try store.forEachDocument(in: "tasks") { key, _, _ in
-                    ids.append(Array(key.id.utf8))
-                    return true
-                }
-            }
+            let ids = try device.replica.keys(in: "tasks").map { Array($0.id.utf8) }
             #expect(ids == [Array("caf\u{E9}".utf8)])
             #expect(try device.document("tasks/cafe\u{301}") == #"{"n":1}"#)
             try device.verify()

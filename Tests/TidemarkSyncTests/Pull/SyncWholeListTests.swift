@@ -28,14 +28,7 @@ import TidemarkViews
     }
 
     private func count(_ device: SyncDevice) throws -> Int {
-        try device.replica.read { store in
-            var count = 0
-            try store.forEachDocument(in: "tasks") { _, _, _ in
-                count += 1
-                return true
-            }
-            return count
-        }
+        try device.replica.keys(in: "tasks").count
     }
 
     /// Drops the collection and makes it anew, as another client may.

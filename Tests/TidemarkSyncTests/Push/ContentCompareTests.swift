@@ -91,14 +91,7 @@ private struct WrongLengths: Transport {
         }
         #expect(try await engine.sync().isSynced)
         #expect(try await engine.transfer().stored == 1)
-        let key = try replica.read { store in
-            var found: EntityKey?
-            try store.forEachDocument(in: "files") { key, _, _ in
-                found = key
-                return false
-            }
-            return try #require(found)
-        }
+        let key = try #require(try replica.keys(in: "files").first)
 
         let content = try replica.importText("two").encoded()
         try await replica.write { tx in
