@@ -44,6 +44,25 @@ extension Replica {
             return keys
         }
     }
+
+    /// The files and folders of a tree that are seen, and where they lie.
+    func seenFiles() throws -> [(key: EntityKey, path: String, isFolder: Bool)] {
+        try read { store in
+            var seen: [(key: EntityKey, path: String, isFolder: Bool)] = []
+            try store.forEachDocument(in: "files") { key, bytes, _ in
+                let kind = try JSONDocument(parsing: bytes).value("kind")?.stringValue
+                let path = try store.path(of: key)?.joined(separator: "/") ?? "(nowhere: \(key.id))"
+                seen.append((key, path, kind == "folder"))
+                return true
+            }
+            return seen
+        }
+    }
+
+    /// Where they lie, each folder with a slash at its end.
+    func seenPaths() throws -> [String] {
+        try seenFiles().map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
+    }
 }
 
 /// Runs `body` on a thread of its own, and waits for its end.

@@ -53,7 +53,7 @@ extension PathWorld {
     /// Gives some files other contents: on a device, and by the plain client.
     func editContents(_ device: Device) async throws {
         for _ in 0..<random.below(3) {
-            let files = try seen(device).filter { !$0.isFolder }
+            let files = try device.replica.seenFiles().filter { !$0.isFolder }
             guard !files.isEmpty else { break }
             let one = random.pick(files)
             let text = text()
@@ -84,7 +84,7 @@ extension PathWorld {
         for entry in try await server.all() where !entry.isFolder {
             let there = try await server.content(entry.path)
             for device in devices {
-                let file = try seen(device).first { $0.path == entry.path }
+                let file = try device.replica.seenFiles().first { $0.path == entry.path }
                 let path = try file.flatMap { file in
                     try device.replica.read { try $0.files(of: file.key).first?.stored?.path }
                 }

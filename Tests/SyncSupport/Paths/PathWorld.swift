@@ -172,7 +172,7 @@ final class PathWorld {
     }
 
     private func edit(_ device: Device) async throws {
-        let known = try seen(device)
+        let known = try device.replica.seenFiles()
         let folders = known.filter(\.isFolder).map(\.key.id)
         let parent = random.chance(30) || folders.isEmpty ? nil : random.pick(folders)
         let name = name
@@ -231,7 +231,8 @@ final class PathWorld {
     /// What a run is to do: mostly everything, else to list some folders.
     private func scope(_ device: Device) throws -> SyncScope {
         guard setting.listsFolders, random.chance(25) else { return .all }
-        let folders = try seen(device).filter(\.isFolder).map { SyncScope.Folder($0.key) }
+        let folders = try device.replica.seenFiles().filter(\.isFolder)
+            .map { SyncScope.Folder($0.key) }
         return .folders(
             (0...random.below(2)).map { _ in
                 random.pick(folders + [SyncScope.Folder("files")])
@@ -346,7 +347,7 @@ final class PathWorld {
         }
         let there = try await server.all().map(\.text).sorted()
         for device in devices where try !isSettled(device, there) {
-            let seen = try texts(device)
+            let seen = try device.replica.seenPaths()
             let outbox = try device.replica.read { try $0.views.outbox(all: false) }
             throw failure(
                 "\(device.name) sees\n\(seen)\nand the server has\n\(there)\nwaiting: "
@@ -386,26 +387,7 @@ final class PathWorld {
 
     private func isSettled(_ device: Device, _ there: [String]) throws -> Bool {
         let isQuiet = try device.replica.read { try $0.views.outbox(all: false).isEmpty }
-        return try isQuiet && texts(device) == there
-    }
-
-    private func texts(_ device: Device) throws -> [String] {
-        try seen(device).map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
-    }
-
-    func seen(
-        _ device: Device
-    ) throws -> [(key: EntityKey, path: String, isFolder: Bool)] {
-        try device.replica.read { store in
-            var seen: [(key: EntityKey, path: String, isFolder: Bool)] = []
-            try store.forEachDocument(in: "files") { key, bytes, _ in
-                let kind = try JSONDocument(parsing: bytes).value("kind")?.stringValue
-                let path = try store.path(of: key)?.joined(separator: "/") ?? "(nowhere: \(key.id))"
-                seen.append((key, path, kind == "folder"))
-                return true
-            }
-            return seen
-        }
+        return try isQuiet && device.replica.seenPaths() == there
     }
 }
 

@@ -56,7 +56,7 @@ extension ContentWorld {
 
     /// The files of a device with what is in them.
     func contents(_ device: Device) throws -> [String: String] {
-        let files = try seen(device).filter { !$0.isFolder }
+        let files = try device.replica.seenFiles().filter { !$0.isFolder }
         return try device.replica.read { store in
             var contents: [String: String] = [:]
             for file in files {

@@ -152,7 +152,7 @@ final class ContentWorld {
     }
 
     private func edit(_ device: Device) async throws {
-        let known = try seen(device)
+        let known = try device.replica.seenFiles()
         let folders = known.filter(\.isFolder).map(\.key.id)
         let parent = random.chance(30) || folders.isEmpty ? nil : random.pick(folders)
         let name = name
@@ -221,7 +221,7 @@ final class ContentWorld {
             if try devices.allSatisfy({ try isSettled($0) }) { return }
         }
         for device in devices {
-            let seen = try seen(device).map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
+            let seen = try device.replica.seenPaths()
             let there = server.entries.map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
             let outbox = try device.replica.read { try $0.views.outbox(all: false) }
             if seen != there || !outbox.isEmpty {
@@ -243,24 +243,9 @@ final class ContentWorld {
     }
 
     private func isSettled(_ device: Device) throws -> Bool {
-        let seen = try seen(device).map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
+        let seen = try device.replica.seenPaths()
         let there = server.entries.map { "\($0.path)\($0.isFolder ? "/" : "")" }.sorted()
         let isQuiet = try device.replica.read { try $0.views.outbox(all: false).isEmpty }
         return try isQuiet && seen == there && hasContents(device)
-    }
-
-    func seen(
-        _ device: Device
-    ) throws -> [(key: EntityKey, path: String, isFolder: Bool)] {
-        try device.replica.read { store in
-            var seen: [(key: EntityKey, path: String, isFolder: Bool)] = []
-            try store.forEachDocument(in: "files") { key, bytes, _ in
-                let kind = try JSONDocument(parsing: bytes).value("kind")?.stringValue
-                let path = try store.path(of: key)?.joined(separator: "/") ?? "(nowhere: \(key.id))"
-                seen.append((key, path, kind == "folder"))
-                return true
-            }
-            return seen
-        }
     }
 }
