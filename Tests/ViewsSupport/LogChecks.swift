@@ -8,6 +8,22 @@ import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
+extension ScratchStore {
+    /// The keys of the entities that are seen, where all is as a new fold makes it.
+    func seen() throws -> [String] {
+        #expect(try differences().isEmpty)
+        #expect(try journal.verify(.full).findings == [])
+        return try journal.read { views in
+            var keys: [String] = []
+            try views.forEachEntity { key, row in
+                if row.document != nil { keys.append("\(key)") }
+                return true
+            }
+            return keys
+        }
+    }
+}
+
 /// Checks of one store; each failure is reported with `place`, which says how to make it again.
 struct LogChecks {
     let store: ScratchStore

@@ -62,19 +62,6 @@ import TidemarkViews
                 json: page.encoded))
     }
 
-    private func seen() throws -> [String] {
-        #expect(try store.differences().isEmpty)
-        #expect(try store.journal.verify(.full).findings == [])
-        return try store.journal.read { views in
-            var keys: [String] = []
-            try views.forEachEntity { key, row in
-                if row.document != nil { keys.append("\(key)") }
-                return true
-            }
-            return keys
-        }
-    }
-
     private func issues() throws -> [String] {
         try store.journal.read { views in
             try views.issues().map { "\($0.kind) \($0.collection)/\($0.entity ?? "")" }
@@ -96,7 +83,7 @@ import TidemarkViews
                 #expect(try fresh.store.differences().isEmpty)
             }
 
-            #expect(try fresh.seen() == ["links/l", "notes/n", "people/a", "people/b"])
+            #expect(try fresh.store.seen() == ["links/l", "notes/n", "people/a", "people/b"])
             #expect(try fresh.issues() == [], "\(order)")
         }
     }
@@ -106,15 +93,15 @@ import TidemarkViews
         try says("notes/n", #"{"id":"n","link":"l"}"#)
         try says("links/l", Self.link)
 
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
         #expect(try issues() == ["dangling notes/n", "dangling links/l"])
 
         try says("people/b", #"{"id":"b"}"#)
-        #expect(try seen() == ["links/l", "notes/n", "people/a", "people/b"])
+        #expect(try store.seen() == ["links/l", "notes/n", "people/a", "people/b"])
         #expect(try issues() == [])
 
         try says("people/a", nil)
-        #expect(try seen() == ["people/b"])
+        #expect(try store.seen() == ["people/b"])
         #expect(try issues() == ["dangling links/l", "dangling notes/n"])
     }
 
@@ -132,21 +119,21 @@ import TidemarkViews
         // One commit, as a page is.
         try store.write(
             .about(.serverUpserted, m.key, m.text), .about(.serverUpserted, n.key, n.text))
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
         #expect(try issues() == [l, m, n].map { "dangling \($0.key)" })
 
         try says("people/\(person)", #"{"id":"\#(person)"}"#)
-        #expect(try seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
+        #expect(try store.seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
         #expect(try issues() == [])
         #expect(try !store.rows().contains { $0.key.bytes.first == UInt8(ascii: "D") })
 
         try says("people/\(person)", nil)
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
         try store.write(
             .about(.serverUpserted, "people/\(person)", #"{"id":"\#(person)"}"#, revision: "2"),
             .about(.serverDeleted, "people/\(person)", revision: "3"),
             .about(.serverUpserted, "people/\(person)", #"{"id":"\#(person)"}"#, revision: "4"))
-        #expect(try seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
+        #expect(try store.seen() == [l.key, m.key, n.key, "people/a", "people/\(person)"])
         #expect(try issues() == [])
     }
 
@@ -162,15 +149,15 @@ import TidemarkViews
         try says("links/m", #"{"id":"m","from":{"id":"a"},"to":{"id":"c"}}"#)
         #expect(try issues().count == 2)
         try page("links", same: "m")
-        #expect(try seen().contains("links/m"))
+        #expect(try store.seen().contains("links/m"))
         #expect(try issues() == ["dangling links/l"])
 
         try none("c")
-        #expect(try !seen().contains("links/m"))
+        #expect(try !store.seen().contains("links/m"))
         #expect(try issues() == ["dangling links/l", "dangling links/m"])
 
         try says("people/c", #"{"id":"c"}"#)
-        #expect(try seen() == ["links/m", "people/a", "people/c"])
+        #expect(try store.seen() == ["links/m", "people/a", "people/c"])
     }
 
     @Test func `is never hidden while anything is pending on it`() throws {
@@ -180,10 +167,10 @@ import TidemarkViews
         try store.write(.about(.localUpdated, "links/l", #"{"set":{"name":"x"}}"#))
 
         try says("people/b", nil)
-        #expect(try seen() == ["links/l", "people/a"])
+        #expect(try store.seen() == ["links/l", "people/a"])
 
         try store.write(.about(.localDiscarded, "links/l"))
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
         #expect(try issues() == ["dangling links/l"])
     }
 
@@ -196,7 +183,7 @@ import TidemarkViews
 
         try says("notes/m", #"{"id":"m","link":"l","note":"n"}"#)
         #expect(try issues() == [])
-        #expect(try seen().contains("notes/n") && seen().contains("notes/m"))
+        #expect(try store.seen().contains("notes/n") && store.seen().contains("notes/m"))
     }
 
     @Test func `counts nowhere while it is hidden, and again when it is seen`() throws {
@@ -221,16 +208,16 @@ import TidemarkViews
     {
         try says("people/a", #"{"id":"a"}"#)
         try says("links/l", Self.link)
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
 
         var other = Self.model
         other.collections[1].references[1].missing = .keeps
         try register(other)
-        #expect(try seen() == ["links/l", "people/a"])
+        #expect(try store.seen() == ["links/l", "people/a"])
         #expect(try issues() == [])
 
         try register(Self.model)
-        #expect(try seen() == ["people/a"])
+        #expect(try store.seen() == ["people/a"])
         #expect(try issues() == ["dangling links/l"])
     }
 
@@ -239,7 +226,7 @@ import TidemarkViews
         try says("links/l", Self.link)
         try store.write(.wiped())
 
-        #expect(try seen() == [])
+        #expect(try store.seen() == [])
         #expect(try issues() == [])
         #expect(try !store.rows().contains { $0.key.bytes.starts(with: Array("D".utf8)) })
     }

@@ -56,19 +56,6 @@ import TidemarkViews
                 sync: run, asOf: run, revision: Revision("c"), json: list.encoded))
     }
 
-    private func seen() throws -> [String] {
-        #expect(try store.differences().isEmpty)
-        #expect(try store.journal.verify(.full).findings == [])
-        return try store.journal.read { views in
-            var keys: [String] = []
-            try views.forEachEntity { key, row in
-                if row.document != nil { keys.append("\(key)") }
-                return true
-            }
-            return keys
-        }
-    }
-
     private func marks() throws -> [String] {
         try store.journal.read { views in
             try ["programs", "stages"].filter { name in
@@ -90,18 +77,18 @@ import TidemarkViews
         try ends("programs", in: run)
         try says("notes/n", #"{"id":"n"}"#, in: run)
         try says("stages/s", #"{"id":"s"}"#, in: run)
-        #expect(try seen() == ["notes/n"])
+        #expect(try store.seen() == ["notes/n"])
         #expect(try marks() == [])
         #expect(try waits())
 
         try ends("stages", in: run, set: "metadata")
-        #expect(try seen() == ["notes/n", "programs/p", "stages/s"])
+        #expect(try store.seen() == ["notes/n", "programs/p", "stages/s"])
         #expect(try marks() == ["programs", "stages"])
         #expect(try !waits())
 
         // What comes later in the run counts at once: what the lists did not name is gone.
         try says("programs/p", nil, in: run)
-        #expect(try seen() == ["notes/n", "stages/s"])
+        #expect(try store.seen() == ["notes/n", "stages/s"])
     }
 
     @Test func `has the words that waited as what changed its entities`() throws {
@@ -137,7 +124,7 @@ import TidemarkViews
         try ends("programs", in: second)
         try ends("stages", in: second, set: "metadata")
 
-        #expect(try seen() == ["programs/p"])
+        #expect(try store.seen() == ["programs/p"])
         let row = try store.entity(EntityKey("programs", "p"))
         #expect(row?.base == Array(#"{"id":"p","name":"new"}"#.utf8))
         #expect(try !waits())
@@ -149,7 +136,7 @@ import TidemarkViews
         let second = try run()
         try ends("stages", in: second, set: "metadata")
 
-        #expect(try seen() == [])
+        #expect(try store.seen() == [])
         #expect(try !waits())
     }
 
@@ -159,18 +146,18 @@ import TidemarkViews
         try ends("stages", in: first, set: "metadata")
         let second = try run()
         try says("programs/p", nil, in: second)
-        #expect(try seen() == ["programs/p"])
+        #expect(try store.seen() == ["programs/p"])
 
         try says("stages/s", #"{"id":"s"}"#, in: second)
         try ends("stages", in: second, set: "metadata")
-        #expect(try seen() == ["stages/s"])
+        #expect(try store.seen() == ["stages/s"])
     }
 
     @Test func `counts at once where a run does not list it`() throws {
         let run = try run(.fetch([EntityKey("programs", "p")]))
         try says("programs/p", #"{"id":"p"}"#, in: run)
 
-        #expect(try seen() == ["programs/p"])
+        #expect(try store.seen() == ["programs/p"])
     }
 
     @Test func `goes with a wipe, and with a model without it`() throws {
@@ -178,7 +165,7 @@ import TidemarkViews
         try says("programs/p", #"{"id":"p"}"#, in: first)
         try store.write(.wiped())
         try ends("stages", in: first, set: "metadata")
-        #expect(try seen() == [])
+        #expect(try store.seen() == [])
 
         let second = try run()
         try says("programs/q", #"{"id":"q"}"#, in: second)
@@ -187,7 +174,7 @@ import TidemarkViews
         for index in 0...1 { other.collections[index].allOrNone = nil }
         try register(other)
         #expect(try !waits())
-        #expect(try seen() == [])
+        #expect(try store.seen() == [])
     }
 
     @Test func `holds so much that it is taken in parts, and is the same after a rebuild`() throws {
@@ -195,9 +182,9 @@ import TidemarkViews
         for number in 0..<100 {
             try says("programs/p\(number)", #"{"id":"p\#(number)"}"#, in: run)
         }
-        #expect(try seen().isEmpty)
+        #expect(try store.seen().isEmpty)
         try ends("stages", in: run, set: "metadata")
-        #expect(try seen().count == 100)
+        #expect(try store.seen().count == 100)
     }
 
     @Test func `shows with each of its entities what was hidden for want of it`() throws {
@@ -208,12 +195,12 @@ import TidemarkViews
         for id in ["a", "b"] {
             try says("notes/\(id)", #"{"id":"\#(id)","program":"\#(id)"}"#, in: first)
         }
-        #expect(try seen() == [])
+        #expect(try store.seen() == [])
 
         let second = try run()
         for id in ["a", "b"] { try says("programs/\(id)", #"{"id":"\#(id)"}"#, in: second) }
         try ends("stages", in: second, set: "metadata")
-        #expect(try seen() == ["notes/a", "notes/b", "programs/a", "programs/b"])
+        #expect(try store.seen() == ["notes/a", "notes/b", "programs/a", "programs/b"])
         #expect(try store.journal.read { try $0.issues() }.isEmpty)
     }
 
@@ -227,7 +214,7 @@ import TidemarkViews
             try says("stages/\(id)", #"{"id":"\#(id)","program":"\#(program)"}"#, in: run)
         }
         try ends("stages", in: run, set: "metadata")
-        #expect(try seen() == ["programs/p", "stages/a", "stages/c"])
+        #expect(try store.seen() == ["programs/p", "stages/a", "stages/c"])
     }
 
     @Test func `takes the word on what referred to an entity that goes with it`() throws {
@@ -245,7 +232,7 @@ import TidemarkViews
         try says("stages/s", #"{"id":"s","program":null,"name":"new"}"#, in: second)
         try ends("stages", in: second, set: "metadata")
 
-        #expect(try seen() == ["stages/s"])
+        #expect(try store.seen() == ["stages/s"])
         let row = try store.entity(EntityKey("stages", "s"))
         #expect(text(row?.base) == #"{"id":"s","program":null,"name":"new"}"#)
     }
@@ -271,7 +258,7 @@ import TidemarkViews
         try store.write(word)
         try ends("stages", in: second, set: "metadata")
 
-        #expect(try seen() == ["programs/p"])
+        #expect(try store.seen() == ["programs/p"])
         let row = try store.entity(EntityKey("programs", "p"))
         #expect(text(row?.document) == #"{"id":"p","a":2}"#)
     }
