@@ -44,12 +44,7 @@ public struct KintoServerModel: Sendable {
         } catch {
             answer = error.answer
         }
-        answer.response.headerFields[.date] = HTTPDate.text(
-            Timestamp(milliseconds: nowMilliseconds))
-        if request.method == .head {
-            answer.response.headerFields[.contentLength] = "\(answer.body.count)"
-            answer.body = []
-        }
+        answer.finish(request, at: nowMilliseconds)
         return answer
     }
 

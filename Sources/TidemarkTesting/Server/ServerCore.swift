@@ -25,6 +25,16 @@ extension ServerModel {
     mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64) {}
 }
 
+extension TransportResponse {
+    /// Gives an answer its date, and takes the body from one to HEAD.
+    mutating func finish(_ request: HTTPRequest, at nowMilliseconds: Int64) {
+        response.headerFields[.date] = HTTPDate.text(Timestamp(milliseconds: nowMilliseconds))
+        guard request.method == .head else { return }
+        response.headerFields[.contentLength] = "\(body.count)"
+        body = []
+    }
+}
+
 /// What a client receives: an answer, or nothing because the connection broke.
 enum ServerOutcome: Sendable {
     case answered(TransportResponse)
