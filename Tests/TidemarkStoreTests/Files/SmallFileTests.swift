@@ -108,16 +108,7 @@ import TidemarkStore
 
     @Test func `is not handed to the programs that this process starts`() throws {
         let lock = try DirectoryLock(scratch.path)
-        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path)
-        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
-        var found = 0
-        for descriptor in Int32(0)..<4096 {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0, status.st_ino == inode else { continue }
-            found += 1
-            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
-        }
-        #expect(found >= 1)
+        try expectOpenHereAlone(scratch.path)
         lock.release()
     }
 

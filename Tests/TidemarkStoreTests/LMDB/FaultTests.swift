@@ -66,17 +66,8 @@ import TidemarkStore
 
     @Test func `no descriptor of the data file is handed to child processes`() throws {
         let environment = try scratch.open()
-        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.dataFile)
-        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
 
-        var found = 0
-        for descriptor in Int32(0)..<4096 {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0, status.st_ino == inode else { continue }
-            found += 1
-            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
-        }
-        #expect(found >= 1)
+        try expectOpenHereAlone(scratch.dataFile)
         try environment.close()
     }
 }

@@ -1,6 +1,7 @@
 // StoreSupport.swift — a store in a directory of its own, and small makers of bytes.
 
 import Foundation
+import Testing
 import TidemarkStore
 
 /// A directory that goes with the test.
@@ -66,6 +67,20 @@ extension Environment {
     func store(_ table: Table, _ key: [UInt8], _ value: [UInt8]) throws {
         try write { try $0.put(table, key, value) }
     }
+}
+
+/// A file or folder is open in this process, and in none that it starts.
+func expectOpenHereAlone(_ path: String) throws {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+    var found = 0
+    for descriptor in Int32(0)..<4096 {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_ino == inode else { continue }
+        found += 1
+        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    }
+    #expect(found >= 1)
 }
 
 /// Eight bytes, so that byte order is number order.
