@@ -7,10 +7,7 @@ extension Fold {
     func sent(_ event: Event, _ request: RequestSent, _ position: Position) throws {
         try noteRequest(event, request)
         if !request.remedies.isEmpty { try note(remedy: request, event, position) }
-        guard let named = event.key, let covers = event.mutation,
-            try !isWiped(named.collection, after: covers)
-        else { return }
-        let key = try resolve(named)
+        guard let (key, covers) = try pushed(by: event) else { return }
         var row = try entity(key)
         try noteUnanswered(key)
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
@@ -26,6 +23,15 @@ extension Fold {
             }
         }
         try put(row, key)
+    }
+
+    /// The entity that an event of a push is about, and up to which of its mutations; nil where it
+    /// names none, or one from before a wipe.
+    private func pushed(by event: Event) throws -> (key: EntityKey, covers: Position)? {
+        guard let named = event.key, let covers = event.mutation,
+            try !isWiped(named.collection, after: covers)
+        else { return nil }
+        return (try resolve(named), covers)
     }
 
     func answered(
@@ -108,10 +114,7 @@ extension Fold {
     }
 
     func accepted(_ event: Event, _ push: PushAccepted, _ position: Position) throws {
-        guard let named = event.key, let covers = event.mutation,
-            try !isWiped(named.collection, after: covers)
-        else { return }
-        let key = try resolve(named)
+        guard let (key, covers) = try pushed(by: event) else { return }
         var row = try entity(key)
         let collection = try collection(key.collection)
         let endsFolder = try row.hasDeletion && row.isFolder(in: collection)
@@ -202,10 +205,7 @@ extension Fold {
     }
 
     func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {
-        guard let named = event.key, let covers = event.mutation,
-            try !isWiped(named.collection, after: covers)
-        else { return }
-        let key = try resolve(named)
+        guard let (key, covers) = try pushed(by: event) else { return }
         var row = try entity(key)
         try endAttempt(&row, key)
         try forgetAnswered(key, row)
@@ -252,10 +252,7 @@ extension Fold {
 
     /// Notes that what is pending went another way; it stays pending, and is still sent.
     func relayed(_ event: Event, _ relay: PushRelayed, _ position: Position) throws {
-        guard let named = event.key, let covers = event.mutation,
-            try !isWiped(named.collection, after: covers)
-        else { return }
-        let key = try resolve(named)
+        guard let (key, covers) = try pushed(by: event) else { return }
         var row = try entity(key)
         // Of what is settled, or went later, it says nothing.
         guard row.pending.contains(where: { $0.position <= covers }),
