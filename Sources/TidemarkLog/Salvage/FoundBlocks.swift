@@ -85,7 +85,7 @@ package struct FoundBlocks: Sendable {
         _ parts: [FoundPart], _ last: Position, _ read: (FoundPart) -> [UInt8]
     ) -> (bytes: [UInt8], isMended: Bool)? {
         let known = parts.sorted { $0.number < $1.number }
-        let first = Self.join(known, read)
+        let first = known.joined(read)
         // Other tables have keys like these.
         guard first.starts(with: [SealedBlock.format, 0x28, 0xB5, 0x2F, 0xFD]) else { return nil }
         if (try? SealedBlock(parsing: first, last: last)) != nil { return (first, false) }
@@ -93,21 +93,10 @@ package struct FoundBlocks: Sendable {
             let others = known.filter { $0.number != part.number }
             guard others.count < known.count - 1 else { continue }
             let choice = (others + [known[index]]).sorted { $0.number < $1.number }
-            let bytes = Self.join(choice, read)
+            let bytes = choice.joined(read)
             if (try? SealedBlock(parsing: bytes, last: last)) != nil { return (bytes, false) }
         }
         return mend(first, last).map { ($0, true) }
-    }
-
-    /// The records from the first on; of several for one number, the first.
-    private static func join(_ parts: [FoundPart], _ read: (FoundPart) -> [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var number: UInt32 = 0
-        for part in parts where part.number == number {
-            bytes += read(part)
-            number += 1
-        }
-        return bytes
     }
 
     /// The stored bytes with one bit of them turned back.

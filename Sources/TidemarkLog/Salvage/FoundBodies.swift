@@ -80,30 +80,19 @@ struct FoundBodies {
     mutating func body(_ reference: BodyReference) -> [UInt8]? {
         if let body = mended[reference] { return body }
         let known = (parts[reference.hash] ?? []).sorted { $0.number < $1.number }
-        var stored = join(known)
+        var stored = known.joined(read)
         if let body = decode(stored, reference) { return body }
         // One of several places of a record is right.
         for (index, part) in known.enumerated() {
             let others = known.enumerated().filter { $0.element.number != part.number }
             guard others.count < known.count - 1 else { continue }
             let choice = others.map(\.element) + [known[index]]
-            let bytes = join(choice.sorted { $0.number < $1.number })
+            let bytes = choice.sorted { $0.number < $1.number }.joined(read)
             if let body = decode(bytes, reference) { return body }
         }
         if let body = unclaimed(reference, after: known) { return body }
         if stored.isEmpty, let head = heads[reference.bytes]?.first { stored = run(from: head) }
         return isMendable(stored, known, reference) ? mend(stored, reference) : nil
-    }
-
-    /// The stored bytes of records from the first on; of several for one number, the first.
-    private func join(_ parts: [FoundPart]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var number: UInt32 = 0
-        for part in parts where part.number == number {
-            bytes += read(part)
-            number += 1
-        }
-        return bytes
     }
 
     private func read(_ part: FoundPart) -> [UInt8] {

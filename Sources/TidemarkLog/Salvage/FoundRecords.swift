@@ -70,6 +70,19 @@ package struct FoundPart: Hashable, Sendable {
     package var bytes: UInt32
 }
 
+extension [FoundPart] {
+    /// The stored bytes of records from the first on; of several for one number, the first.
+    func joined(_ read: (FoundPart) -> [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var number: UInt32 = 0
+        for part in self where part.number == number {
+            bytes += read(part)
+            number += 1
+        }
+        return bytes
+    }
+}
+
 /// Everything that was found.
 package struct FoundRecords: Sendable {
     /// More events than any log has.
