@@ -149,10 +149,7 @@ private final class Refold {
 
     init(_ journal: Journal, in directory: String) throws {
         self.journal = journal
-        scratch = try Environment.open(
-            at: directory,
-            Environment.Options(
-                tables: ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
+        scratch = try ViewTables.makeScratch(in: directory)
         views = ViewTables(scratch)
         state = try begin()
     }

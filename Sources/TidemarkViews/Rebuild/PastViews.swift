@@ -28,10 +28,7 @@ package final class PastViews {
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         self.journal = journal
-        scratch = try Environment.open(
-            at: directory,
-            Environment.Options(
-                tables: ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
+        scratch = try ViewTables.makeScratch(in: directory)
         views = ViewTables(scratch)
         self.position = .start
         hasBindings = false

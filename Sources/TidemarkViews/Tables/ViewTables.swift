@@ -90,6 +90,13 @@ package struct ViewTables: Sendable {
         tables = Self.tableNames.map { environment.table($0) }
     }
 
+    /// A store for view tables alone, in a directory of its own.
+    static func makeScratch(in directory: String) throws(StoreError) -> Environment {
+        try Environment.open(
+            at: directory,
+            Environment.Options(tables: tableNames, checkedTables: checkedTables))
+    }
+
     package func table(_ tree: Tree, _ generation: Generation) -> Table {
         tables[(generation == .a ? 0 : 2) + (tree == .rows ? 0 : 1)]
     }
