@@ -117,6 +117,31 @@ import TidemarkViews
         #expect(try reach.store.rows().contains { $0.key == .placeholder(key) } == false)
     }
 
+    @Test func `prunes no more at once than it may, from however many collections`() throws {
+        var model = ReachStore.model
+        var notes = CollectionModel("notes")
+        notes.retention = RetentionRule(field: "start", ageMax: .days(56))
+        model.collections.append(notes)
+        let reach = try ReachStore(model)
+        try reach.workspace(1)
+        for id in 1...2 { try reach.entry(id, in: 1, daysAgo: 57) }
+        let start = ReachStore.now.adding(seconds: -57 * 86_400)
+        try reach.says("notes/1", #"{"id":1,"start":"\#(start)"}"#)
+        try reach.standsIn("projects/8", #"{"workspace_id":1}"#)
+
+        func pruned(_ itemsMax: Int) throws -> [String] {
+            let decision = try reach.store.journal.read { views in
+                try views.pruneDecision(at: ReachStore.now, itemsMax: itemsMax)
+            }
+            return decision.items.map { "\($0.key) \($0.rule)" }
+        }
+        let entries = ["entries/1 retention", "entries/2 retention"]
+        #expect(try pruned(2) == entries)
+        #expect(try pruned(3) == entries + ["notes/1 retention"])
+        #expect(
+            try pruned(4) == entries + ["notes/1 retention", "projects/8 unreferenced"])
+    }
+
     @Test func `prunes nothing for another timer, nor for one that nobody understands`() throws {
         try reach.entry(1, in: 1, daysAgo: 57)
         for payload in [#"{"timer":"tea","now":1795000000000000}"#, "{}", "[1]"] {

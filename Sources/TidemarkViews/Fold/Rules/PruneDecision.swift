@@ -28,16 +28,20 @@ package struct PruneDecision: Sendable, Hashable {
 
     package var isEmpty: Bool { items.isEmpty }
 
-    /// - Parameter now: the server's time.
-    init(_ rows: some RowReading, at now: Timestamp) throws {
+    /// - Parameters:
+    ///   - now: the server's time.
+    ///   - itemsMax: the most entities that it prunes.
+    init(
+        _ rows: some RowReading, at now: Timestamp, itemsMax: Int = PruneDecision.itemsMax
+    ) throws {
         let model = try rows.model()
         for collection in model.collections {
-            guard let rule = collection.retention else { continue }
+            guard let rule = collection.retention, items.count < itemsMax else { continue }
             try rows.forEachEntity(in: collection.name) { key, row in
                 let isOver =
                     row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
                 if isOver { items.append(Item(key: key, rule: .retention)) }
-                return items.count < Self.itemsMax
+                return items.count < itemsMax
             }
         }
         let needed = try Self.needed(rows, model, of: Set(items.map(\.key)))
@@ -47,10 +51,11 @@ package struct PruneDecision: Sendable, Hashable {
         guard !graph.isEmpty else { return }
         // In a model, referring collections come after referenced ones; they are pruned first.
         for collection in model.collections.reversed() {
-            add(graph.release(graph.placeholders[collection.name] ?? []), .unreferenced)
+            let free = graph.release(graph.placeholders[collection.name] ?? [])
+            add(free, .unreferenced, itemsMax)
         }
         for collection in model.collections.reversed() {
-            add(graph.release(graph.hidden[collection.name] ?? []), .access)
+            add(graph.release(graph.hidden[collection.name] ?? []), .access, itemsMax)
         }
     }
 
@@ -75,8 +80,8 @@ package struct PruneDecision: Sendable, Hashable {
         return needed
     }
 
-    private mutating func add(_ keys: [EntityKey], _ rule: Rule) {
-        items += keys.prefix(Self.itemsMax - items.count).map { Item(key: $0, rule: rule) }
+    private mutating func add(_ keys: [EntityKey], _ rule: Rule, _ itemsMax: Int) {
+        items += keys.prefix(max(0, itemsMax - items.count)).map { Item(key: $0, rule: rule) }
     }
 }
 
@@ -200,7 +205,11 @@ extension EntityRow {
 
 extension RowReading {
     /// What a clean-up prunes now; not to be called while an event is folded that wrote something.
-    package func pruneDecision(at now: Timestamp) throws -> PruneDecision {
-        try PruneDecision(self, at: now)
+    ///
+    /// - Parameter itemsMax: the most entities that it prunes.
+    package func pruneDecision(
+        at now: Timestamp, itemsMax: Int = PruneDecision.itemsMax
+    ) throws -> PruneDecision {
+        try PruneDecision(self, at: now, itemsMax: itemsMax)
     }
 }
