@@ -170,6 +170,18 @@ import TidemarkViews
         #expect(lines.contains { $0.contains("removal/1: removed on tag_ids, tags") }, "\(lines)")
     }
 
+    @Test func `is decided in one order, live and as the log is folded anew`() throws {
+        try store.write(.about(.serverUpserted, "entries/9", #"{"id":9,"tag_ids":[6]}"#))
+        try store.write(.about(.serverUpserted, "entries/10", #"{"id":10,"tag_ids":[6]}"#))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+        let rows = try store.rows()
+
+        try store.journal.rebuild()
+
+        #expect(try store.rows() == rows)
+        try check()
+    }
+
     @Test func `is told as changed by the rule, at the deletion`() throws {
         try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
 

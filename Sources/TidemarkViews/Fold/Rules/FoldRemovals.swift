@@ -199,6 +199,8 @@ extension Fold {
             return true
         }
         guard !found.isEmpty else { return }
+        // The walk's order depends on what this fold has written.
+        found.sort { $0.key < $1.key }
         let first = try freeDecision(at: position)
         for (index, (other, changed, fields)) in found.enumerated() {
             var row = changed
