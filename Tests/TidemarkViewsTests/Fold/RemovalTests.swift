@@ -207,4 +207,25 @@ import TidemarkViews
         #expect(try seen(EntityKey("entries", "2")) == ["tag": .null])
         try check()
     }
+
+    @Test func `names it no more in any of the fields that do`() throws {
+        var tasks = CollectionModel("tasks")
+        tasks.references = ["owner", "assignee"].map {
+            Reference($0, to: "people", removal: RemovalRule())
+        }
+        try store.write(
+            .registered(SyncModel(name: "m", collections: [CollectionModel("people"), tasks])))
+        try store.write(
+            .about(.serverUpserted, "people/1", #"{"id":1}"#),
+            .about(.serverUpserted, "tasks/1", #"{"owner":1,"assignee":1,"n":1}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"assignee":1,"n":2},"unset":[]}"#))
+        try store.write(.about(.serverDeleted, "people/1", #"{"id":1}"#))
+
+        let task = EntityKey("tasks", "1")
+        #expect(text(try store.entity(task)?.base) == #"{"owner":null,"assignee":null,"n":1}"#)
+        #expect(try seen(task) == ["owner": .null, "assignee": .null, "n": 2])
+        let decisions = try store.journal.read { try $0.decisions(about: [task]) }
+        #expect(decisions.map(\.row.words) == ["removal/1: removed on owner, assignee"])
+        try check()
+    }
 }

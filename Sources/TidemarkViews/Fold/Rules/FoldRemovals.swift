@@ -29,7 +29,8 @@ struct FoldRemovals: FoldRule {
     ) throws -> [FoldEffect] {
         guard event.kind == .serverDeleted else { return [] }
         let model = try fold.model()
-        let places = model.collections.flatMap { referring in
+        // By referring collection: one entity may name it in several fields.
+        let groups = model.collections.map { referring in
             referring.references.compactMap { reference in
                 reference.removal.flatMap { rule in
                     reference.collection == key.collection
@@ -37,16 +38,14 @@ struct FoldRemovals: FoldRule {
                 }
             }
         }
-        guard !places.isEmpty else { return [] }
+        guard groups.contains(where: { !$0.isEmpty }) else { return [] }
         let known = (try? fold.entity(key).baseValue(in: collection))?.document
         let last = known ?? (try? JSONDocument(parsing: event.payload))
         return [
             {
                 // What is older than what is known deletes nothing.
                 guard try fold.entity(key).basePosition == position else { return }
-                for place in places {
-                    try fold.remove(key, last?.value(place.rule.name), from: place, position)
-                }
+                for places in groups { try fold.remove(key, last, from: places, position) }
             }
         ]
     }
@@ -178,23 +177,32 @@ private struct RemovalPlace {
 }
 
 extension Fold {
-    /// Takes an entity that was deleted out of all that refers to it.
+    /// Takes an entity that was deleted out of all that refers to it in one collection.
+    ///
+    /// - Parameters:
+    ///   - last: the last that is known of it.
+    ///   - places: fields of that collection.
     fileprivate func remove(
-        _ key: EntityKey, _ name: JSONValue?, from place: RemovalPlace, _ position: Position
+        _ key: EntityKey, _ last: JSONDocument?, from places: [RemovalPlace], _ position: Position
     ) throws {
+        guard let referring = places.first?.collection.name else { return }
         let ids = Set(try self.ids(of: key).map(ExactString.init))
         let texts = ids.map { Array($0.text.utf8) }
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
-        try forEachEncoded(in: place.collection.name) { other, value in
+        try forEachEncoded(in: referring) { other, value in
             // Most name another one: their bytes say so without being taken apart.
             guard other != key, texts.contains(where: { value.firstRange(of: $0) != nil }) else {
                 return true
             }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
-            let inWord = try place.changeBase(of: &row, name: name, isGone)
-            let fields = try inWord + place.changePending(of: &row, name: name, isGone)
+            var fields: [String] = []
+            for place in places {
+                let name = last?.value(place.rule.name)
+                fields += try place.changeBase(of: &row, name: name, isGone)
+                fields += try place.changePending(of: &row, name: name, isGone)
+            }
             if !fields.isEmpty { found.append((other, row, fields)) }
             return true
         }
