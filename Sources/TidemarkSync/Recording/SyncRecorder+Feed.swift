@@ -1,5 +1,5 @@
 // SyncRecorder+Feed.swift — how a block of a feed stands in the log: its entities, and where the
-// feed goes on, in one commit.
+// feed goes on, in one commit; it does not go on behind what was left out.
 
 import TidemarkEvents
 import TidemarkRules
@@ -33,8 +33,20 @@ extension SyncRecorder {
             decision.records, decision.verdicts, unreadable: decision.unreadable, to: &named,
             collection, start, call, exchange.asOf, &news, draft)
         named.parameters = feed.parameters
-        named.cursors = decision.cursors
-        named.epoch = decision.cursors.isEmpty ? nil : feed.epoch
+        let isTaken = !zip(decision.verdicts, named.places).contains { verdict, place in
+            verdict == .new && place == .same
+        }
+        if isTaken {
+            named.cursors = decision.cursors
+            named.epoch = decision.cursors.isEmpty ? nil : feed.epoch
+        } else {
+            // A conflict that no rule decided was left out: a later run asks for the block again.
+            var again = feed
+            again.blocks += 1
+            again.isOver = true
+            news.feed = again
+            news.isComplete = true
+        }
         try appendPage(named, collection, start, call: call, draft)
         news.applied = [
             AppliedPage(

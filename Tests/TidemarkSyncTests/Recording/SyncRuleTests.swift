@@ -190,6 +190,54 @@ private struct Undecided: Error, CustomStringConvertible {
         try replica.deleteTemporary()
     }
 
+    @Test func `that are missing keep a feed where it is, and what was left out comes later`()
+        async throws
+    {
+        let feed = FeedRule(order: "released", change: "updated")
+        let articles = CollectionModel(
+            "articles", lastChangeField: "last_modified", conflict: .custom("both"), feed: feed)
+        let world = SyncWorld(model: SyncModel(name: "news", collections: [articles]))
+        func put(_ id: String, _ title: String, updated day: Int) {
+            let released = #""released":"2026-01-01T00:00:00Z""#
+            world.rivalPuts(
+                "articles/\(id)",
+                #"{\#(released),"updated":"2026-01-0\#(day)T00:00:00Z","title":"\#(title)"}"#)
+        }
+        for id in ["a", "b"] { put(id, "old", updated: 1) }
+        try await SyncDevice.with(world) { device async throws in
+            func forward() throws -> FeedCursor? {
+                try device.replica.journal.read { views in
+                    try views.feedCursor(PullTarget("articles", scope: PullTarget.forward))
+                }
+            }
+            func title(_ id: String) throws -> JSONValue? {
+                let text = try #require(try device.document("articles/\(id)"))
+                return try JSONValue(parsing: Array(text.utf8))["title"]
+            }
+            try await device.sync()
+            try device.patch("articles/a", #"{"title":"mine"}"#)
+            let cursor = try #require(try forward())
+            put("a", "theirs", updated: 3)
+            put("b", "new", updated: 4)
+
+            for _ in 1...2 {
+                let outcome = try await device.sync()
+
+                #expect(outcome.paused == ["articles": .ruleMissing("both")])
+                #expect(try forward() == cursor)
+                #expect(try title("a") == "mine")
+                #expect(try title("b") == "new")
+            }
+
+            // Without the edit nobody is to be asked.
+            try device.discard("articles/a")
+            #expect(try await device.sync().isSynced)
+            #expect(try title("a") == "theirs")
+            #expect(try forward()?.key == FeedKey("2026-01-04T00:00:00Z"))
+            try device.verify()
+        }
+    }
+
     @Test(arguments: [
         "throws", "[1]", "{", #"{"a":1,"a":2}"#, "",
         "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}",
