@@ -19,7 +19,9 @@ extension Fold {
         }
         for record in payload.gone { put(.unreadable(name, record), nil) }
         let isSettled = try isTimeSettled(for: event)
-        let isPaid = try payload.isFull && isSettled && isPaid(target, by: event)
+        let isPaid =
+            try payload.isFull && isSettled && isPaid(target, by: event)
+            && (collection?.feed == nil || isListedBack(name))
         let marking = collection.map { collection in
             rules.marking.filter { $0.isRule(of: collection) }
         }
@@ -60,6 +62,15 @@ extension Fold {
     private func isPaid(_ target: PullTarget, by event: Event) throws -> Bool {
         guard let reason = try owed(target)?.since else { return false }
         return event.sync == reason || event.asOf.map { $0 >= reason } ?? true
+    }
+
+    /// Whether a feed's backfill moved since all of it is owed: with the ids alone nothing is
+    /// listed, and without the debt the backfill would not begin anew.
+    private func isListedBack(_ name: CollectionName) throws -> Bool {
+        guard let reason = try owed(PullTarget(name))?.since,
+            let back = try watermark(PullTarget(name, scope: PullTarget.back))
+        else { return false }
+        return back.position >= reason
     }
 
     /// Takes in which folders of a tree by paths are listed, with all that lies below.
