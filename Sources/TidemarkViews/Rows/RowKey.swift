@@ -74,12 +74,12 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities, .outbox: 17
         case .watermarks: 14
-        case .decisions: 12
-        case .contents, .schedule: 11
+        case .contents, .decisions: 12
+        case .schedule: 11
         case .issues: 10
         case .places: 7
-        case .access, .bindings, .rivals, .syncRuns: 4
-        case .pools, .rollUps: 3
+        case .access, .bindings, .rivals, .rollUps, .syncRuns: 4
+        case .pools: 3
         case .placeholders, .idempotencyKeys: 2
         case .store: 1
         }
