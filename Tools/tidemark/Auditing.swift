@@ -5,6 +5,7 @@ import Foundation
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkLog
 import TidemarkViews
 
 struct Dump: ParsableCommand {
@@ -48,8 +49,10 @@ struct Dump: ParsableCommand {
         let filter = try filter()
         let columns = Terminal.outputColumns ?? 200
         let damaged = try store.read { journal in
-            if let first = try journal.firstHeld(), filter.from ?? .start < first, !reverse {
-                Terminal.say("the log begins at \(first): what was before was dropped")
+            if let beginning = try journal.beginning(), !reverse,
+                filter.from ?? .start < beginning.first
+            {
+                Terminal.say(beginning.words)
             }
             return try journal.dump(filter, limit: limit, reversed: reverse) { position, event in
                 switch output {

@@ -4,6 +4,7 @@ import ArgumentParser
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkLog
 import TidemarkViews
 
 struct History: ParsableCommand {
@@ -30,16 +31,16 @@ struct History: ParsableCommand {
     func run() throws {
         if let limit, limit < 0 { throw UsageError("-n takes a number from 0 up") }
         let named = try Name.entity(entity)
-        var first: Position?
+        var beginning: LogBeginning?
         let history = try store.read { journal in
-            first = try journal.firstHeld()
+            beginning = try journal.beginning()
             return try journal.withTimelines { views, timeline in
                 let target = try EntityTarget(reading: named, views)
                 return try EntityHistory(
                     try timeline(target.key), field: target.field, views)
             }
         }
-        if let first { Terminal.say("the log begins at \(first): what was before was dropped") }
+        if let beginning { Terminal.say(beginning.words) }
         guard let history else {
             Terminal.say("tidemark: the log never heard of \(named)")
             throw Exit.findings
@@ -54,6 +55,10 @@ struct History: ParsableCommand {
                 }
             }
         }
-        if entries.isEmpty { Terminal.say("nothing ever changed that") }
+        if entries.isEmpty {
+            Terminal.say(
+                beginning.map { "nothing changed it since \($0.first)" }
+                    ?? "nothing ever changed that")
+        }
     }
 }

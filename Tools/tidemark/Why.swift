@@ -4,6 +4,7 @@
 import ArgumentParser
 import Tidemark
 import TidemarkInspect
+import TidemarkLog
 import TidemarkViews
 
 struct Why: ParsableCommand {
@@ -39,6 +40,7 @@ struct Why: ParsableCommand {
     func run() throws {
         let named = try Name.entity(entity)
         let isTold = try past.read(store) { views, timeline in
+            if let beginning = try views.beginning() { Terminal.say(beginning.words) }
             let target = try EntityTarget(reading: named, views)
             return try blame
                 ? tellBlame(target, views, timeline) : tellWhy(target, views, timeline)
@@ -98,7 +100,8 @@ struct Why: ParsableCommand {
         let key = found.keys.first ?? target.key
         if blames.isEmpty {
             if let field = target.field {
-                Terminal.say("tidemark: \(key) never had the field \(field.description)")
+                let never = try views.beginning().map { "since \($0.first) never" } ?? "never"
+                Terminal.say("tidemark: \(key) \(never) had the field \(field.description)")
                 throw Exit.findings
             }
             Terminal.say("\(key) has no fields: it is gone; see tidemark history")

@@ -1,7 +1,7 @@
-// ShowEvent.swift — one event, and the body that it names.
+// ShowEvent.swift — one event, and the body that it names; where the log begins.
 
 package import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
@@ -16,9 +16,9 @@ extension Journal {
         }
     }
 
-    /// The first event of a log whose first events were dropped; nil where none were.
-    package func firstHeld() throws -> Position? {
-        try environment.read { try log.base($0)?.position.next }
+    /// Where the log begins, if that is behind its first event.
+    package func beginning() throws -> LogBeginning? {
+        try environment.read { try log.beginning($0) }
     }
 
     /// The event at a position, and the body that its payload names; nil when there is no event.
@@ -31,4 +31,16 @@ extension Journal {
             return (event, body)
         }
     }
+}
+
+extension LogBeginning {
+    /// Where the log begins, and where the events before are, for people.
+    package var words: String {
+        isPart
+            ? "the capsule begins at \(first): what was before is not in it"
+            : "the log begins at \(first): what was before was dropped"
+    }
+
+    /// Where an event is that is before it, in two or three words.
+    package var absence: String { "before \(first), \(isPart ? "not in it" : "dropped")" }
 }

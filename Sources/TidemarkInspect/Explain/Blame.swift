@@ -63,8 +63,11 @@ extension EntityTimeline {
             last = base.row.readable(in: collection)?.named(for: path, in: collection)
             for field in path.map({ [$0.description] }) ?? last?.keys ?? [] {
                 let place = path ?? FieldPath(name: field)
+                let value = last.flatMap(place.value)
+                // What has no value there may never have had one.
+                guard value != nil || path == nil else { continue }
                 known[key, default: [:]][ExactString(field)] = FieldBlame(
-                    field: field, value: last.flatMap(place.value), author: .before, rule: "",
+                    field: field, value: value, author: .before, rule: "",
                     inputs: [], position: base.position, recordedAt: nil, sync: nil, before: nil)
             }
         }

@@ -2,6 +2,7 @@
 // rules decided about it, from which events, with which result and which losses.
 
 package import TidemarkEvents
+package import TidemarkLog
 package import TidemarkViews
 
 /// The state of one entity, and the decisions about it.
@@ -27,12 +28,12 @@ package struct EntityExplanation: Sendable {
         /// The event; nil when the log no longer has it.
         package var event: Event?
         /// Where the log begins, if that is behind it.
-        package var first: Position?
+        package var beginning: LogBeginning?
 
         init(_ position: Position, _ views: ViewReader) throws {
             self.position = position
             event = try views.event(at: position)
-            first = try event == nil ? views.firstEvent(ifAfter: position) : nil
+            beginning = try event == nil ? views.beginning(after: position) : nil
         }
     }
 

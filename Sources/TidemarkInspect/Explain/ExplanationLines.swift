@@ -2,6 +2,7 @@
 // programs.
 
 import TidemarkEvents
+import TidemarkLog
 import TidemarkViews
 
 extension EntityExplanation {
@@ -106,17 +107,17 @@ extension EntityExplanation {
 extension EntityExplanation.Input {
     /// When the event was appended, and in which sync run.
     fileprivate var circumstances: String {
-        guard let event else { return isDropped }
+        guard let event else { return absence }
         let run = event.sync.map { ", run \($0)" } ?? ""
         return "  \(event.kind)  \(EventLine.time(event.recordedAt))" + run
     }
 
     /// Why there is no event; empty where that is not known.
-    private var isDropped: String { first.map { "  before \($0), dropped" } ?? "" }
+    private var absence: String { beginning.map { "  " + $0.absence } ?? "" }
 
     /// The event's payload, on one line.
     fileprivate var line: String {
-        guard let event else { return "\(position)\(isDropped)" }
+        guard let event else { return "\(position)\(absence)" }
         let name = event.key.map { " \($0)" } ?? ""
         return "\(position) \(event.kind)\(name)  " + EventLine.onOneLine(event.payload)
     }

@@ -63,7 +63,31 @@ package struct LogBase: Sendable, Hashable {
     ) throws -> Position { try find(in: catalog, transaction)?.position ?? .start }
 }
 
+/// Where a log begins that lacks its first events.
+package struct LogBeginning: Sendable, Hashable {
+    /// The first event that it has.
+    package var first: Position
+    /// Whether it is a part of a log, as a capsule holds one; else what was before was dropped.
+    package var isPart: Bool
+}
+
 extension EventLog {
+    /// Where the log begins, if that is behind its first event; nil where it has that one, or lost
+    /// it by damage.
+    ///
+    /// - Throws: ``LogError`` `corruptBase`.
+    package func beginning(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> LogBeginning? {
+        if let base = try base(transaction) {
+            return LogBeginning(first: base.position.next, isPart: false)
+        }
+        guard try isPart(transaction), let first = try firstPosition(transaction),
+            first > Position(1)
+        else { return nil }
+        return LogBeginning(first: first, isPart: true)
+    }
+
     /// What is left of the log's first events; nil where all are there.
     ///
     /// - Throws: ``LogError`` `corruptBase`.

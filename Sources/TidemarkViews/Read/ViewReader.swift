@@ -1,7 +1,7 @@
 // ViewReader.swift — reading views and log at one point in time.
 
 package import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 package import TidemarkRules
 package import TidemarkStore
 
@@ -13,7 +13,7 @@ package final class ViewReader {
     package let last: Position
     let rows: RowSource
     private let loadEvent: (Position) throws -> Event?
-    private let loadFirst: () throws -> Position?
+    private let loadBeginning: () throws -> LogBeginning?
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownPlan: IndexPlan?
@@ -33,9 +33,9 @@ package final class ViewReader {
     private init(
         _ models: ModelCache, _ state: ViewTables.State, last: Position, _ rows: RowSource,
         loadEvent: @escaping (Position) throws -> Event?,
-        loadFirst: @escaping () throws -> Position? = { nil }
+        loadBeginning: @escaping () throws -> LogBeginning? = { nil }
     ) {
-        self.loadFirst = loadFirst
+        self.loadBeginning = loadBeginning
         self.models = models
         self.state = state
         self.last = last
@@ -65,7 +65,7 @@ package final class ViewReader {
                 return try with(
                     journal.views, state, journal.models, last: last, mended, transaction,
                     event: { try journal.log.event(at: $0, transaction) },
-                    first: { try journal.log.firstPosition(transaction) },
+                    beginning: { try journal.log.beginning(transaction) },
                     { reader in
                         reader.shared = journal.shared
                         reader.contentFiles = journal.contentFiles
@@ -80,16 +80,17 @@ package final class ViewReader {
     static func with<R>(
         _ views: ViewTables, _ state: ViewTables.State, _ models: ModelCache, last: Position,
         _ mended: MendedRows?, _ transaction: borrowing some TableReading & ~Copyable,
-        event: (Position) throws -> Event?, first: () throws -> Position?,
+        event: (Position) throws -> Event?, beginning: () throws -> LogBeginning?,
         _ body: (ViewReader) throws -> R
     ) throws -> R {
         try withoutActuallyEscaping(event) { event in
-            try withoutActuallyEscaping(first) { first in
+            try withoutActuallyEscaping(beginning) { beginning in
                 try views.withRows(state.generation, transaction) { stored in
                     let rows = mended?.source(over: stored) ?? stored
                     return try body(
                         ViewReader(
-                            models, state, last: last, rows, loadEvent: event, loadFirst: first))
+                            models, state, last: last, rows, loadEvent: event,
+                            loadBeginning: beginning))
                 }
             }
         }
@@ -114,9 +115,12 @@ package final class ViewReader {
     /// The event at a position, or nil.
     package func event(at position: Position) throws -> Event? { try loadEvent(position) }
 
-    /// The first event that the log has, where a position is before it; else nil.
-    package func firstEvent(ifAfter position: Position) throws -> Position? {
-        try loadFirst().flatMap { position > .start && position < $0 ? $0 : nil }
+    /// Where the log begins, if that is behind its first event.
+    package func beginning() throws -> LogBeginning? { try loadBeginning() }
+
+    /// The same, where a position is before it; else nil.
+    package func beginning(after position: Position) throws -> LogBeginning? {
+        try loadBeginning().flatMap { position > .start && position < $0.first ? $0 : nil }
     }
 
     /// The entity that an id names, an alias too; nil where there is none.

@@ -120,7 +120,7 @@ package final class PastViews {
                     views, state, models, last: position, nil, target,
                     event: {
                         $0 <= position ? try journal.log.event(at: $0, transaction) : nil
-                    }, first: { try journal.log.firstPosition(transaction) }, body)
+                    }, beginning: { try journal.log.beginning(transaction) }, body)
             }
         }
     }
