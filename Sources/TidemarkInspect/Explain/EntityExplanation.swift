@@ -138,22 +138,22 @@ extension EntityExplanation.Decision {
                     field: field.name, old: .null, new: try? JSONValue(parsing: field.value)))
         }
         losses = []
-        losses = givenUp(try views.model()[placed.row.key.collection]?.keyed ?? [])
+        losses = givenUp(try views.model()[placed.row.key.collection])
     }
 
     /// The values of the losing side, from its event.
-    private func givenUp(_ lists: [KeyedList]) -> [EntityExplanation.Loss] {
+    private func givenUp(_ collection: CollectionModel?) -> [EntityExplanation.Loss] {
         switch row.result {
-        case "serverWins":
+        case "serverWins", "superseded":
             guard let input = inputs.first else { return [] }
             let fields = row.superseded.isEmpty ? row.fields : row.superseded
-            return input.values(of: fields, lists)
+            return input.values(of: fields, in: collection)
         case "merged":
             return row.superseded.isEmpty
-                ? [] : inputs.first?.values(of: row.superseded, lists) ?? []
+                ? [] : inputs.first?.values(of: row.superseded, in: collection) ?? []
         case "localWins":
             guard inputs.count > 1 else { return [] }
-            return inputs[1].values(of: row.fields, lists)
+            return inputs[1].values(of: row.fields, in: collection)
         case "stopped":
             guard let input = inputs.first else { return [] }
             return row.fields.map {
@@ -167,29 +167,55 @@ extension EntityExplanation.Decision {
 extension EntityExplanation.Input {
     /// The event's values of some fields, or elements of lists by their names; its whole change
     /// where none are named.
+    ///
+    /// Of an edit only the fields that it names: one that carries others is decided about together
+    /// with all of theirs. They are looked for under the names of today's model first, then under
+    /// those that they had.
     fileprivate func values(
-        of fields: [String], _ lists: [KeyedList]
+        of fields: [String], in collection: CollectionModel?
     ) -> [EntityExplanation.Loss] {
         let whole = [EntityExplanation.Loss(position: position, field: nil, value: nil)]
         guard let event, !fields.isEmpty else { return whole }
         switch event.kind.form {
         case .document where event.kind != .serverDeleted:
-            guard let document = try? JSONDocument(parsing: event.payload) else { return whole }
-            let named = (try? document.expanded(lists)) ?? document
-            return fields.map { field in
-                let list = lists.element(field)?.list
-                let isOne = list.map { !document.form(of: $0).isKeyed } ?? true
-                let value = isOne ? document.value(list?.field ?? field) : named.value(field)
+            guard let raw = try? JSONDocument(parsing: event.payload) else { return whole }
+            let lists = collection?.keyed ?? []
+            let read = (try? collection?.read(raw)) ?? raw
+            let named = (try? read.expanded(lists)) ?? read
+            let namedRaw = (try? raw.expanded(lists)) ?? raw
+            return fields.compactMap { field in
+                let value =
+                    read.value(field, lists, named: named)
+                    ?? raw.value(field, lists, named: namedRaw)
+                // What a creation lacks was not given up; what the server's word lacks was.
+                guard value != nil || event.kind != .localCreated else { return nil }
                 return EntityExplanation.Loss(position: position, field: field, value: value)
             }
         case .patch:
-            guard let patch = try? Patch(parsing: event.payload) else { return whole }
-            return fields.map { field in
+            guard let raw = try? Patch(parsing: event.payload) else { return whole }
+            let patches = [collection?.read(raw) ?? raw, raw]
+            return fields.compactMap { field in
+                let name = ExactString(field)
+                let patch = patches.first { $0.fieldNames.contains { ExactString($0) == name } }
+                guard let patch else { return nil }
                 let value = patch.value(of: field).flatMap { try? JSONValue(parsing: $0) }
                 return EntityExplanation.Loss(position: position, field: field, value: value)
             }
         case .document, .registration, .members, .nothing, nil: return whole
         }
+    }
+}
+
+extension JSONDocument {
+    /// The value of a field, or of an element of a list by its name.
+    ///
+    /// - Parameter named: the same with the elements under their names.
+    fileprivate func value(
+        _ name: String, _ lists: [KeyedList], named: JSONDocument
+    ) -> JSONValue? {
+        let list = lists.element(name)?.list
+        let isOne = list.map { !form(of: $0).isKeyed } ?? true
+        return isOne ? value(list?.field ?? name) : named.value(name)
     }
 }
 
