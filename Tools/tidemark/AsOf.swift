@@ -64,14 +64,11 @@ struct PastOption: ParsableArguments {
         try store.read { journal in try read(journal, body) }
     }
 
-    /// The same, with timelines of entities up to that position.
+    /// The same, with the journal, which has the events behind that position, too.
     func read<R>(
-        _ store: StoreArgument,
-        _ body: (ViewReader, _ timeline: (EntityKey) throws -> EntityTimeline) throws -> R
+        _ store: StoreArgument, _ body: (ViewReader, Journal) throws -> R
     ) throws -> R {
-        try store.read { journal in
-            try read(journal) { views in try body(views) { try journal.timeline($0, views) } }
-        }
+        try store.read { journal in try read(journal) { views in try body(views, journal) } }
     }
 
     private func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

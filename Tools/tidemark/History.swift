@@ -35,7 +35,7 @@ struct History: ParsableCommand {
         let history = try store.read { journal in
             beginning = try journal.beginning()
             return try journal.withTimelines { views, timeline in
-                let target = try EntityTarget(reading: named, views)
+                let target = try EntityTarget(reading: named, views, journal)
                 return try EntityHistory(
                     try timeline(target.key), field: target.field, views)
             }

@@ -39,9 +39,12 @@ struct Why: ParsableCommand {
 
     func run() throws {
         let named = try Name.entity(entity)
-        let isTold = try past.read(store) { views, timeline in
+        let isTold = try past.read(store) { views, journal in
             if let beginning = try views.beginning() { Terminal.say(beginning.words) }
-            let target = try EntityTarget(reading: named, views)
+            let target = try EntityTarget(reading: named, views, journal)
+            func timeline(_ key: EntityKey) throws -> EntityTimeline {
+                try journal.timeline(key, views)
+            }
             return try blame
                 ? tellBlame(target, views, timeline) : tellWhy(target, views, timeline)
         }

@@ -1,6 +1,8 @@
 // FieldPath.swift — the path to a field of a document, or to a value within a field.
 
 package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
 package import TidemarkViews
 
 /// A path in documents: `title`, `address.city`, `tags.0`.
@@ -86,15 +88,54 @@ package struct EntityTarget: Sendable, Hashable {
         self.field = field
     }
 
-    /// Reads a name whose id may contain dots, by taking the longest id that names an entity.
-    package init(reading named: EntityKey, _ views: ViewReader) throws {
+    /// Reads a name whose id may contain dots, by taking the longest id that names an entity; also
+    /// one without a row, of which only events tell.
+    package init(reading named: EntityKey, _ views: ViewReader, _ journal: Journal) throws {
         self.init(named)
+        guard try views.found(named) == nil else { return }
+        var live: EntityKey?
+        // The ids without a row that are longer than the one that has one.
+        var ids = [named.id]
         var rest = named.id[...]
-        while try views.found(key) == nil, let dot = rest.lastIndex(of: ".") {
+        while live == nil, let dot = rest.lastIndex(of: ".") {
             rest = rest[..<dot]
             let shorter = EntityKey(named.collection, String(rest))
-            guard try shorter.isValid && views.found(shorter) != nil else { continue }
-            self.init(shorter, field: FieldPath(String(named.id[named.id.index(after: dot)...])))
+            guard shorter.isValid else { continue }
+            if try views.found(shorter) != nil { live = shorter } else { ids.append(shorter.id) }
         }
+        // Without a dot there is nothing to choose from.
+        guard live != nil || ids.count > 1 else { return }
+        let told = try journal.longestTold(ids, in: named.collection, through: views.last)
+        guard let key = told.map({ EntityKey(named.collection, $0) }) ?? live, key != named else {
+            return
+        }
+        self.init(key, field: FieldPath(String(named.id.dropFirst(key.id.count + 1))))
+    }
+}
+
+extension Journal {
+    /// The longest of some ids of a collection that events up to a position name; nil for none.
+    ///
+    /// Damaged events are passed over.
+    ///
+    /// - Parameter ids: the longest first.
+    fileprivate func longestTold(
+        _ ids: [String], in collection: CollectionName, through last: Position
+    ) throws -> String? {
+        let ids = ids.map { ExactString($0) }
+        var found = ids.count
+        try environment.read { transaction in
+            try log.forEachFrame(transaction) { position, frame in
+                guard position <= last else { return false }
+                guard let header = try? frame.get().header,
+                    let event = try? Event(header: header, payload: []),
+                    event.collection == collection, let id = event.entity,
+                    let index = ids.firstIndex(of: ExactString(id))
+                else { return true }
+                found = min(found, index)
+                return found > 0
+            }
+        }
+        return found < ids.count ? ids[found].text : nil
     }
 }

@@ -17,16 +17,19 @@ extension SyncDevice {
     /// What `tidemark why` prints.
     func why(_ name: String) throws -> [String] {
         let named = try key(name)
-        return try replica.journal.read { views in
-            try EntityExplanation(try EntityTarget(reading: named, views), views)?.lines ?? []
+        let journal = replica.journal
+        return try journal.read { views in
+            let target = try EntityTarget(reading: named, views, journal)
+            return try EntityExplanation(target, views)?.lines ?? []
         }
     }
 
     /// What `tidemark history` prints, without the dates.
     func history(_ name: String) throws -> [String] {
         let named = try key(name)
-        let history = try replica.journal.withTimelines { views, timeline in
-            let target = try EntityTarget(reading: named, views)
+        let journal = replica.journal
+        let history = try journal.withTimelines { views, timeline in
+            let target = try EntityTarget(reading: named, views, journal)
             return try EntityHistory(try timeline(target.key), field: target.field, views)
         }
         return (history?.entries ?? []).flatMap { $0.lines(columns: nil) }.map {
@@ -394,8 +397,9 @@ extension SyncDevice {
             try device.patch("tasks/a.b", #"{"place":{"city":"Ulm","x.y":[1,{"z":3}]}}"#)
             func blamed(_ name: String) throws -> [String] {
                 let named = try device.key(name)
-                return try device.replica.journal.withTimelines { views, timeline in
-                    let target = try EntityTarget(reading: named, views)
+                let journal = device.replica.journal
+                return try journal.withTimelines { views, timeline in
+                    let target = try EntityTarget(reading: named, views, journal)
                     #expect(target.key.id == "a.b")
                     return try timeline(target.key).blame(of: target.field, views).map {
                         "\($0.field) \($0.value ?? "-") \($0.author) \($0.position)"

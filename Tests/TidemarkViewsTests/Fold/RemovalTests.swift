@@ -164,7 +164,7 @@ import TidemarkViews
         try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
 
         let lines = try store.journal.read { views in
-            try EntityExplanation(try EntityTarget(reading: Self.entry, views), views)?.lines ?? []
+            try EntityExplanation(EntityTarget(Self.entry), views)?.lines ?? []
         }
 
         #expect(lines.contains { $0.contains("removal/1: removed on tag_ids, tags") }, "\(lines)")
