@@ -149,7 +149,7 @@ extension Capsule {
         let bytes = bodies.reduce(0) { $0 + $1.count }
         lines.append("bodies     \(bodies.count)\(bodies.isEmpty ? "" : ", \(bytes) bytes")")
         let files = namedContents.count
-        if files > 0 {
+        if files > 0 || !contents.isEmpty {
             let held = contents.reduce(0) { $0 + $1.bytes.count }
             lines.append(
                 "files      \(files) are named, and "

@@ -242,6 +242,10 @@ struct Shrinker {
             ? capsule.answers.filter { left.contains($0.position) } : []
         let named = Set(made.commits.flatMap(\.entries).compactMap(\.event.namedBody))
         made.bodies = capsule.bodies.filter { named.contains(BodyReference(to: $0)) }
+        if !capsule.contents.isEmpty {
+            let named = Set(made.namedContents)
+            made.contents = capsule.contents.filter { named.contains($0.digest) }
+        }
         guard isLast else { return made }
         switch failure {
         case .diverges(let fold?): return try made.refolded(apply: fold)
