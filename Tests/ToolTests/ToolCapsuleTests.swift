@@ -1,7 +1,8 @@
-// ToolCapsuleTests.swift — what the tool says of an entity in a capsule that is only a part of a
-// log.
+// ToolCapsuleTests.swift — what the tool says of a capsule: of an entity in one that is only a part
+// of a log, and of what waits in it.
 
 import Foundation
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -11,7 +12,7 @@ import TidemarkViews
 @testable import SyncSupport
 
 @Suite(.serialized, .enabled(if: SyncTool.isThere, SyncTool.missing))
-struct `the tool on a part of a log` {
+struct `the tool on a capsule` {
     private static let day: Int64 = 86_400_000_000
 
     /// A capsule of the last events of a store, which has words of the server about some tasks:
@@ -76,6 +77,29 @@ struct `the tool on a part of a log` {
             #expect(typo.code == 1 && typo.out == "")
             #expect(
                 typo.err == begins + "tidemark: tasks/t4 since @60 never had the field typo\n")
+        }
+    }
+
+    @Test func `tells what is next by the time of the last event`() async throws {
+        let world = SyncWorld([
+            FaultRule(.answer(status: 503, fields: [.retryAfter: "30"]), method: .put, nth: 1)
+        ])
+        try await SyncDevice.with(world) { device in
+            try device.put("lists/a", #"{"title":"x"}"#)
+            try await device.sync()
+            let file = device.replica.directory + ".capsule"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let made = try await SyncTool.run("capsule", device.replica.directory, "-o", file)
+            #expect(made.code == 0, "\(made.err)")
+
+            let status = try await SyncTool.run("status", file)
+            #expect(status.code == 0)
+            #expect(status.lines.contains { $0.hasPrefix("next run  in ") }, "\(status.lines)")
+            #expect(status.err.hasPrefix("as of @"))
+            #expect(status.err.contains(", the last event, recorded 2026-11-18"))
+            let outbox = try await SyncTool.run("outbox", file, "--explain")
+            #expect(outbox.code == 0 && outbox.err == status.err)
+            #expect(outbox.out.contains("2026-11-18T11:07:10Z"), "\(outbox.out)")
         }
     }
 }

@@ -77,10 +77,14 @@ struct PastOption: ParsableArguments {
         return try Past.read(journal, position, body)
     }
 
-    /// The time used in the output: now, or the time of the last event that is read.
-    func moment(_ views: ViewReader) throws -> Moment {
-        guard asOf != nil, let event = try views.event(at: views.last) else {
+    /// The time used in the output: now, or the time of the last event that is read; of a capsule
+    /// always that, and it is said.
+    func moment(_ views: ViewReader, of store: StoreArgument) throws -> Moment {
+        guard asOf != nil || store.isFile, let event = try views.event(at: views.last) else {
             return Dependencies.live.moment
+        }
+        if asOf == nil {
+            Terminal.say("as of \(views.last), the last event, recorded \(event.recordedAt)")
         }
         return Moment(now: event.recordedAt, bootID: "", uptime: 0)
     }

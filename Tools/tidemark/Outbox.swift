@@ -23,6 +23,7 @@ struct Outbox: ParsableCommand {
             --explain says of each that waits what for, how often it was sent and with which
             answer, whether it went another way, and when it is tried next:
             tidemark outbox STORE --explain
+            Of a capsule that is told by the time of its last event.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -52,7 +53,7 @@ struct Outbox: ParsableCommand {
         let (entries, next) = try past.read(store) { views in
             (
                 try OutboxExplanation.all(views),
-                NextRun(try views.gates(), at: try past.moment(views))
+                NextRun(try views.gates(), at: try past.moment(views, of: store))
             )
         }
         for entry in entries {

@@ -225,7 +225,10 @@ extension SyncOutcome {
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints how a store stands with its server.")
+        abstract: "Prints how a store stands with its server.",
+        discussion: """
+            Of a capsule, how it stood at the last event, by the time of that.
+            """)
 
     @OptionGroup var store: StoreArgument
     @OptionGroup var past: PastOption
@@ -234,7 +237,7 @@ struct Status: ParsableCommand {
     func run() throws {
         let rollBack = try store.read { _, rollBack in rollBack }
         try past.read(store) { views in
-            var summary = try StoreSummary(views, at: try past.moment(views))
+            var summary = try StoreSummary(views, at: try past.moment(views, of: store))
             summary.rollBack = rollBack
             if format.isJSON {
                 Terminal.write(summary.json)
