@@ -97,7 +97,7 @@ extension Listing {
         self.init(
             plan.collection, after: plan.after, epoch: plan.epoch,
             known: contents.walk == nil ? contents.known : [],
-            knownCount: plan.cut?.state.knownCount ?? contents.known.count,
+            knownCount: max(plan.cut?.state.knownCount ?? 0, contents.known.count),
             ahead: contents.ahead, window: plan.window, walk: contents.walk, asOf: plan.asOf)
         target = plan.target
         parameters = contents.parameters

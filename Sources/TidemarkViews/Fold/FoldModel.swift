@@ -1,5 +1,5 @@
-// FoldModel.swift — the change of the model: pending edits of removed fields, and lists that are
-// made whole once more.
+// FoldModel.swift — the change of the model: pending edits of removed fields, and lists that begin
+// anew, or are made whole once more.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -18,6 +18,7 @@ extension Fold {
         try forgetSets(of: before)
         try forgetFeeds(of: before, event)
         try forgetFolders(of: before)
+        try endLists(of: before)
         try oweLists(of: before, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
@@ -96,6 +97,21 @@ extension Fold {
             for (place, _) in try ledgerRows(prefix)
             where PullTarget(bytes: place.bytes.dropFirst())?.folder != nil {
                 put(place, nil)
+            }
+        }
+    }
+
+    /// Ends lists of everything that were cut off, where a new model asks for others, takes
+    /// something else from them, or concludes something else: their first pages are not its own.
+    fileprivate func endLists(of before: SyncModel) throws {
+        let model = try model()
+        for old in before.collections {
+            if let new = model[old.name], new.goesOn(withListsOf: old) { continue }
+            for (place, _) in try ledgerRows(Ledger.listed + EntityKey.prefix(of: old.name)) {
+                guard let target = PullTarget(bytes: place.bytes.dropFirst()),
+                    try listed(target)?.state != nil
+                else { continue }
+                try endList(target)
             }
         }
     }
@@ -194,6 +210,13 @@ extension Patch {
 }
 
 extension CollectionModel {
+    /// Whether a list that another model began is one that it would have begun.
+    fileprivate func goesOn(withListsOf old: CollectionModel) -> Bool {
+        window == old.window && since == old.since && feed == old.feed && lists == old.lists
+            && embeds == old.embeds && drops == old.drops && isSwept == old.isSwept
+            && access.hidesAbsent == old.access.hidesAbsent
+    }
+
     /// Whether it takes more out of the records of its lists than it did in the model before:
     /// entities that stand in them, or placeholders for what they refer to.
     fileprivate func takesMore(

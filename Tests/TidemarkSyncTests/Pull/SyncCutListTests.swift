@@ -264,6 +264,36 @@ import TidemarkViews
         }
     }
 
+    @Test func `begins anew where a new model takes what it does not name for deleted`()
+        async throws
+    {
+        var model = SyncWorld.usualModel
+        model.collections[1].pageSize = 2
+        model.collections[1].absence = .keeps
+        let world = SyncWorld(model: model)
+        for number in 0..<14 { world.rivalPuts("tasks/t\(number)", #"{"n":\(number)}"#) }
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            // The lists, and the first page of the tasks: the newest ones.
+            device.fail(after: 2) { .failure(TransportError(.timeout)) }
+            _ = try await device.engine.sync(full: true)
+            #expect(try device.replica.journal.read { try $0.listing("tasks")?.page } == 1)
+            device.wire.tap(nil)
+            for number in 0..<12 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+            let known = try #require(try device.replica.registration)
+            var next = known.model
+            next.collections[1].absence = .deletes
+            try device.replica.register(ModelRegistration(model: next, remote: known.remote))
+            #expect(try device.replica.journal.read { try $0.listing("tasks") } == nil)
+
+            #expect(try await device.sync().held == ["tasks": 12])
+
+            #expect(try device.document("tasks/t0") == #"{"n":0}"#)
+            try device.verify()
+        }
+    }
+
     @Test func `is in the making until it is whole`() async throws {
         let world = world(6, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in
