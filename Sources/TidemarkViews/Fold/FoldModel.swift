@@ -19,7 +19,8 @@ extension Fold {
         try forgetFeeds(of: before, event)
         try forgetFolders(of: before)
         try endLists(of: before)
-        try oweLists(of: before, position)
+        try forgetVersions(of: before)
+        try oweLists(of: before, event, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }
@@ -116,13 +117,38 @@ extension Fold {
         }
     }
 
-    /// Has lists made whole once more where a new model takes more out of their records: what was
-    /// listed before is in no list of changes.
-    fileprivate func oweLists(of before: SyncModel, _ position: Position) throws {
+    /// Forgets the versions of entities of which a new model drops fewer members: a document that
+    /// is sent whole would lack them, so that each is read before it is written.
+    fileprivate func forgetVersions(of before: SyncModel) throws {
+        let model = try model()
+        for old in before.collections {
+            // Others are written without a version, too, and then over whatever is there.
+            guard let new = model[old.name], new.dropsLess(than: old), new.updates == .whole,
+                new.ids == .client, !new.isByPath
+            else { continue }
+            var keys: [EntityKey] = []
+            try forEachEntity(in: old.name) { key, row in
+                if row.baseState == .live, row.revision != nil { keys.append(key) }
+                return true
+            }
+            for key in keys {
+                var row = try entity(key)
+                row.revision = nil
+                try put(row, key)
+            }
+        }
+    }
+
+    /// Has lists made whole once more where a new model takes more out of their records, or records
+    /// that lie further back: what was listed before is in no list of changes.
+    fileprivate func oweLists(
+        of before: SyncModel, _ event: Event, _ position: Position
+    ) throws {
         let model = try model()
         let gained = model.collections.filter { collection in
             let old = before[collection.name] ?? CollectionModel(collection.name)
             return collection.takesMore(than: old, model, before)
+                || collection.goesFurtherBack(than: old, at: event.recordedAt)
         }
         for collection in model.bringing(Set(gained.map(\.name))) where collection.feed == nil {
             for target in try knownTargets(of: collection) {
@@ -218,11 +244,13 @@ extension CollectionModel {
     }
 
     /// Whether it takes more out of the records of its lists than it did in the model before:
-    /// entities that stand in them, or placeholders for what they refer to.
+    /// members, entities that stand in them, or placeholders for what they refer to.
     fileprivate func takesMore(
         than old: CollectionModel, _ model: SyncModel, _ before: SyncModel
     ) -> Bool {
-        if embeds.contains(where: { !old.embeds.contains($0) }) { return true }
+        if dropsLess(than: old) || embeds.contains(where: { !old.embeds.contains($0) }) {
+            return true
+        }
         return references.contains { reference in
             guard reference.placeholder == .always,
                 model[reference.collection]?.placeholder != nil
@@ -233,6 +261,25 @@ extension CollectionModel {
             }
             return !made || before[reference.collection]?.placeholder == nil
         }
+    }
+}
+
+extension CollectionModel {
+    /// Whether members stay in its records that another model drops.
+    fileprivate func dropsLess(than old: CollectionModel) -> Bool {
+        let names = Set(drops.map { ExactString($0) })
+        return old.drops.contains { !names.contains(ExactString($0)) }
+    }
+
+    /// Whether its lists reach further back than those of another model, or it keeps what that one
+    /// takes for too old.
+    fileprivate func goesFurtherBack(than old: CollectionModel, at now: Timestamp) -> Bool {
+        func isLonger(_ span: TimeSpan?, than known: TimeSpan?) -> Bool {
+            guard let known else { return false }
+            return span.map { now.subtracting($0) < now.subtracting(known) } ?? true
+        }
+        return isLonger(window?.back, than: old.window?.back)
+            || isLonger(retention?.ageMax, than: old.retention?.ageMax)
     }
 }
 

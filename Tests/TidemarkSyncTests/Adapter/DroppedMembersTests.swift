@@ -234,6 +234,54 @@ private typealias UserDevice = Device<UserServer>
         #expect(judged.response.body == [] && judged.kept == nil)
     }
 
+    /// A task with notes that the model drops, and then a model that does not.
+    private func withNotesAgain(
+        _ body: (SyncWorld, SyncDevice) async throws -> Void
+    ) async throws {
+        var model = SyncWorld.usualModel
+        model.collections[1].drops = ["notes"]
+        model.collections[1].pushes = []
+        let world = SyncWorld(model: model)
+        world.rivalPuts("tasks/t1", #"{"title":"a","notes":"kept"}"#)
+        world.rivalPuts("tasks/t2", #"{"title":"a"}"#)
+        try await SyncDevice.with(world) { device async throws in
+            #expect(try await device.sync().isSynced)
+            #expect(try device.document("tasks/t1") == #"{"title":"a"}"#)
+            let known = try #require(try device.replica.registration)
+            try device.replica.register(
+                ModelRegistration(model: SyncWorld.usualModel, remote: known.remote))
+            try await body(world, device)
+            try device.verify()
+        }
+    }
+
+    @Test func `stay on the server where a new model drops them no more, and an edit is sent`()
+        async throws
+    {
+        try await withNotesAgain { world, device in
+            try device.patch("tasks/t1", #"{"title":"b"}"#)
+
+            try await device.sync(.push)
+
+            let sent = try #require(world.record("tasks/t1"))
+            #expect(sent.contains(#""title":"b""#) && sent.contains(#""notes":"kept""#), "\(sent)")
+            #expect(try device.outbox() == [])
+        }
+    }
+
+    @Test func `come by a new model that drops them no more, though nothing changed since`()
+        async throws
+    {
+        try await withNotesAgain { world, device in
+            #expect(try await device.sync().isSynced)
+
+            let here = try #require(try device.document("tasks/t1"))
+            #expect(here.contains(#""notes":"kept""#), "\(here)")
+            #expect(try device.document("tasks/t2") == #"{"title":"a"}"#)
+            #expect(try await device.sync().counts.hasNews == false)
+        }
+    }
+
     @Test func `make an adapter that replaces documents refuse updates`() async throws {
         var model = SyncWorld.usualModel
         for index in model.collections.indices { model.collections[index].updates = .changes }

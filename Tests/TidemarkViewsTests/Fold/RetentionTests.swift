@@ -51,6 +51,35 @@ import TidemarkViews
         #expect(try reach.kept("entries") == ["1"])
     }
 
+    @Test(arguments: [1, 2, 3])
+    func `has a list made whole where a new model keeps for longer, or lists further back`(
+        _ months: Int
+    ) throws {
+        for isWindow in [true, false] {
+            func model(_ months: Int) -> Event {
+                var notes = CollectionModel("notes")
+                if isWindow {
+                    notes.window = PullWindow(back: .months(months))
+                } else {
+                    notes.retention = RetentionRule(field: "at", ageMax: .months(months))
+                }
+                return .registered(SyncModel(name: "test", collections: [notes]))
+            }
+            let fold = MemoryFold()
+            let list = #"{"scope":"","complete":true,"full":true}"#
+            try fold.apply([
+                model(2),
+                Event(
+                    .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "notes",
+                    revision: Revision("1"), json: Array(list.utf8)),
+            ])
+
+            try fold.apply([model(months)])
+
+            #expect((fold.rows[.owed("notes")] != nil) == (months == 3))
+        }
+    }
+
     @Test func `counts calendar months, by the server's time`() throws {
         let rule = RetentionRule(field: "start", ageMax: .months(2))
         let now = try #require(
