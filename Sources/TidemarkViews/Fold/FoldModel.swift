@@ -43,10 +43,7 @@ extension Fold {
                     $0.position == mutation && !$0.isDerived
                 }), item.kind == .update || item.kind == .create
             else { continue }
-            let patch =
-                item.kind == .update
-                ? try Patch(parsing: item.payload)
-                : Patch(settingAllOf: try JSONDocument(parsing: item.payload))
+            let patch = try item.patch
             let known = before[collection.name] ?? CollectionModel(collection.name)
             let isAllGone =
                 item.kind == .update && !patch.isEmpty && collection.read(patch).isEmpty
@@ -84,6 +81,61 @@ extension Fold {
             try endQuestions(&row, key)
             try refresh(&row, key)
             try put(row, key)
+        }
+    }
+}
+
+extension Fold {
+    /// Notes of edits that were sent before which of their fields are sent no more, as the model
+    /// has removed them since: it was never told what became of what the model before sent.
+    func loseRemoved(
+        _ items: [EntityRow.Pending], of row: EntityRow, _ key: EntityKey, _ position: Position
+    ) throws {
+        guard let collection = try known(key.collection)?.model,
+            collection.migrations.contains(where: { $0.isRemoval })
+        else { return }
+        for item in items where !item.isDerived && (item.kind == .update || item.kind == .create) {
+            // Those that never were sent were judged with the model.
+            guard let mutation = try mutation(item.position), mutation.attempts > 0
+            else { continue }
+            let known = Set(mutation.lost.map { ExactString($0) })
+            let patch = try item.patch
+            let lost = patch.fieldNames.filter { field in
+                !known.contains(ExactString(field)) && collection.read(patch.only(field)).isEmpty
+            }
+            guard !lost.isEmpty else { continue }
+            let isAllGone = item.kind == .update && collection.read(patch).isEmpty
+            var decision = DecisionRow(
+                key: key, rule: "removedField", ruleVersion: 2,
+                result: isAllGone ? "superseded" : "merged", inputs: [item.position, position],
+                fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
+            if !isAllGone {
+                decision.superseded = lost
+                decision.kept = patch.fieldNames.filter { !lost.contains($0) }
+            }
+            try note(decision, position)
+            try lose(lost, of: item, key)
+        }
+    }
+
+    /// Whether an edit was of nothing but fields that the model had removed when it was sent again.
+    func isAllRemoved(
+        _ item: EntityRow.Pending, in collection: CollectionModel
+    ) throws -> Bool {
+        guard item.kind == .update, collection.migrations.contains(where: { $0.isRemoval }),
+            let mutation = try mutation(item.position), !mutation.lost.isEmpty
+        else { return false }
+        let patch = try item.patch
+        return !patch.isEmpty && collection.read(patch).isEmpty
+    }
+}
+
+extension EntityRow.Pending {
+    /// What an edit changes; of a creation all of its fields.
+    fileprivate var patch: Patch {
+        get throws {
+            try kind == .create
+                ? Patch(settingAllOf: JSONDocument(parsing: payload)) : Patch(parsing: payload)
         }
     }
 }

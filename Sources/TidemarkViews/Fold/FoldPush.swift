@@ -16,6 +16,7 @@ extension Fold {
         if row.pending.contains(where: { $0.isRefused && $0.position <= covers }) {
             try rearm(&row, key)
         }
+        try loseRemoved(row.pending.filter { $0.position <= covers }, of: row, key, position)
         for item in row.pending where item.position <= covers {
             try updateMutation(item, of: key) { mutation in
                 mutation.attempts += 1
@@ -126,9 +127,9 @@ extension Fold {
         let changes = try row.changes(covered, in: collection)
         let base = try row.baseValue(in: collection)
         for (item, isOvertaken) in zip(covered, PendingChange.overtaken(changes)) {
-            try settle(
-                item, of: key, isOvertaken ? .coalesced : .accepted, proof: position,
-                revision: event.revision)
+            var outcome: MutationOutcome = isOvertaken ? .coalesced : .accepted
+            if try isAllRemoved(item, in: collection) { outcome = .superseded }
+            try settle(item, of: key, outcome, proof: position, revision: event.revision)
         }
         let isFresh = row.asOf.map { known in event.call.map { $0 >= known } ?? false } ?? true
         if let name = push.content, !isFresh,

@@ -131,12 +131,17 @@ extension Fold {
             var item = own[index]
             switch verdict {
             case .stays:
-                if let change = rebase.rewritten[index] { item.rewrite(as: change) }
+                if let change = rebase.rewritten[index] {
+                    try loseRemoved([item], of: row, key, position)
+                    item.rewrite(as: change)
+                }
                 try lose(rebase.lost[index], of: item, key)
                 kept.append(item)
             case .arrived:
                 try settle(item, of: key, .accepted, proof: position, revision: event.revision)
             case .present:
+                // In the server's writing it arrived, with all that it changed.
+                if rebase.writings.isEmpty { try loseRemoved([item], of: row, key, position) }
                 try settle(item, of: key, .merged, proof: position, revision: event.revision)
             case .coalesced:
                 try settle(item, of: key, .coalesced, proof: position, revision: event.revision)

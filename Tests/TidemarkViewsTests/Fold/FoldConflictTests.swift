@@ -112,6 +112,75 @@ import TidemarkViews
     }
 }
 
+@Suite struct `the fold of an edit of a removed field whose answer was lost` {
+    private let key = EntityKey("tasks", "1")
+
+    /// A fold in which an edit was sent, a model removed a field of it, and the answer was lost.
+    private func fold(_ change: String) throws -> MemoryFold {
+        let fold = MemoryFold()
+        var tasks = CollectionModel("tasks", lastChangeField: "last_modified")
+        tasks.migrations = [.remove("a")]
+        try fold.apply([
+            .model(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":\#(change),"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .registered(SyncModel(name: "test", collections: [tasks])),
+            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":true}"#, call: 4),
+        ])
+        #expect(try fold.decisions(by: "removedField") == [])
+        return fold
+    }
+
+    @Test func `tells that what was stored is part of it where it is sent again`() throws {
+        let fold = try fold(#"{"a":2,"b":2}"#)
+
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 6, revision: "1"),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.pushAccepted, "tasks/1", mutation: 3, call: 8, revision: "2"),
+        ])
+
+        #expect(try fold.mutation(3)?.outcome == .merged)
+        #expect(try fold.mutation(3)?.lost == ["a"])
+        let decision = try #require(try fold.decisions(by: "removedField").first)
+        #expect(decision.result == "merged" && decision.fields == ["a"])
+        #expect(decision.inputs == [Position(3), Position(8)])
+        #expect(try fold.entity(key)?.pending == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `tells that nothing was stored of one of nothing else`(_ isTold: Bool) throws {
+        let fold = try fold(#"{"a":2}"#)
+
+        if isTold {
+            try fold.apply([
+                .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 6, revision: "1")
+            ])
+        } else {
+            try fold.apply([
+                .about(.requestSent, "tasks/1", "{}", mutation: 3),
+                .about(.pushAccepted, "tasks/1", mutation: 3, call: 7, revision: "2"),
+            ])
+        }
+
+        #expect(try fold.mutation(3)?.outcome == .superseded)
+        #expect(try fold.decisions(by: "removedField").map(\.result) == ["superseded"])
+        #expect(try fold.entity(key)?.pending == [])
+    }
+
+    @Test func `tells that all of it was stored where that shows`() throws {
+        let fold = try fold(#"{"a":2,"b":2}"#)
+
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"a":2,"b":2}"#, asOf: 6, revision: "2")
+        ])
+
+        #expect(try fold.mutation(3)?.outcome == .accepted)
+        #expect(try fold.decisions(by: "removedField") == [])
+    }
+}
+
 @Suite struct `the fold of another writing of what was sent` {
     @Test func `ends the edit as merged, by a decision that names the fields`() throws {
         let fold = MemoryFold()
