@@ -19,6 +19,7 @@ extension Fold {
         try forgetFeeds(of: before, event)
         try forgetFolders(of: before)
         try endLists(of: before)
+        try forgetHeld(of: before, position)
         try forgetVersions(of: before)
         try oweLists(of: before, event, position)
         let changed = try model().collections.filter { collection in
@@ -169,6 +170,25 @@ extension Fold {
         }
     }
 
+    /// Forgets which entities were absent from lists that a new model has no more: no list answers
+    /// that question by itself, and the new ones may name them.
+    ///
+    /// Where the model has such a list again, it is made whole.
+    fileprivate func forgetHeld(of before: SyncModel, _ position: Position) throws {
+        let model = try model()
+        for old in before.collections {
+            let new = model[old.name]
+            guard new == nil || new?.lists != old.lists else { continue }
+            for (place, _) in try ledgerRows(Ledger.held + EntityKey.prefix(of: old.name)) {
+                guard let target = PullTarget(bytes: place.bytes.dropFirst()),
+                    new?.mayList(target) != true
+                else { continue }
+                put(place, nil)
+                try owe(target, position)
+            }
+        }
+    }
+
     /// Forgets the versions of entities of which a new model drops fewer members: a document that
     /// is sent whole would lack them, so that each is read before it is written.
     fileprivate func forgetVersions(of before: SyncModel) throws {
@@ -293,6 +313,18 @@ extension CollectionModel {
         window == old.window && since == old.since && feed == old.feed && lists == old.lists
             && embeds == old.embeds && drops == old.drops && isSwept == old.isSwept
             && access.hidesAbsent == old.access.hidesAbsent
+    }
+
+    /// Whether it has a list of a target, or would have by some values in documents.
+    fileprivate func mayList(_ target: PullTarget) -> Bool {
+        if listTargets.contains(target) { return true }
+        let names = Set(target.parameters.all.map { ExactString($0.name) })
+        return (lists ?? []).contains { rule in
+            let own = rule.parameters.all
+            let named = own.map(\.name) + rule.from.map(\.parameter)
+            return !rule.from.isEmpty && Set(named.map { ExactString($0) }) == names
+                && own.allSatisfy { target.parameters[$0.name] == $0.value }
+        }
     }
 
     /// Whether it takes more out of the records of its lists than it did in the model before:

@@ -129,6 +129,44 @@ import TidemarkViews
         }
     }
 
+    @Test func `a question ends where a new model lacks the collection, and comes with it again`()
+        async throws
+    {
+        try await withHeld { _, device async throws in
+            let known = try #require(try device.replica.registration)
+            var model = known.model
+            model.collections.removeAll { $0.name == "tasks" }
+            try device.replica.register(ModelRegistration(model: model, remote: known.remote))
+
+            #expect(try device.replica.issues() == [])
+            let outcome = try await device.sync()
+            #expect(outcome.isSynced && outcome.held == [:], "\(outcome)")
+
+            try device.replica.register(known)
+            #expect(try await device.sync().held == ["tasks": 5])
+            #expect(try device.document("tasks/t1") == #"{"n":1}"#)
+        }
+    }
+
+    @Test func `a question ends where a new model lists in parts`() async throws {
+        try await withHeld { _, device async throws in
+            let known = try #require(try device.replica.registration)
+            for rule in [
+                ListRule(["kind": "a"]),
+                ListRule([:], from: [ListSource("list", in: "lists", each: true)]),
+            ] {
+                var model = known.model
+                model.collections[1].lists = [rule]
+                try device.replica.register(ModelRegistration(model: model, remote: known.remote))
+
+                #expect(try device.replica.issues() == [])
+                #expect(try device.replica.journal.read { try $0.heldCounts() } == [:])
+                try device.replica.register(known)
+                #expect(try await device.sync().held == ["tasks": 5])
+            }
+        }
+    }
+
     @Test func `a run that was asked to list everything and failed is made up for`() async throws {
         let world = SyncWorld()
         for number in 0..<5 { world.rivalPuts("tasks/t\(number)", "{}") }
