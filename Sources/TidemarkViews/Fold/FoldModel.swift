@@ -20,6 +20,7 @@ extension Fold {
         try forgetFolders(of: before)
         try endLists(of: before)
         try forgetHeld(of: before, position)
+        try forgetFailingLists(of: before)
         try forgetVersions(of: before)
         try oweLists(of: before, event, position)
         let changed = try model().collections.filter { collection in
@@ -186,6 +187,16 @@ extension Fold {
                 put(place, nil)
                 try owe(target, position)
             }
+        }
+    }
+
+    /// Forgets that lists failed of collections of which a new model has none any more: no run
+    /// lists them, unless somebody selects a part.
+    fileprivate func forgetFailingLists(of before: SyncModel) throws {
+        let model = try model()
+        for old in before.collections
+        where old.lists?.isEmpty != true && model[old.name]?.lists?.isEmpty == true {
+            try forgetFailing(.list(of: old.name))
         }
     }
 

@@ -151,6 +151,28 @@ import TidemarkViews
         }
     }
 
+    @Test func `is no list of a collection that a new model takes out of others' records`()
+        async throws
+    {
+        try await SyncDevice.with(SyncWorld()) { device async throws in
+            device.wire.tap { request, _, pass in
+                let isBad = request.path?.contains("/tasks/records?") == true
+                return isBad ? Self.answer(500) : await pass()
+            }
+            _ = try await device.sync()
+            #expect(try failing(device).count == 1)
+            let known = try #require(try device.replica.registration)
+            var model = known.model
+            model.collections[0].embeds = [EmbedRule("tasks", "tasks")]
+            model.collections[1].lists = []
+
+            try device.replica.register(ModelRegistration(model: model, remote: known.remote))
+
+            #expect(try failing(device) == [])
+            try device.verify()
+        }
+    }
+
     // MARK: Absent entities
 
     /// Lists that do not name a task, and a status for whoever asks for it.
