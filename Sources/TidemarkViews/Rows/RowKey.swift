@@ -74,8 +74,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities, .outbox: 17
         case .watermarks: 14
-        case .contents, .decisions: 12
-        case .schedule: 11
+        case .contents, .decisions, .schedule: 12
         case .issues: 10
         case .places: 7
         case .access, .bindings, .rivals, .rollUps, .syncRuns: 4
