@@ -75,7 +75,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities, .outbox: 17
         case .watermarks: 14
         case .contents, .decisions, .schedule: 12
-        case .issues: 10
+        case .issues: 11
         case .places: 7
         case .access, .bindings, .rivals, .rollUps, .syncRuns: 4
         case .pools: 3

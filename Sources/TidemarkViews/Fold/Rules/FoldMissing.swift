@@ -77,6 +77,24 @@ private final class MissingMemory: FoldMemory {
     private(set) var longWaits: [EntityKey: Set<EntityKey>]?
     /// What each of them waits for.
     private var longTargets: [EntityKey: EntityKey] = [:]
+    /// What came to wait within an event, by what it waits for: no walk finds its rows until the
+    /// event was taken.
+    private var addedWaits: [EntityKey: [EntityKey]] = [:]
+    private var addedAt: Position?
+
+    /// Remembers that an entity waits for another one since the current event.
+    func noteWait(of key: EntityKey, for target: EntityKey, _ position: Position) {
+        if addedAt != position {
+            addedWaits = [:]
+            addedAt = position
+        }
+        addedWaits[target, default: []].append(key)
+    }
+
+    /// What came to wait for an entity within the current event; it may not wait any more.
+    func newWaits(for target: EntityKey, _ position: Position) -> [EntityKey] {
+        addedAt == position ? (addedWaits[target] ?? []) : []
+    }
 
     /// Takes in all of them, as they were read.
     func setLongWaits(_ waits: [(key: EntityKey, target: EntityKey)]) {
@@ -147,6 +165,7 @@ extension Fold {
                 position: position, index: index, target: lack.target, field: lack.field)
             put(.dangling(key), why.encoded)
             putWait(of: key, for: lack.target, why)
+            memory(MissingMemory.self).noteWait(of: key, for: lack.target, position)
         } else {
             put(.dangling(key), nil)
         }
@@ -169,13 +188,15 @@ extension Fold {
         put(place, why?.encoded)
     }
 
-    /// The entities that wait for another one, those whose names are short first.
-    private func waits(for target: EntityKey) throws -> [EntityKey] {
+    /// The entities that wait for another one, those whose names are short first, and those that
+    /// came to wait within the current event last.
+    private func waits(for target: EntityKey, _ position: Position) throws -> [EntityKey] {
         let prefix = RowKey.waiting(for: target)
         let short = try ledgerRows(prefix).compactMap { row in
             EntityKey(bytes: row.key.bytes.dropFirst(prefix.count))
         }
-        return try short + longWaits(for: target).sorted()
+        let new = memory(MissingMemory.self).newWaits(for: target, position)
+        return try short + longWaits(for: target).sorted() + new
     }
 
     private func longWaits(for target: EntityKey) throws -> Set<EntityKey> {
@@ -242,7 +263,7 @@ extension Fold {
             }
         } else {
             for named in try keys(of: key) {
-                for other in try waits(for: named) where seen.insert(other).inserted {
+                for other in try waits(for: named, position) where seen.insert(other).inserted {
                     found.append((other, try collection(other.collection)))
                 }
             }

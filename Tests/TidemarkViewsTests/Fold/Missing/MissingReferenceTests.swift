@@ -221,6 +221,42 @@ import TidemarkViews
         #expect(try issues() == ["dangling links/l"])
     }
 
+    @Test func `is seen with what it waits for where one new model hides and shows`() throws {
+        let store = try ScratchStore()
+        func register(hiding names: Set<CollectionName>) throws {
+            let references: [(name: CollectionName, targets: [CollectionName])] = [
+                ("d", []), ("c", ["d"]), ("b", ["c"]), ("a", ["c", "b"]),
+            ]
+            var collections: [CollectionModel] = []
+            for (name, targets) in references {
+                var collection = CollectionModel(name)
+                collection.references = targets.map { target in
+                    var reference = Reference(target.rawValue, to: target)
+                    if names.contains(name) { reference.missing = .hides }
+                    return reference
+                }
+                collections.append(collection)
+            }
+            try store.write(.registered(SyncModel(name: "chain", collections: collections)))
+        }
+        try register(hiding: ["c"])
+        for (key, text) in [
+            ("c/1", #"{"id":"1","d":"1"}"#), ("b/1", #"{"id":"1","c":"1"}"#),
+            ("a/1", #"{"id":"1","c":"1","b":"1"}"#),
+        ] {
+            try store.write(.about(.serverUpserted, key, text, revision: "1"))
+        }
+        #expect(try store.seen() == ["a/1", "b/1"])
+
+        // Until c/1 is shown, a/1 and b/1 wait for it, and then a/1 for b/1.
+        try register(hiding: ["a", "b"])
+        #expect(try store.seen() == ["a/1", "b/1", "c/1"])
+        #expect(try !store.rows().contains { $0.key.bytes.first == UInt8(ascii: "D") })
+
+        try register(hiding: ["a", "b", "c"])
+        #expect(try store.seen() == [])
+    }
+
     @Test func `goes with a wipe, and leaves nothing behind`() throws {
         try says("people/a", #"{"id":"a"}"#)
         try says("links/l", Self.link)
