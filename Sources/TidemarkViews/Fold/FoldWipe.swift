@@ -85,7 +85,7 @@ extension Fold {
         guard let names = wipe.keeps, let kept = wipe.kept else { return }
         func goes(_ name: CollectionName) -> Bool { !kept.contains(ExactString(name.rawValue)) }
         try noteWipe(keeping: names, position)
-        let hidAny = try hidesAny()
+        let hidden = try hidden(withOwnersThat: goes)
         try wipeLedger(of: goes)
         try wipePools()
         if try model().collections.contains(where: { $0.tree != nil }) {
@@ -102,10 +102,13 @@ extension Fold {
             try drop(key, position)
             if index % Self.entitiesAtOnce == 0 { try takeSoFar(event, position) }
         }
-        guard hidAny else { return }
+        guard !hidden.isEmpty else { return }
         try takeSoFar(event, position)
-        for collection in try model().collections where !goes(collection.name) {
-            try showUnowned(collection, event, position)
+        for key in hidden {
+            var row = try entity(key)
+            row.isHidden = false
+            try put(row, key)
+            try takeSoFar(event, position)
         }
     }
 
@@ -177,19 +180,20 @@ extension Fold {
         }
     }
 
-    /// Shows the entities of a collection that were hidden with an owner that is gone.
-    private func showUnowned(
-        _ collection: CollectionModel, _ event: Event, _ position: Position
-    ) throws {
-        guard collection.ownerReference != nil, !collection.access.hidesAbsent else { return }
-        var hidden: [RowKey] = []
-        try forEachEntity(in: collection.name) { key, row in
-            if row.isHidden { hidden.append(.entity(key)) }
-            return true
+    /// The entities that stay and are hidden with an owner that goes, those that own others first.
+    private func hidden(withOwnersThat goes: (CollectionName) -> Bool) throws -> [EntityKey] {
+        guard try hidesAny() else { return [] }
+        var owners: [EntityKey] = []
+        for collection in try model().collections where goes(collection.name) {
+            try forEachEntity(in: collection.name) { key, row in
+                if row.isHidden { owners.append(key) }
+                return true
+            }
         }
-        for place in hidden {
-            try put(try reached(try entity(at: place), at: place), at: place)
-            try takeSoFar(event, position)
+        var hidden: [EntityKey] = []
+        for key in try owned(by: owners) where !goes(key.collection) {
+            if try heldRow(at: .entity(key)).isHidden { hidden.append(key) }
         }
+        return hidden
     }
 }

@@ -77,7 +77,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .contents, .decisions, .schedule: 12
         case .issues: 11
         case .places: 7
-        case .access, .bindings, .rivals, .rollUps, .syncRuns: 4
+        case .access: 5
+        case .bindings, .rivals, .rollUps, .syncRuns: 4
         case .pools: 3
         case .placeholders, .idempotencyKeys: 2
         case .store: 1

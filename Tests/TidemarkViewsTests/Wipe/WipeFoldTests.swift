@@ -216,6 +216,36 @@ extension Event {
         #expect(try entity("people/a")?.status == .synced && entity("people/17") == nil)
     }
 
+    @Test func `show what they hid of what hides by its own list, too`() throws {
+        var units = CollectionModel("units")
+        var people = CollectionModel("people")
+        units.access.hidesAbsent = true
+        people.access.hidesAbsent = true
+        people.access.owner = "unit"
+        people.references = [Reference("unit", to: "units")]
+        func hides(_ id: String) -> String {
+            #"{"scope":"","complete":true,"full":true,"hidden":["\#(id)"]}"#
+        }
+        try memory.apply([
+            .model([units, people]),
+            .about(.serverUpserted, "units/1", "{}", asOf: 1),
+            .about(.serverUpserted, "units/2", "{}", asOf: 1),
+            .about(.serverUpserted, "people/1", #"{"unit":"1"}"#, asOf: 1),
+            .about(.serverUpserted, "people/2", #"{"unit":"2"}"#, asOf: 1),
+            .completed("people", asOf: 5, "c", hides("2")),
+            .completed("units", asOf: 6, "c", hides("1")),
+        ])
+        #expect(try entity("people/1")?.isHidden == true && entity("people/2")?.isHidden == true)
+
+        try memory.apply([.wiped(keeping: ["people"])])
+        #expect(try entity("people/1")?.isHidden == false)
+        // Its own list left it out.
+        #expect(try entity("people/2")?.isHidden == true && memory.fold.hidesAny())
+
+        try memory.apply([.about(.serverUpserted, "people/2", #"{"unit":"2"}"#, asOf: 8)])
+        #expect(try entity("people/2")?.isHidden == false && !memory.fold.hidesAny())
+    }
+
     @Test func `count no more in what stays`() throws {
         var visits = CollectionModel("visits")
         visits.references = [Reference("person", to: "people", rollUp: .always)]

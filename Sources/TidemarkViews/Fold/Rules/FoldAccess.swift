@@ -339,7 +339,7 @@ extension Fold {
 
     /// The entities that belong to some others, directly or through owners, in the order of the
     /// model.
-    private func owned(by owners: [EntityKey]) throws -> [EntityKey] {
+    func owned(by owners: [EntityKey]) throws -> [EntityKey] {
         var owners = Set(owners)
         var owned: [EntityKey] = []
         for collection in try model().collections {
