@@ -79,8 +79,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .places: 7
         case .access: 5
         case .bindings, .rivals, .rollUps, .syncRuns: 4
-        case .pools: 3
-        case .placeholders, .idempotencyKeys: 2
+        case .placeholders, .pools: 3
+        case .idempotencyKeys: 2
         case .store: 1
         }
     }

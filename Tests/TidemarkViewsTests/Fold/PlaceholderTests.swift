@@ -383,6 +383,37 @@ private struct RunMaker {
         #expect(try row("projects/1")?.triedAt == nil)
     }
 
+    @Test func `go with the rule that made them, but for what something pending refers to`()
+        throws
+    {
+        try pull(#"{"project_id":1}"#, #"{"project_id":2}"#)
+        try fold.apply([.about(.localUpdated, "entries/2", #"{"set":{"note":"x"}}"#)])
+        #expect(try placeholders() == ["projects/1", "projects/2"])
+
+        var model = Office.model
+        model.collections[3].placeholder = nil
+        model.collections[5].references[1].placeholder = nil
+        try fold.apply([.registered(model)])
+
+        #expect(try placeholders() == ["projects/2"])
+        #expect(try row("projects/1") == nil)
+        let decision = try #require(try decisions().last)
+        #expect(decision.key.description == "projects/1")
+        #expect(decision.rule == "unreferenced" && decision.result == "pruned")
+    }
+
+    @Test func `stay with a new model where another reference makes them`() throws {
+        var model = Office.model
+        model.collections[5].references.append(
+            Reference("other_id", to: "projects", placeholder: .always))
+        try fold.apply([.registered(model)])
+        try pull(#"{"project_id":1,"other_id":2}"#)
+        #expect(try placeholders() == ["projects/1", "projects/2"])
+
+        try fold.apply([Office.registered])
+        #expect(try placeholders() == ["projects/1"])
+    }
+
     // MARK: When they are asked for
 
     @Test func `are due when never tried, or more than that many hours ago`() throws {

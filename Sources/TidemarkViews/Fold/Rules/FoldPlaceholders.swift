@@ -22,6 +22,11 @@ struct FoldPlaceholders: FoldRule {
         try fold.makePlaceholders(page, collection, event, position)
     }
 
+    /// Removes the placeholders that no rule makes any more.
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws { try fold.dropPlaceholders(of: before, position) }
+
     func takeBack(
         _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
     ) throws { try fold.forgetTries() }
@@ -94,6 +99,60 @@ extension Fold {
         put(.placeholder(key), PlaceholderRow(position: position, madeAt: madeAt).encoded)
     }
 
+    /// Removes the placeholders of a model before that no rule makes any more; those that something
+    /// pending refers to stay.
+    fileprivate func dropPlaceholders(of before: SyncModel, _ position: Position) throws {
+        let model = try model()
+        var dropped: Set<CollectionName> = []
+        for old in before.collections {
+            let making = model[old.name]?.making(in: model) ?? []
+            for reference in old.making(in: before) {
+                let isMade = making.contains {
+                    $0.collection == reference.collection
+                        && ExactString($0.field) == ExactString(reference.field)
+                }
+                if !isMade { dropped.insert(reference.collection) }
+            }
+        }
+        guard !dropped.isEmpty else { return }
+        var keys: [EntityKey] = []
+        for (key, _) in try placeholders() where dropped.contains(key.collection) {
+            let row = try entity(key)
+            // One that is hidden may hide others with it until they are pruned together.
+            guard row.isPlaceholder, !row.isHidden, row.pending.isEmpty, row.attempt == nil else {
+                continue
+            }
+            keys.append(key)
+        }
+        guard !keys.isEmpty else { return }
+        let wanted = try wantedPlaceholders(of: dropped, model)
+        var index = try freeDecision(at: position)
+        for key in keys where !wanted.contains(key) {
+            try prune(key, .unreferenced, position, index)
+            index += 1
+        }
+    }
+
+    /// What is referred to of some collections: by references that make placeholders, and by any
+    /// of what is pending.
+    private func wantedPlaceholders(
+        of targets: Set<CollectionName>, _ model: SyncModel
+    ) throws -> Set<EntityKey> {
+        var wanted: Set<EntityKey> = []
+        for collection in model.collections {
+            let naming = collection.references.filter { targets.contains($0.collection) }
+            guard !naming.isEmpty else { continue }
+            let making = collection.making(in: model).filter { targets.contains($0.collection) }
+            try forEachEntity(in: collection.name) { _, row in
+                let isPending = !row.pending.isEmpty || row.attempt != nil
+                let references = isPending ? naming : making
+                wanted.formUnion(try row.targets(of: references, in: collection, self))
+                return true
+            }
+        }
+        return wanted
+    }
+
     /// Notes that entities came only in part, so that they stay what they were: not here.
     fileprivate func noteStubs(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position
@@ -155,6 +214,13 @@ extension Fold {
         }
         guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }
         return try serverNow(begunAt, bootID: bootID, uptime: uptime) ?? begunAt
+    }
+}
+
+extension CollectionModel {
+    /// The references that make placeholders.
+    fileprivate func making(in model: SyncModel) -> [Reference] {
+        references.filter { $0.placeholder != nil && model[$0.collection]?.placeholder != nil }
     }
 }
 

@@ -182,7 +182,7 @@ private struct ReferenceGraph {
 
 extension EntityRow {
     /// What it refers to, by what the server says and as it is here.
-    fileprivate func targets(
+    func targets(
         of references: [Reference], in collection: CollectionModel, _ rows: some RowReading
     ) throws -> [EntityKey] {
         try documents(in: collection).flatMap { document in

@@ -160,6 +160,20 @@ import TidemarkViews
         #expect(try store.seen() == ["links/m", "people/a", "people/c"])
     }
 
+    @Test func `is hidden where a new model has no placeholder stand in any more`() throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("links/l", Self.link)
+        try page("links", same: "l")
+        #expect(try store.seen().contains("links/l"))
+
+        var model = Self.model
+        model.collections[0].placeholder = nil
+        model.collections[1].references[1].placeholder = nil
+        try register(model)
+        #expect(try store.seen() == ["people/a"])
+        #expect(try issues() == ["dangling links/l"])
+    }
+
     @Test func `is never hidden while anything is pending on it`() throws {
         try says("people/a", #"{"id":"a"}"#)
         try says("people/b", #"{"id":"b"}"#)
