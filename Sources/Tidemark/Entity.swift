@@ -58,7 +58,8 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 ///
 /// **Names.** A property is stored under its coding key, in the ``KeyStyle`` of the collection:
 /// with `snakeCase`, `startedAt` is the server's `started_at`. `CodingKeys` give other names. Keys
-/// of dictionaries are data and stay as they are. The property `id` is the collection's id field,
+/// of dictionaries are data and stay as they are. Coding keys of any text are read by the names
+/// that the server has, and written in the style. The property `id` is the collection's id field,
 /// whatever its name.
 ///
 /// **The id** is the first one that the entity got, and stays when the server assigns another. It

@@ -12,6 +12,15 @@ final class DecodingSession {
     let names: ServerNames
     /// Where to look first for an object's next member: after the last one that was found.
     private var hint = (object: -1, key: 0)
+    /// The keys that were given out for members whose names are not of the style.
+    private var exactKeys: Set<ExactKey> = []
+
+    /// A key of one type, for one object.
+    private struct ExactKey: Hashable {
+        var object: Int
+        var type: ObjectIdentifier
+        var text: ExactString
+    }
 
     init(_ names: ServerNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
         self.names = names
@@ -25,13 +34,29 @@ final class DecodingSession {
 
     /// The value of an object's member, or nil when there is none.
     ///
-    /// - Parameter isData: whether the key is a dictionary's, which no key style changes.
+    /// - Parameter isData: whether the key is the member's name: a dictionary's, which no key style
+    ///   changes, or one of ``isExact(_:of:)``.
     func member(_ codingKey: String, of object: Int, isData: Bool) -> Int? {
         let field = isData ? Array(codingKey.utf8) : names.field(codingKey)
         let from = hint.object == object ? hint.key : object + 1
         guard let value = tape.member(field, of: object, from: from) else { return nil }
         expectNext(after: value, of: object)
         return value
+    }
+
+    /// Notes that a key is the name of a member as it is, and not in the key style.
+    func noteExact<Key: CodingKey>(_ key: Key, of object: Int) {
+        exactKeys.insert(exactKey(key, object))
+    }
+
+    /// Whether that was noted.
+    func isExact<Key: CodingKey>(_ key: Key, of object: Int) -> Bool {
+        !exactKeys.isEmpty && exactKeys.contains(exactKey(key, object))
+    }
+
+    private func exactKey<Key: CodingKey>(_ key: Key, _ object: Int) -> ExactKey {
+        ExactKey(
+            object: object, type: ObjectIdentifier(Key.self), text: ExactString(key.stringValue))
     }
 
     /// Makes the search for the next member begin after this one.

@@ -56,15 +56,24 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         var keys: [Key] = []
         var node = object + 1
         while node < session.tape.nodes[object].next {
-            let name = session.tape.text(node)
-            if let key = Key(stringValue: name) {
-                keys.append(key)
-            } else if !isData, let key = Key(stringValue: session.names.style.codingKey(name)) {
-                keys.append(key)
-            }
+            if let key = key(of: session.tape.text(node)) { keys.append(key) }
             node = session.tape.nodes[node + 1].next
         }
         return keys
+    }
+
+    /// The key by which a member is found again.
+    private func key(of name: String) -> Key? {
+        let style = session.names.style
+        if isData || style == .verbatim { return Key(stringValue: name) }
+        if let key = style.codingKey(Key.self, of: name) { return key }
+        // A name that is not of the style. Keys of any text have it as it is; any other key of this
+        // text is that of another member.
+        guard let key = Key(stringValue: name),
+            style.codingKey(Key.self, of: style.fieldName(name))?.stringValue != name
+        else { return nil }
+        session.noteExact(key, of: object)
+        return key
     }
 
     func contains(_ key: Key) -> Bool { member(key) != nil }
@@ -135,21 +144,22 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try session.array(at: try needed(key))
     }
 
-    func superDecoder() throws -> any Decoder { decoder("super", codingPath) }
-
-    func superDecoder(forKey key: Key) throws -> any Decoder {
-        decoder(key.stringValue, codingPath + [key])
+    func superDecoder() throws -> any Decoder {
+        decoder(session.member("super", of: object, isData: isData), codingPath)
     }
 
-    private func decoder(_ name: String, _ path: [any CodingKey]) -> any Decoder {
-        guard let node = session.member(name, of: object, isData: isData) else {
-            return NullDecoder(codingPath: path)
-        }
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        decoder(member(key), codingPath + [key])
+    }
+
+    private func decoder(_ node: Int?, _ path: [any CodingKey]) -> any Decoder {
+        guard let node else { return NullDecoder(codingPath: path) }
         return EntityDecoder(session: session, node: node)
     }
 
     private func member(_ key: Key) -> Int? {
-        session.member(key.stringValue, of: object, isData: isData)
+        let isExact = isData || session.isExact(key, of: object)
+        return session.member(key.stringValue, of: object, isData: isExact)
     }
 
     private func needed(_ key: Key) throws -> Int {

@@ -47,6 +47,37 @@ private struct Pet: Codable, Sendable, Equatable {
     }
 }
 
+/// The members of an object, by keys of any text.
+private struct Members: Codable, Sendable, Equatable {
+    var values: [String: Int] = [:]
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: AnyCodingKey.self)
+        for key in fields.allKeys {
+            values[key.stringValue] = try fields.decode(Int.self, forKey: key)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: AnyCodingKey.self)
+        for (name, value) in values { try fields.encode(value, forKey: AnyCodingKey(name)) }
+    }
+}
+
+/// The members of an object that it has keys for.
+private struct Known: Codable, Sendable {
+    var values: [Int]
+
+    enum Keys: String, CodingKey { case isoCode, userID }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Keys.self)
+        values = try fields.allKeys.map { try fields.decode(Int.self, forKey: $0) }
+    }
+
+    func encode(to encoder: any Encoder) throws {}
+}
+
 /// Reads the same with Foundation and compares.
 private func same<Value: Codable & Sendable & Equatable>(
     _ json: String, _ value: Value, sourceLocation: SourceLocation = #_sourceLocation
@@ -168,6 +199,17 @@ private func same<Value: Codable & Sendable & Equatable>(
                     "p": many, "q": many,
                 ])
         }
+    }
+
+    @Test func `finds each member by the key that is given for it`() throws {
+        let model = holders(.iso8601, .snakeCase)
+        let json = #"{"isoCode":1,"iso_code":2,"user_id":3,"URL":4,"_x":5,"b c":6}"#
+        let members = try decodeValue([Members].self, "[\(json),\(json)]", in: model)
+        let all = ["isoCode": 1, "iso_code": 2, "user_id": 3, "URL": 4, "_x": 5, "b c": 6]
+        #expect(members.map(\.values) == [all, all])
+        #expect(try decodeValue(Members.self, #"{"isoCode":1}"#).values == ["isoCode": 1])
+        #expect(try decodeValue(Known.self, json, in: model).values == [2, 3])
+        #expect(try decodeValue(Known.self, #"{"isoCode":1}"#, in: model).values == [])
     }
 
     @Test func `lets a class read what its parent class wrote`() throws {

@@ -20,6 +20,17 @@ private enum Shape: Codable, Sendable, Equatable {
     case smallCircle(radiusInMeters: Double)
 }
 
+private enum Target: Codable, Sendable, Equatable {
+    case userID(String)
+    case myURLPath, plain, line2Text
+    case withHTMLAndJSONOfID(part: Int)
+
+    enum CodingKeys: String, CodingKey {
+        case userID, myURLPath, line2Text, withHTMLAndJSONOfID
+        case plain = "Plain"
+    }
+}
+
 @Suite struct `writing values` {
     @Test func `is compact, with members by name and nothing escaped that need not be`() throws {
         #expect(try encodeValue("a/é\u{1}\"") == #""a/é\u0001\"""#)
@@ -101,6 +112,21 @@ private enum Shape: Codable, Sendable, Equatable {
         let shape = #"{"small_circle":{"radius_in_meters":1}}"#
         #expect(try encodeValue(circle, in: model) == shape)
         #expect(try decodeValue(Shape.self, shape, in: model) == circle)
+    }
+
+    @Test func `of an enum is read back, with any words of a case in capitals`() throws {
+        let model = holders(.iso8601, .snakeCase)
+        let written: [(Target, String)] = [
+            (.userID("7"), #"{"user_id":{"_0":"7"}}"#),
+            (.myURLPath, #"{"my_url_path":{}}"#),
+            (.plain, #"{"plain":{}}"#),
+            (.line2Text, #"{"line2_text":{}}"#),
+            (.withHTMLAndJSONOfID(part: 1), #"{"with_html_and_json_of_id":{"part":1}}"#),
+        ]
+        for (target, json) in written {
+            #expect(try encodeValue(target, in: model) == json)
+            #expect(try decodeValue(Target.self, json, in: model) == target)
+        }
     }
 
     @Test(arguments: [
