@@ -13,6 +13,8 @@ public final class WriteContext {
     package let draft: Draft
     private let dependencies: Dependencies
     private let journal: Journal
+    /// The last change that named new files, and the last event about these.
+    private var naming: (change: Position, end: Position)?
 
     /// The largest document or patch that a local write may have, in bytes.
     public static let documentBytesMax = 1 << 20
@@ -33,10 +35,13 @@ public final class WriteContext {
     }
 
     /// The position of the last event so far: that of a change, asked for right after it was made,
-    /// if it logged anything.
+    /// if it logged anything, also where the change names new files.
     ///
     /// By it ``Replica/outcome(of:)`` waits for what becomes of the change.
-    public var position: Position { draft.last }
+    public var position: Position {
+        if let naming, naming.end == draft.last { return naming.change }
+        return draft.last
+    }
 
     // MARK: Documents
 
@@ -360,6 +365,7 @@ public final class WriteContext {
                 .assetStored, recordedAt: draft.now, key: key, cause: position, json: file.encoded)
             try draft.append(stored)
         }
+        if !files.isEmpty { naming = (change: position, end: draft.last) }
         return position
     }
 

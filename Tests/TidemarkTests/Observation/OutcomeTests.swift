@@ -1,5 +1,6 @@
 // OutcomeTests.swift — waiting for what becomes of a change.
 
+import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
@@ -8,6 +9,13 @@ import TidemarkSync
 import TidemarkTesting
 
 @testable import SyncSupport
+
+private struct Picture: Entity {
+    static let collection: CollectionName = "pictures"
+    let id: Tidemark.ID<Picture>
+    var title: String?
+    var photo: ContentName?
+}
 
 @Suite(.serialized) struct `what becomes of a change` {
     private static let key = EntityKey("notes", "a")
@@ -120,6 +128,39 @@ import TidemarkTesting
                 try await device.replica.outcome(of: Position(change.rawValue + 1))
             }
             #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test func `is found by the position right after it, also where it names new files`() throws {
+        var pictures = CollectionModel("pictures")
+        pictures.contents = [ContentRule("photo")]
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        func file(_ text: String, _ replica: Replica) throws -> ContentName {
+            try Data(text.utf8).write(to: URL(filePath: folder / "file"))
+            return try replica.importFile(at: folder / "file")
+        }
+        let model = SyncModel(name: "m", collections: [pictures])
+        try withReplica(model) { replica in
+            let (tea, milk) = (try file("tea", replica), try file("milk", replica))
+            let changes = try replica.write { tx in
+                var changes: [Position] = []
+                let document = JSONValue.object(["photo": tea.json]).encoded()
+                let put = try tx.put(EntityKey("pictures", "1"), document)
+                #expect(tx.position == put)
+                changes.append(tx.position)
+                try tx.update(Picture.self, "1") { $0.photo = milk }
+                changes.append(tx.position)
+                try tx.update(Picture.self, "1") { $0.photo = milk }
+                changes.append(tx.position)
+                try tx.update(Picture.self, "1") { $0.title = "milk" }
+                changes.append(tx.position)
+                return changes
+            }
+            #expect(changes.map(\.rawValue) == [3, 5, 5, 7])
+            for change in changes {
+                #expect(try replica.read { try $0.outcome(of: change) } == nil)
+            }
         }
     }
 
