@@ -57,6 +57,15 @@ final class EncodedNode {
         return value
     }
 
+    /// The object or array to fill under a name: the one that is there, or else an empty member.
+    func container(_ name: String, isObject: Bool) -> EncodedNode {
+        guard case .object(let members) = content,
+            let last = members.last(where: { $0.name.utf8.elementsEqual(name.utf8) })?.value
+        else { return member(name) }
+        if isObject, case .object = last.content { return last }
+        return !isObject && last.isArray ? last : member(name)
+    }
+
     /// Adds an empty element.
     func element() -> EncodedNode {
         let value = EncodedNode()

@@ -82,10 +82,15 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> { value(key).container(keyedBy: type) }
+    ) -> KeyedEncodingContainer<Nested> { nested(key, isObject: true).container(keyedBy: type) }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        value(key).unkeyedContainer()
+        nested(key, isObject: false).unkeyedContainer()
+    }
+
+    /// What is opened for the same key again goes on where it was.
+    private func nested(_ key: Key, isObject: Bool) -> EntityEncoder {
+        encoder.inner(encoder.node.container(name(key), isObject: isObject), key)
     }
 
     func superEncoder() -> any Encoder {

@@ -31,6 +31,41 @@ private enum Target: Codable, Sendable, Equatable {
     }
 }
 
+/// Opens a container for each of its values.
+private struct Flat: Codable, Sendable, Equatable {
+    var street: String
+    var town: String
+    var lines: [Int]
+
+    enum CodingKeys: String, CodingKey { case address, lines }
+    enum AddressKeys: String, CodingKey { case street, town }
+
+    init(_ street: String, _ town: String, _ lines: [Int]) {
+        (self.street, self.town, self.lines) = (street, town, lines)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let address = try fields.nestedContainer(keyedBy: AddressKeys.self, forKey: .address)
+        street = try address.decode(String.self, forKey: .street)
+        town = try address.decode(String.self, forKey: .town)
+        lines = try fields.decode([Int].self, forKey: .lines)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        for (key, text) in [(AddressKeys.street, street), (.town, town)] {
+            var address = fields.nestedContainer(keyedBy: AddressKeys.self, forKey: .address)
+            try address.encode(text, forKey: key)
+        }
+        for line in lines {
+            var again = encoder.container(keyedBy: CodingKeys.self)
+            var list = again.nestedUnkeyedContainer(forKey: .lines)
+            try list.encode(line)
+        }
+    }
+}
+
 @Suite struct `writing values` {
     @Test func `is compact, with members by name and nothing escaped that need not be`() throws {
         #expect(try encodeValue("a/é\u{1}\"") == #""a/é\u0001\"""#)
@@ -54,6 +89,22 @@ private enum Target: Codable, Sendable, Equatable {
         }
         #expect(try encodeValue(Two(b: 1)) == #"{"b":1}"#)
         #expect(try encodeValue(Int?.none) == "null")
+    }
+
+    @Test func `goes on in a container that is opened again for the same key`() throws {
+        let flat = Flat("Elm St", "Ulm", [1, 2])
+        #expect(
+            try encodeValue(flat) == #"{"address":{"street":"Elm St","town":"Ulm"},"lines":[1,2]}"#)
+        try withReplica(holders()) { replica in
+            try replica.write { tx in try tx.create(Holder(value: flat)) }
+            let before = try replica.position
+            try replica.write { tx in
+                try tx.update(Holder<Flat>.self, "h") { $0.value.street = "Oak St" }
+            }
+            #expect(try replica.position == before.next)
+            let changed = try replica.read { try $0.get(Holder<Flat>.self, "h")?.value }
+            #expect(changed == Flat("Oak St", "Ulm", [1, 2]))
+        }
     }
 
     @Test func `puts times into the collection's format`() throws {
