@@ -47,14 +47,22 @@ final class EncodedNode {
         guard case .array = content else { return content = .array([]) }
     }
 
+    /// Makes this what it was before.
+    func restore(_ earlier: Content?) { content = earlier }
+
     /// Adds an empty member.
     func member(_ name: String) -> EncodedNode {
         let value = EncodedNode()
-        guard case .object(var members) = content else { return value }
+        add(value, as: name)
+        return value
+    }
+
+    /// Adds a member, if this is an object.
+    func add(_ value: EncodedNode, as name: String) {
+        guard case .object(var members) = content else { return }
         content = nil
         members.append((name, value))
         content = .object(members)
-        return value
     }
 
     /// The object or array to fill under a name: the one that is there, or else an empty member.
@@ -66,14 +74,12 @@ final class EncodedNode {
         return !isObject && last.isArray ? last : member(name)
     }
 
-    /// Adds an empty element.
-    func element() -> EncodedNode {
-        let value = EncodedNode()
-        guard case .array(var elements) = content else { return value }
+    /// Adds an element, if this is an array.
+    func add(_ value: EncodedNode) {
+        guard case .array(var elements) = content else { return }
         content = nil
         elements.append(value)
         content = .array(elements)
-        return value
     }
 
     /// Sorts an array whose order means nothing, so that equal ones have the same text.

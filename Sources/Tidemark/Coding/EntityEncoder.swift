@@ -38,7 +38,12 @@ struct EntityEncoder: Encoder, SingleValueEncodingContainer {
         } else {
             var encoder = self
             encoder.isData = collection.keys != .verbatim && value is any KeyedByData
-            try value.encode(to: encoder)
+            let before = node.content
+            do { try value.encode(to: encoder) } catch {
+                // The type may go on, with another value instead.
+                node.restore(before)
+                throw error
+            }
             guard node.isArray else { return }
             if value is any Unordered {
                 node.sort(by: 1)
@@ -70,14 +75,19 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) throws { value(key).encodeNil() }
 
     func encode<T: Encodable & JSONWritable>(_ value: T, forKey key: Key) throws {
-        try self.value(key).encode(value)
+        let node = EncodedNode()
+        try encoder.inner(node, key).encode(value)
+        encoder.node.add(node, as: name(key))
     }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         let isOwnID =
             codingPath.isEmpty && T.self == encoder.idType && key.stringValue == "id"
         let name = isOwnID ? encoder.collection.idField : name(key)
-        try encoder.inner(encoder.node.member(name), key).encode(value)
+        // What throws leaves nothing, as the type may go on without it.
+        let node = EncodedNode()
+        try encoder.inner(node, key).encode(value)
+        encoder.node.add(node, as: name)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -120,9 +130,17 @@ private struct ElementEncoding: UnkeyedEncodingContainer {
 
     func encodeNil() throws { element().encodeNil() }
 
-    func encode<T: Encodable & JSONWritable>(_ value: T) throws { try element().encode(value) }
+    func encode<T: Encodable & JSONWritable>(_ value: T) throws {
+        let node = EncodedNode()
+        try inner(node).encode(value)
+        encoder.node.add(node)
+    }
 
-    func encode<T: Encodable>(_ value: T) throws { try element().encode(value) }
+    func encode<T: Encodable>(_ value: T) throws {
+        let node = EncodedNode()
+        try inner(node).encode(value)
+        encoder.node.add(node)
+    }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
@@ -133,7 +151,13 @@ private struct ElementEncoding: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { element() }
 
     private func element() -> EntityEncoder {
-        let key = AnyCodingKey(intValue: count)
-        return encoder.inner(encoder.node.element(), key)
+        let element = inner(EncodedNode())
+        encoder.node.add(element.node)
+        return element
+    }
+
+    /// An encoder for the next element.
+    private func inner(_ node: EncodedNode) -> EntityEncoder {
+        encoder.inner(node, AnyCodingKey(intValue: count))
     }
 }

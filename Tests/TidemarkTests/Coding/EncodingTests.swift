@@ -66,6 +66,39 @@ private struct Flat: Codable, Sendable, Equatable {
     }
 }
 
+/// Writes what can be written of it.
+private struct Lenient: Codable, Sendable {
+    private struct Broken: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: AnyCodingKey.self)
+            try fields.encode(1, forKey: AnyCodingKey("x"))
+            try fields.encode(Double.infinity, forKey: AnyCodingKey("y"))
+        }
+    }
+
+    private struct Mended: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var single = encoder.singleValueContainer()
+            do { try single.encode(Broken()) } catch { try single.encode(["y": 2]) }
+        }
+    }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {}
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: AnyCodingKey.self)
+        try fields.encode(1, forKey: AnyCodingKey("a"))
+        try? fields.encode(Double.infinity, forKey: AnyCodingKey("a"))
+        try? fields.encode(Broken(), forKey: AnyCodingKey("b"))
+        try fields.encode(Mended(), forKey: AnyCodingKey("c"))
+        var list = fields.nestedUnkeyedContainer(forKey: AnyCodingKey("d"))
+        for number in [1, Double.nan, 2] { try? list.encode(number) }
+        try? list.encode(Broken())
+    }
+}
+
 @Suite struct `writing values` {
     @Test func `is compact, with members by name and nothing escaped that need not be`() throws {
         #expect(try encodeValue("a/é\u{1}\"") == #""a/é\u0001\"""#)
@@ -105,6 +138,10 @@ private struct Flat: Codable, Sendable, Equatable {
             let changed = try replica.read { try $0.get(Holder<Flat>.self, "h")?.value }
             #expect(changed == Flat("Oak St", "Ulm", [1, 2]))
         }
+    }
+
+    @Test func `leaves nothing of a value that throws, where the type goes on without it`() throws {
+        #expect(try encodeValue(Lenient()) == #"{"a":1,"c":{"y":2},"d":[1,2]}"#)
     }
 
     @Test func `puts times into the collection's format`() throws {
