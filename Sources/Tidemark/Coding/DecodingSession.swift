@@ -12,6 +12,8 @@ final class DecodingSession {
     let names: ServerNames
     /// Where to look first for an object's next member: after the last one that was found.
     private var hint = (object: -1, key: 0)
+    /// The array that was counted last.
+    private var counted = (array: -1, count: 0)
     /// The keys that were given out for members whose names are not of the style.
     private var exactKeys: Set<ExactKey> = []
 
@@ -120,6 +122,18 @@ final class DecodingSession {
     func array(at node: Int) throws -> ElementDecoding {
         guard kind(node) == .array else { throw mismatch("a list", [Any].self, node) }
         return ElementDecoding(session: self, array: node)
+    }
+
+    /// How many elements an array has; counted when that is asked, as few types do.
+    func count(of array: Int) -> Int {
+        if counted.array == array { return counted.count }
+        var (node, count) = (array + 1, 0)
+        while node < tape.nodes[array].next {
+            node = tape.nodes[node].next
+            count += 1
+        }
+        counted = (array: array, count: count)
+        return count
     }
 }
 

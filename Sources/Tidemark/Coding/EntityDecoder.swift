@@ -189,8 +189,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { session.codingPath(array) }
-    /// Nil: it is not known without counting.
-    var count: Int? { nil }
+    var count: Int? { session.count(of: array) }
     var isAtEnd: Bool { node >= session.tape.nodes[array].next }
 
     mutating func decodeNil() throws -> Bool {

@@ -78,6 +78,23 @@ private struct Known: Codable, Sendable {
     func encode(to encoder: any Encoder) throws {}
 }
 
+/// Numbers in a list, read by how many there are.
+private struct Counted: Codable, Sendable, Equatable {
+    var values: [Int] = []
+
+    init(_ values: [Int]) { self.values = values }
+
+    init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        for _ in 0..<(list.count ?? 0) { values.append(try list.decode(Int.self)) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var single = encoder.singleValueContainer()
+        try single.encode(values)
+    }
+}
+
 /// Reads the same with Foundation and compares.
 private func same<Value: Codable & Sendable & Equatable>(
     _ json: String, _ value: Value, sourceLocation: SourceLocation = #_sourceLocation
@@ -122,6 +139,8 @@ private func same<Value: Codable & Sendable & Equatable>(
             UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
         try same("[1,2,3]", Set([1, 2, 3]))
         try same("[1.5,2]", CGSizeLike(1.5, 2))
+        try same("[[3,4],[],[5]]", [Counted([3, 4]), Counted([]), Counted([5])])
+        try same("[1.5,2]", SIMD2<Double>(1.5, 2))
     }
 
     @Test func `keeps every digit of a Decimal, a JSONNumber and a JSONValue`() throws {
