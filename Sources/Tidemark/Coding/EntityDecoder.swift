@@ -44,6 +44,12 @@ struct EntityDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
+extension EntityDecoder: JSONTextDecoder {
+    func jsonValue() throws -> JSONValue { try JSONValue(reading: node, of: session) }
+
+    func jsonNumber() throws -> JSONNumber { try JSONNumber(reading: node, of: session) }
+}
+
 /// The members of an object.
 struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let session: DecodingSession

@@ -60,6 +60,26 @@ struct EntityEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
+extension EntityEncoder: JSONTextEncoder {
+    func encode(json value: JSONValue) {
+        switch value {
+        case .object(let members):
+            node.makeObject()
+            for (name, member) in members {
+                node.member(name).set(member.encoded(sortedKeys: true))
+            }
+        case .array(let elements):
+            node.makeArray()
+            for element in elements {
+                let inner = EncodedNode()
+                inner.set(element.encoded(sortedKeys: true))
+                node.add(inner)
+            }
+        case .null, .bool, .number, .string: node.set(value.encoded(sortedKeys: true))
+        }
+    }
+}
+
 /// A type whose elements are in no order.
 private protocol Unordered {}
 extension Set: Unordered {}

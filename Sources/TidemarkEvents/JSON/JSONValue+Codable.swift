@@ -3,8 +3,28 @@
 // Tidemark's own decoder and encoder take the text of a number as it is. Others hand numbers out
 // in binary formats only: there a number is an integer of 64 bits, or else the nearest Double.
 
+/// A decoder of JSON that gives values as they came.
+package protocol JSONTextDecoder {
+    /// The value that is decoded.
+    func jsonValue() throws -> JSONValue
+    /// The same as a number.
+    ///
+    /// - Throws: `DecodingError` where it is none.
+    func jsonNumber() throws -> JSONNumber
+}
+
+/// An encoder of JSON that takes values as they are.
+package protocol JSONTextEncoder {
+    /// Writes a value; its members or elements join those that are there.
+    func encode(json value: JSONValue)
+}
+
 extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
+        if let decoder = decoder as? any JSONTextDecoder {
+            self = try decoder.jsonValue()
+            return
+        }
         if let object = try? decoder.container(keyedBy: AnyCodingKey.self) {
             var members = JSONObject()
             for key in object.allKeys {
@@ -30,6 +50,10 @@ extension JSONValue: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? any JSONTextEncoder {
+            encoder.encode(json: self)
+            return
+        }
         switch self {
         case .object(let members):
             var object = encoder.container(keyedBy: AnyCodingKey.self)
@@ -53,6 +77,10 @@ extension JSONValue: Codable {
 
 extension JSONNumber: Codable {
     public init(from decoder: any Decoder) throws {
+        if let decoder = decoder as? any JSONTextDecoder {
+            self = try decoder.jsonNumber()
+            return
+        }
         let single = try decoder.singleValueContainer()
         if let value = try? single.decode(Int64.self) {
             self.init(value)
@@ -72,6 +100,10 @@ extension JSONNumber: Codable {
     ///
     /// - Throws: `EncodingError` when no binary format holds it and the encoder takes no other.
     public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? any JSONTextEncoder {
+            encoder.encode(json: .number(self))
+            return
+        }
         var single = encoder.singleValueContainer()
         if let value = int64 {
             try single.encode(value)

@@ -99,6 +99,34 @@ private struct Lenient: Codable, Sendable {
     }
 }
 
+/// A field of its own, and all that is beside it as it is.
+private struct Whole: Codable, Sendable {
+    var title: String
+    var all: JSONValue
+
+    enum CodingKeys: String, CodingKey { case title }
+
+    init(from decoder: any Decoder) throws {
+        title = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .title)
+        all = try JSONValue(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try all.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(title, forKey: .title)
+    }
+}
+
+/// A number in a type of its own.
+private struct Amount: Codable, Sendable {
+    var number: JSONNumber
+
+    init(from decoder: any Decoder) throws { number = try JSONNumber(from: decoder) }
+
+    func encode(to encoder: any Encoder) throws { try number.encode(to: encoder) }
+}
+
 @Suite struct `writing values` {
     @Test func `is compact, with members by name and nothing escaped that need not be`() throws {
         #expect(try encodeValue("a/é\u{1}\"") == #""a/é\u0001\"""#)
@@ -241,6 +269,18 @@ private struct Lenient: Codable, Sendable {
         #expect(
             String(decoding: try encoder.encode(Key(name: key)), as: UTF8.self)
                 == #"{"\#(field)":1}"#)
+    }
+
+    @Test func `keeps JSON values as they are, also where a type hands on its coder`() throws {
+        let model = holders(.iso8601, .snakeCase)
+        let json = #"{"isoCode":1.10,"title":"x","user_id":[{"aB":2}]}"#
+        var kept = try decodeValue(Whole.self, json, in: model)
+        kept.title = "y"
+        #expect(
+            try encodeValue(kept, in: model)
+                == #"{"isoCode":1.10,"title":"y","user_id":[{"aB":2}]}"#)
+        let digits = "1234567890123456789.012345678901234567"
+        #expect(try encodeValue(decodeValue(Amount.self, digits)) == digits)
     }
 
     @Test func `lets JSON values pass through Foundation's coders`() throws {
