@@ -58,9 +58,9 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 ///
 /// **Names.** A property is stored under its coding key, in the ``KeyStyle`` of the collection:
 /// with `snakeCase`, `startedAt` is the server's `started_at`. `CodingKeys` give other names. Keys
-/// of dictionaries are data and stay as they are. Coding keys of any text are read by the names
-/// that the server has, and written in the style. The property `id` is the collection's id field,
-/// whatever its name.
+/// of dictionaries are data and stay as they are. A type whose coding keys are of any text is given
+/// the server's names, and a change keeps them; what is new is named in the style. The property
+/// `id` is the collection's id field, whatever its name.
 ///
 /// **The id** is the first one that the entity got, and stays when the server assigns another. It
 /// is read from the entity's key, not from the document, and must be of the type `ID<Self>`. IDs of

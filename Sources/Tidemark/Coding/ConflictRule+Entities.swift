@@ -78,10 +78,11 @@ extension EntityConflict {
         guard let before = theirs ?? mine, let bytes = documents.server ?? documents.local else {
             return try EntityCoding.document(entity, in: collection)
         }
-        let difference = try EntityDifference(
-            from: try EntityCoding.encode(before, in: collection),
-            to: try EntityCoding.encode(entity, in: collection), in: collection)
         let document = try JSONDocument(parsing: bytes)
+        let old = try EntityCoding.encode(before, in: collection)
+        let new = try EntityCoding.encode(entity, in: collection)
+        try EncodedNode.keepNames(of: document, in: [old, new])
+        let difference = try EntityDifference(from: old, to: new, in: collection)
         let patch = try difference.patch(of: document, documents.key)
         return patch.applied(to: document, collection.keyed)
     }

@@ -10,8 +10,17 @@ final class EncodedNode {
         /// The text of a complete value.
         case text([UInt8])
         /// Members in the order of encoding; for members of the same name, the last one counts.
-        case object([(name: String, value: EncodedNode)])
+        case object([Member])
         case array([EncodedNode])
+    }
+
+    /// A member of an object.
+    struct Member {
+        /// Its name by the key style.
+        var name: String
+        var value: EncodedNode
+        /// The text of its key, where that is another and could be a name as well.
+        var keyText: String?
     }
 
     /// Nil until something is encoded; nil counts as an empty object.
@@ -51,27 +60,29 @@ final class EncodedNode {
     func restore(_ earlier: Content?) { content = earlier }
 
     /// Adds an empty member.
-    func member(_ name: String) -> EncodedNode {
+    func member(_ name: String, keyText: String? = nil) -> EncodedNode {
         let value = EncodedNode()
-        add(value, as: name)
+        add(value, as: name, keyText: keyText)
         return value
     }
 
     /// Adds a member, if this is an object.
-    func add(_ value: EncodedNode, as name: String) {
+    func add(_ value: EncodedNode, as name: String, keyText: String? = nil) {
         guard case .object(var members) = content else { return }
         content = nil
-        members.append((name, value))
+        members.append(Member(name: name, value: value, keyText: keyText))
         content = .object(members)
     }
 
     /// The object or array to fill under a name: the one that is there, or else an empty member.
-    func container(_ name: String, isObject: Bool) -> EncodedNode {
-        guard case .object(let members) = content,
-            let last = members.last(where: { $0.name.utf8.elementsEqual(name.utf8) })?.value
-        else { return member(name) }
-        if isObject, case .object = last.content { return last }
-        return !isObject && last.isArray ? last : member(name)
+    func container(_ name: String, keyText: String?, isObject: Bool) -> EncodedNode {
+        if case .object(let members) = content {
+            let last = members.last { member in
+                member.name.utf8.elementsEqual(name.utf8) && member.keyText == keyText
+            }
+            if let value = last?.value, isObject ? value.isObject : value.isArray { return value }
+        }
+        return member(name, keyText: keyText)
     }
 
     /// Adds an element, if this is an array.
@@ -99,6 +110,9 @@ final class EncodedNode {
         content = .array(sorted.flatMap(\.nodes))
     }
 
+    /// Whether it is an object.
+    private var isObject: Bool { if case .object = content { true } else { false } }
+
     /// Whether it is an array.
     var isArray: Bool { if case .array = content { true } else { false } }
 
@@ -116,7 +130,7 @@ final class EncodedNode {
     }
 
     /// The members, sorted by the bytes of their names; nil when this is no object.
-    var members: [(name: String, value: EncodedNode)]? {
+    var members: [Member]? {
         guard let content else { return [] }
         guard case .object(let members) = content else { return nil }
         var sorted = members.enumerated().sorted { left, right in
@@ -160,5 +174,52 @@ final class EncodedNode {
         var output: [UInt8] = []
         append(to: &output)
         return output
+    }
+}
+
+// MARK: - Names of the document
+
+extension EncodedNode {
+    /// Gives members whose keys could be names as they are the names that a document has: what it
+    /// calls `isoCode` is no other member, `iso_code`, after an edit.
+    ///
+    /// - Parameter nodes: encodings of the document's entity.
+    static func keepNames(of document: JSONDocument, in nodes: [EncodedNode]) throws {
+        guard nodes.contains(where: { $0.hasKeyTexts }) else { return }
+        keepNames(of: [try JSONValue(parsing: document.bytes)], in: nodes)
+    }
+
+    /// The same for the values of one place: an element of a list may be any of the document's.
+    private static func keepNames(of values: [JSONValue], in nodes: [EncodedNode]) {
+        guard !values.isEmpty, nodes.contains(where: { $0.hasKeyTexts }) else { return }
+        var there: [ExactString: [JSONValue]] = [:]
+        for case .object(let members) in values {
+            for (name, value) in members { there[ExactString(name), default: []].append(value) }
+        }
+        var inside: [ExactString: [EncodedNode]] = [:]
+        for node in nodes {
+            guard case .object(var members) = node.content else { continue }
+            for index in members.indices {
+                if let text = members[index].keyText, there[ExactString(text)] != nil {
+                    members[index].name = text
+                }
+                inside[ExactString(members[index].name), default: []].append(members[index].value)
+            }
+            node.content = .object(members)
+        }
+        // Each by itself, so that their order means nothing.
+        for (name, nodes) in inside { keepNames(of: there[name] ?? [], in: nodes) }
+        keepNames(of: values.flatMap { $0.array ?? [] }, in: nodes.flatMap { $0.elements })
+    }
+
+    private var hasKeyTexts: Bool {
+        guard case .object(let members) = content else {
+            return elements.contains { $0.hasKeyTexts }
+        }
+        return members.contains { $0.keyText != nil || $0.value.hasKeyTexts }
+    }
+
+    private var elements: [EncodedNode] {
+        if case .array(let elements) = content { elements } else { [] }
     }
 }

@@ -97,7 +97,8 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode<T: Encodable & JSONWritable>(_ value: T, forKey key: Key) throws {
         let node = EncodedNode()
         try encoder.inner(node, key).encode(value)
-        encoder.node.add(node, as: name(key))
+        let name = name(key)
+        encoder.node.add(node, as: name, keyText: text(key, name))
     }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -107,7 +108,7 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         // What throws leaves nothing, as the type may go on without it.
         let node = EncodedNode()
         try encoder.inner(node, key).encode(value)
-        encoder.node.add(node, as: name)
+        encoder.node.add(node, as: name, keyText: isOwnID ? nil : text(key, name))
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -120,7 +121,9 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     /// What is opened for the same key again goes on where it was.
     private func nested(_ key: Key, isObject: Bool) -> EntityEncoder {
-        encoder.inner(encoder.node.container(name(key), isObject: isObject), key)
+        let name = name(key)
+        let node = encoder.node.container(name, keyText: text(key, name), isObject: isObject)
+        return encoder.inner(node, key)
     }
 
     func superEncoder() -> any Encoder {
@@ -134,8 +137,15 @@ private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return encoder.isData ? name : encoder.collection.keys.fieldName(name)
     }
 
+    /// The text of a key that could be a name as it is, as the type takes any, and is another one.
+    private func text(_ key: Key, _ name: String) -> String? {
+        let text = key.stringValue
+        return name != text && Key(stringValue: name)?.stringValue == name ? text : nil
+    }
+
     private func value(_ key: Key) -> EntityEncoder {
-        encoder.inner(encoder.node.member(name(key)), key)
+        let name = name(key)
+        return encoder.inner(encoder.node.member(name, keyText: text(key, name)), key)
     }
 }
 

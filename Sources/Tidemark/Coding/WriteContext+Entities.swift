@@ -77,10 +77,13 @@ extension WriteContext {
         guard let document = try draft.fold.entity(key).document(in: collection) else {
             throw notFound(key)
         }
+        let stored = try JSONDocument(parsing: document)
+        let after = try EntityCoding.encode(after, in: collection)
+        try EncodedNode.keepNames(of: stored, in: [before, after])
         let difference = try EntityDifference(
-            from: before, to: try EntityCoding.encode(after, in: collection), in: collection,
+            from: before, to: after, in: collection,
             references: draft.fold.localNames(collection))
-        let patch = try difference.patch(of: try JSONDocument(parsing: document), key)
+        let patch = try difference.patch(of: stored, key)
         try log(patch, of: key, in: collection)
     }
 

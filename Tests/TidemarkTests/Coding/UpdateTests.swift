@@ -32,6 +32,22 @@ private struct Line: Codable, Equatable {
     var qty: Int
 }
 
+/// Members of any name.
+private struct Codes: Codable, Sendable {
+    var values: [String: Int]
+
+    init(from decoder: any Decoder) throws { values = try [String: Int](from: decoder) }
+
+    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+}
+
+private struct Coded: Entity {
+    static let collection: CollectionName = "things"
+    let id: Tidemark.ID<Coded>
+    var codes: Codes
+    var list: [Codes]?
+}
+
 private let model = SyncModel(
     name: "things",
     collections: [
@@ -99,6 +115,26 @@ private func messageOfOtherID(_ replica: Replica) -> String {
             #expect(try replica.position == position)
             try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "b" } }
             #expect(try lastPayload(replica) == #"{"set":{"title":"b"},"unset":[]}"#)
+        }
+    }
+
+    @Test func `keeps the names of members whose keys are of any text`() throws {
+        let json =
+            #"{"codes":{"isoCode":1,"iso_code":2,"user_id":3,"URL":9},"#
+            + #""list":[{"aB":1},{"aB":2}]}"#
+        try withThing(json) { replica in
+            try replica.write { tx in
+                try tx.update(Coded.self, "t") { coded in
+                    coded.codes.values["isoCode"] = 4
+                    coded.codes.values["newOne"] = 6
+                    coded.codes.values["URL"] = nil
+                    coded.list?[1].values["aB"] = 5
+                }
+            }
+            #expect(
+                try replica.text(key)
+                    == #"{"codes":{"isoCode":4,"iso_code":2,"user_id":3,"new_one":6},"#
+                    + #""list":[{"aB":1},{"aB":5}]}"#)
         }
     }
 
