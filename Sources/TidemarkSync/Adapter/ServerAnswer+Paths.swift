@@ -44,7 +44,9 @@ enum PlacedRecord: Sendable {
     case own(ServerRecord)
     /// It is not there, though another one may be.
     case gone
-    /// It is not there, as its move was carried out, of which there was no answer.
+    /// It is not there, and a move of which there was no answer leads to this path.
+    case left(for: String)
+    /// It is where a move of which there was no answer leads.
     case moved(EntityRow.Attempt)
     /// Another one is there, where this one was to be made.
     case taken
@@ -60,16 +62,46 @@ extension ViewReader {
         return last.kind != .delete
     }
 
-    /// What a server says of an entity that was asked for by its path.
+    /// Whether the next walk of a tree tells what became of a write that got no answer, as the
+    /// server told an id of the entity, or something in which it lies was to be moved.
+    ///
+    /// - Parameter hasWalked: whether this run made one: then it is known where that is.
+    func isFoundByWalk(
+        _ key: EntityKey, _ collection: CollectionModel, hasWalked: Bool
+    ) throws -> Bool {
+        guard let row = try entity(key), row.attempt != nil else { return false }
+        if row.baseState == .live, let known = try row.baseValue(in: collection).document,
+            collection.tree?.serverID(in: known) != nil
+        {
+            return true
+        }
+        return try !hasWalked && isCarriedAlong(key, in: collection)
+    }
+
+    /// What a server says of an entity that was asked for by its path, or by the one to which it
+    /// was to be moved.
     ///
     /// - Parameter record: what is there; nil for nothing.
     func placed(
-        _ record: ServerRecord?, of key: EntityKey, _ collection: CollectionModel
+        _ record: ServerRecord?, of key: EntityKey, by call: ServerCall,
+        _ collection: CollectionModel
     ) throws -> PlacedRecord {
         let row = try entity(key) ?? EntityRow()
         let isMade = row.baseState == .live
         // Its id is no path, so nothing was asked about it.
         if !isMade, row.isEmpty { return .gone }
+        let target = try row.attempt.flatMap { attempt in
+            try movedPath(of: key, in: collection, through: attempt.covers)
+        }
+        if let attempt = row.attempt, let target, case .read(_, let path) = call,
+            ExactString(path) == ExactString(target)
+        {
+            guard let tree = collection.tree, let bytes = record?.document,
+                let known = try row.baseValue(in: collection).document
+            else { return .gone }
+            let document = try JSONDocument(parsing: bytes)
+            return tree.isOther(document, than: known) ? .gone : .moved(attempt)
+        }
         if let record, let tree = collection.tree, let bytes = record.document {
             let document = try JSONDocument(parsing: bytes)
             // What is there under the name of a copy is not known to be one, nor to be whole.
@@ -86,8 +118,7 @@ extension ViewReader {
             }
             if !isMade { return .taken }
         }
-        guard let attempt = row.attempt, try isOnItsWay(key, in: collection) else { return .gone }
-        return .moved(attempt)
+        return target.map { PlacedRecord.left(for: $0) } ?? .gone
     }
 }
 

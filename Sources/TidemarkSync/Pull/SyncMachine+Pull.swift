@@ -328,6 +328,8 @@ extension SyncMachine {
         // What changed since in the folders that an earlier run listed comes at once.
         if list.isContinued, continued.insert(list.target).inserted {
             unpulled = [list.target] + unpulled
+        } else if list.walk != nil {
+            readAfterWalk(list.collection.name)
         }
         withhold(withheld)
         return decide()

@@ -256,9 +256,10 @@ extension SyncRecorder {
                 mutation: item.covers.last, call: call, revision: revision, json: payload))
     }
 
-    /// Logs that a move without an answer was carried out: what it moved is not where it was.
+    /// Logs that a move without an answer was carried out: what it moved is not where it was, and
+    /// something of its kind is where it leads.
     ///
-    /// Whether it is where it was moved to the next list says.
+    /// Whether that is the same the next list says.
     mutating func moved(
         _ key: EntityKey, _ attempt: EntityRow.Attempt, _ exchange: ReadExchange, _ draft: Draft
     ) throws {

@@ -5,6 +5,14 @@
 //                                is read
 //   a read                       there is none, and it may be out of reach: it is fetched
 //   a fetch                      left out there, it is out of reach
+//
+// Of a tree by paths a read says what is at a path. Where that is not the entity, and a write of it
+// got no answer:
+//
+//   the server told its id       the next walk finds it, or it is gone
+//   it was to be moved           what is at the other path tells whether it was
+//   it lies in what was to be    the next walk tells where that is
+//   the walk told nothing        the write is sent again
 
 import TidemarkEvents
 import TidemarkViews
@@ -23,6 +31,14 @@ enum ToldEntity {
 struct ToldPart: Sendable {
     var list: ListParameters
     var document: [UInt8]
+}
+
+/// What a read of an entity of a tree by its path comes to.
+enum PlacedAnswer {
+    /// How the entity stands; nil where it is gone.
+    case told(ServerRecord?)
+    /// What follows is logged, or another answer tells.
+    case over(PageResult)
 }
 
 extension SyncDriver {
@@ -105,6 +121,68 @@ extension SyncDriver {
         result.isCut = isCut
         result.page.other = call
         return answered(result, exchange.answer, &run)
+    }
+}
+
+extension SyncDriver {
+    /// What an entity of a tree comes to that was asked for by its path, or by the one to which it
+    /// was to be moved.
+    ///
+    /// - Parameters:
+    ///   - record: what is there; nil for nothing.
+    ///   - exchange: the call where nothing follows from it yet.
+    ///   - own: the same where it settles the write that got no answer.
+    func placed(
+        _ record: ServerRecord?, of step: SyncStep, _ collection: CollectionModel,
+        _ exchange: ReadExchange, _ own: ReadExchange, _ machine: SyncMachine,
+        _ recorder: inout SyncRecorder
+    ) async throws -> PlacedAnswer {
+        guard case .readBack(let key, let call, let attempt) = step else { return .told(record) }
+        let placed = try host.read(journal) { views in
+            try views.placed(record, of: key, by: call, collection)
+        }
+        var result = PageResult()
+        switch placed {
+        case .own(let record):
+            result.proof = try host.read(journal) { [adapter] views in
+                guard let attempt else {
+                    return try views.proof(of: record, key, collection, adapter)
+                }
+                return try views.proof(of: record, key, attempt, collection, adapter)
+            }
+            guard result.proof != nil else { return .told(record) }
+            recorder.note(exchange)
+            return .over(result)
+        case .taken:
+            try await log(&recorder) { try $0.taken(key, own, $1) }
+            return .over(result)
+        case .moved(let attempt):
+            try await log(&recorder) { try $0.moved(key, attempt, own, $1) }
+            return .over(result)
+        case .gone, .left: break
+        }
+        let hasWalked = machine.hasWalked(collection.name)
+        let isForWalk = try host.read(journal) { views in
+            try views.isFoundByWalk(key, collection, hasWalked: hasWalked)
+        }
+        // A walk that is being made does not ask about what it does not name.
+        let isOpen = machine.list == nil
+        if case .left(let target) = placed, !(isOpen && isForWalk) {
+            recorder.note(exchange)
+            result.other = .read(collection, id: target)
+            return .over(result)
+        }
+        let isEdited = try host.read(journal) { try $0.isEditedThere(key) }
+        guard isOpen, isForWalk || isEdited else { return .told(nil) }
+        if attempt != nil, hasWalked {
+            // The walk told nothing of it: the write is sent again, and answered for itself.
+            try await log(&recorder) { try $0.answered(own, $1) }
+            return .over(result)
+        }
+        // It may have been moved: the next walk tells, and what is pending waits.
+        recorder.note(exchange)
+        result.isPutOff = true
+        return .over(result)
     }
 }
 

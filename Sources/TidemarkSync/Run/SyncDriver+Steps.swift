@@ -329,42 +329,11 @@ extension SyncDriver {
             var found: [ServerRecord] = []
             if case .record(let record) = answer { found = [record] }
             if let collection = model[key.collection], collection.isByPath {
-                let placed = try host.read(journal) { [found] in
-                    try $0.placed(found.first, of: key, collection)
-                }
+                let placed = try await placed(
+                    found.first, of: step, collection, exchange, own, run.machine, &recorder)
                 switch placed {
-                case .own(let record):
-                    let proof = try host.read(journal) { [adapter] views in
-                        guard let attempt else {
-                            return try views.proof(of: record, key, collection, adapter)
-                        }
-                        return try views.proof(of: record, key, attempt, collection, adapter)
-                    }
-                    if let proof {
-                        recorder.note(exchange)
-                        var result = PageResult()
-                        result.proof = proof
-                        return result
-                    }
-                    found = [record]
-                case .gone:
-                    let isPutOff =
-                        try run.machine.list == nil
-                        && host.read(journal) { try $0.isEditedThere(key) }
-                    if isPutOff {
-                        // It may have been moved: the next walk tells, and what is pending waits.
-                        recorder.note(exchange)
-                        var result = PageResult()
-                        result.isPutOff = true
-                        return result
-                    }
-                    found = []
-                case .taken:
-                    try await log(&recorder) { [own] in try $0.taken(key, own, $1) }
-                    return PageResult()
-                case .moved(let attempt):
-                    try await log(&recorder) { [own] in try $0.moved(key, attempt, own, $1) }
-                    return PageResult()
+                case .over(let result): return result
+                case .told(let record): found = record.map { [$0] } ?? []
                 }
             }
             let collection = model[key.collection]

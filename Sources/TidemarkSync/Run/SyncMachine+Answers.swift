@@ -116,7 +116,8 @@ extension SyncMachine {
             if let call = result.page.other {
                 askedAnew.append(.readBack(key, call, attempt: attempt))
             }
-        case (.readBack(let key, _, _), _) where result.page.isPutOff: failedNow.insert(key)
+        case (.readBack(let key, _, let attempt), _) where result.page.isPutOff:
+            putOff(key, attempt)
         case (.readBack, _), (.compare, _):
             outcome.counts.readBack += 1
             // The answer may have released pending writes.

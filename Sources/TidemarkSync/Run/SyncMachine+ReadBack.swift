@@ -88,6 +88,35 @@ extension SyncMachine {
         }
     }
 
+    /// Leaves an entity that is not at its path to the walk of its tree, which is made in this run
+    /// also where it is not due.
+    mutating func putOff(_ key: EntityKey, _ attempt: EntityRow.Attempt?) {
+        failedNow.insert(key)
+        guard attempt != nil, !hasWalked(key.collection) else { return }
+        putOff.append(key)
+        if case .readingBack = state, outcome.notDue.remove(key.collection) != nil {
+            let targets = Self.targets(of: scope, in: model).filter {
+                $0.collection == key.collection
+            }
+            pulls += targets
+            unpulled += targets
+        }
+    }
+
+    /// Whether a tree was walked in this run.
+    func hasWalked(_ collection: CollectionName) -> Bool { walked.contains(collection) }
+
+    /// Has the entities read that were left to the walk of a tree, if it did not settle their
+    /// writes.
+    mutating func readAfterWalk(_ collection: CollectionName) {
+        walked.insert(collection)
+        let keys = putOff.filter { $0.collection == collection }
+        putOff.removeAll { $0.collection == collection }
+        failedNow.subtract(keys)
+        readAlone.formUnion(keys)
+        putBack(keys)
+    }
+
     /// Reads an entity back, if the server can be asked about it.
     mutating func readBack(_ key: EntityKey, _ facts: EntityFacts) -> SyncAction? {
         var attempt: EntityRow.Attempt?

@@ -130,6 +130,11 @@ package struct SyncMachine: Sendable {
     var listedWhole: Set<CollectionName> = []
     /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
+    /// Entities of trees whose write got no answer: they are read once more after the walk of this
+    /// run, which tells where they are.
+    var putOff: [EntityKey] = []
+    /// The trees that were walked in this run, from their roots.
+    var walked: Set<CollectionName> = []
     /// Entities that are read back by another call, as the answer to the first one told nothing.
     var askedAnew: [SyncStep] = []
     /// How many seconds it is waited before the next step is carried out.

@@ -49,8 +49,35 @@ extension RowReading {
         }
     }
 
+    /// Whether a write without an answer gives something in which an entity lies another path.
+    package func isCarriedAlong(
+        _ key: EntityKey, in collection: CollectionModel
+    ) throws -> Bool {
+        guard try hasLedgerRow(Ledger.attempts), var reader = TreeReader(collection) else {
+            return false
+        }
+        return try reader.above(key.id, self).dropFirst().contains { id in
+            try isOnItsWay(EntityKey(collection.name, id), in: collection)
+        }
+    }
+
+    /// The path to which the mutations up to one move an entity on the server; nil where they don't
+    /// move it, or the server does not have it, or what it would lie in.
+    package func movedPath(
+        of key: EntityKey, in collection: CollectionModel, through last: Position
+    ) throws -> String? {
+        guard collection.isByPath, var reader = TreeReader(collection),
+            try reader.base(of: key.id, self) != nil,
+            let spot = try reader.newSpot(of: key.id, through: last, self)
+        else { return nil }
+        guard let parent = spot.parent else { return spot.name }
+        return try serverPath(of: EntityKey(collection.name, parent), in: collection).map {
+            "\($0)/\(spot.name)"
+        }
+    }
+
     /// Whether a write without an answer gives an entity another path.
-    package func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+    func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
         guard collection.isByPath, var reader = TreeReader(collection),
             let attempt = try entity(at: .entity(key)).attempt
         else { return false }
