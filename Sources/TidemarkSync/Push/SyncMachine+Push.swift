@@ -33,6 +33,8 @@ extension SyncMachine {
             defer { refusedInTrees = [] }
             return look(.foldersAround(refusedInTrees))
         }
+        if let action = nextIDs() { return action }
+        guard asked.isEmpty else { return nil }
         // What was promised may release more.
         guard ownTickets.isEmpty else { return look(.tickets) }
         state = .refilling
@@ -202,6 +204,8 @@ extension SyncMachine {
             if item.call.file != nil, case .stored(_, nil, _) = answer {
                 // By which version the server has it from now on.
                 asked.append(item.key)
+            } else if item.call.makesWithID {
+                made.append(item.key)
             }
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
             (_, .records), (_, .batch), (_, .waiting), (_, .reserved):

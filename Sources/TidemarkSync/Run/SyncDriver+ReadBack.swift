@@ -161,6 +161,11 @@ extension SyncDriver {
             return .over(result)
         case .gone, .left: break
         }
+        if machine.asksForID(of: key) {
+            // It was there just now: the next list tells.
+            recorder.note(exchange)
+            return .over(result)
+        }
         let hasWalked = machine.hasWalked(collection.name)
         let isForWalk = try host.read(journal) { views in
             try views.isFoundByWalk(key, collection, hasWalked: hasWalked)

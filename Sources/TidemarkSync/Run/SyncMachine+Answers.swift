@@ -118,6 +118,8 @@ extension SyncMachine {
             }
         case (.readBack(let key, _, let attempt), _) where result.page.isPutOff:
             putOff(key, attempt)
+        case (.readBack(let key, _, _), let answer) where askedForIDs.contains(key):
+            tookID(of: key, answer)
         case (.readBack, _), (.compare, _):
             outcome.counts.readBack += 1
             // The answer may have released pending writes.

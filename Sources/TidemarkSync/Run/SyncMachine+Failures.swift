@@ -168,6 +168,8 @@ extension SyncMachine {
             // Of a list by folders one failure counts, however many of them fail.
             return list.map { $0.walk != nil && $0.failure != nil } == true ? nil : .list
         case .feed: return .list
+        // The next list brings it.
+        case .readBack(let key, _, _) where askedForIDs.contains(key): return nil
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .compare: return .entity
@@ -260,7 +262,9 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
-        case .readBack(let key, _, _): failedNow.insert(key)
+        case .readBack(let key, _, _):
+            failedNow.insert(key)
+            askedForIDs.remove(key)
         case .compare(let proof): failedNow.insert(proof.key)
         case .readBackAll(_, let items): unreadTogether += items
         case .push(let items): for item in items { failedNow.insert(item.key) }

@@ -22,6 +22,7 @@ extension SyncMachine {
             }
         }
         while let key = asked.popLast() {
+            if withoutIDs.contains(key.collection), askedForIDs.remove(key) != nil { continue }
             guard unsettled.contains(key) else { return look(.entity(key)) }
             if isStuck(key, .read) {
                 unsettled.remove(key)

@@ -196,6 +196,12 @@ package struct SyncMachine: Sendable {
     /// What the server refused in trees, or had not to delete, of which the folders around it are
     /// still to be listed.
     var refusedInTrees: [EntityKey] = []
+    /// What was made in trees and whose id of the server's is to be asked for, once all is sent.
+    var made: [EntityKey] = []
+    /// The entities that are read for that.
+    var askedForIDs: Set<EntityKey> = []
+    /// The trees of which the server told no ids then.
+    var withoutIDs: Set<CollectionName> = []
     /// Whether the server had not at its path what was to be deleted.
     var missesDeleted = false
     /// The folders that were listed for that.

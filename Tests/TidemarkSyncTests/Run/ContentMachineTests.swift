@@ -1,4 +1,5 @@
-// ContentMachineTests.swift — what a run asks before and after it sends the content of a file.
+// ContentMachineTests.swift — what a run asks before and after it sends the content of a file, and
+// after it made something.
 
 import Testing
 import TidemarkEvents
@@ -52,5 +53,64 @@ import TidemarkRules
         script.replies["push files/1"] = [.answer(.stored(id: "1", Revision("\"b\"")))]
 
         #expect(script.run() == ["after 2 s read files/1", "push files/1", "end"])
+    }
+}
+
+@Suite struct `a run that makes what a server gives an id` {
+    private static let files = CollectionModel(
+        "files", references: [Reference("parent", to: "files")],
+        tree: .init(
+            parent: "parent", name: "name", kind: "kind", isByPath: true, serverID: "fileId"))
+
+    /// A run with so many new folders.
+    private func script(_ count: Int) -> MachineScript {
+        var script = MachineScript([Self.files], scope: .push)
+        let body = Array(#"{"kind":"folder"}"#.utf8)
+        script.pending = (1...count).map { number in
+            PendingWrite(
+                EntityKey("files", "\(number)"), covers: [Position(5)],
+                write: .create(body: body))
+        }
+        return script
+    }
+
+    private func entity(_ document: String) -> MachineScript.Reply {
+        .answer(.record(ServerRecord(id: "1", revision: nil, document: Array(document.utf8))))
+    }
+
+    @Test func `reads it for that once all is sent, and counts no answer that was lost`() {
+        var script = script(2)
+        script.replies["read files/1"] = [entity(#"{"kind":"folder","fileId":"7"}"#)]
+
+        #expect(
+            script.run() == [
+                "push files/1", "push files/2", "read files/1", "read files/2", "end",
+            ])
+        #expect(script.machine.outcome.counts.readBack == 0)
+    }
+
+    @Test func `reads nothing else where the first answer tells none`() {
+        var script = script(3)
+        script.replies["read files/1"] = [entity(#"{"kind":"folder"}"#)]
+
+        #expect(
+            script.run() == [
+                "push files/1", "push files/2", "push files/3", "read files/1", "end",
+            ])
+    }
+
+    @Test func `leaves it to the next list where it can't be read`() {
+        var script = script(1)
+        let failure = SyncFailure.server(status: 500, retryAfterSeconds: nil)
+        script.replies["read files/1"] = [.answer(.failure(failure))]
+
+        #expect(script.run() == ["push files/1", "read files/1", "end"])
+        #expect(script.machine.outcome.failure == nil)
+    }
+
+    @Test func `reads no more than a few by themselves`() {
+        var script = script(21)
+
+        #expect(script.run() == (1...21).map { "push files/\($0)" } + ["end"])
     }
 }
