@@ -1,7 +1,8 @@
 // TogglAdapter.swift — calls and answers of Toggl's API, version 9.
 //
 //   list     GET    /api/v9/me/TYPE                      since a time: ?since=SECONDS
-//                   the user is /me itself, workspace_features are /me/features
+//                   the user is /me itself, workspace_features are /me/features; projects with
+//                   ?include_archived=true, tasks with ?include_not_active=true
 //   several  GET    /api/v9/me?with_related_data=true    of what is about the user, ten days
 //   window   GET    /api/v9/me/time_entries              ?start_date=T&end_date=T
 //   read     GET    /api/v9/me/time_entries/ID, /workspaces/ID, /me, /me/preferences
@@ -60,9 +61,9 @@ public struct TogglAdapter: ServerAdapter {
         switch call {
         case .list(let collection, let after, nil):
             let type = try TogglType.known(collection)
-            // Without the archived ones it would not be known that one was archived, or is there.
-            let words =
-                (type == .projects ? [Self.withArchived] : []) + (try Self.words(since: after))
+            // Without those that are archived, or done, it would not be known that one is there, or
+            // became so.
+            let words = Self.words(toListAll: type) + (try Self.words(since: after))
             let query = words.isEmpty ? "" : "?" + words.joined(separator: "&")
             return ServerRequest(method: .get, path: type.listPath + query)
         case .listWindow(let collection, let from, let to, nil):
@@ -112,6 +113,15 @@ public struct TogglAdapter: ServerAdapter {
     // MARK: Reading
 
     private static let withArchived = "include_archived=true"
+
+    /// The words of a query for all of a list, of which some would be left out.
+    private static func words(toListAll type: TogglType) -> [String] {
+        switch type {
+        case .projects: [withArchived]
+        case .tasks: ["include_not_active=true"]
+        case .workspaces, .user, .features, .preferences, .tags, .clients, .timeEntries: []
+        }
+    }
 
     /// The words of a query for what changed since a time: in whole seconds since 1970, rounded
     /// down so that no change is missed.

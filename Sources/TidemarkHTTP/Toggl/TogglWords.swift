@@ -15,7 +15,7 @@ extension TogglAdapter {
         ],
         parameters: [
             "since": .seconds, "start_date": .version, "end_date": .version,
-            "include_archived": .flag, "with_related_data": .flag,
+            "include_archived": .flag, "include_not_active": .flag, "with_related_data": .flag,
         ],
         members: Dictionary(
             uniqueKeysWithValues: ["description", "id", "name", "permissions"].map {

@@ -12,7 +12,8 @@ import TidemarkSync
     @Test(arguments: [
         ("workspaces", "/me/workspaces"), ("user", "/me"), ("workspace_features", "/me/features"),
         ("preferences", "/me/preferences"), ("tags", "/me/tags"), ("clients", "/me/clients"),
-        ("projects", "/me/projects?include_archived=true"), ("tasks", "/me/tasks"),
+        ("projects", "/me/projects?include_archived=true"),
+        ("tasks", "/me/tasks?include_not_active=true"),
         ("time_entries", "/me/time_entries"),
     ])
     func `each collection is listed at an address of its own`(name: String, path: String) throws {

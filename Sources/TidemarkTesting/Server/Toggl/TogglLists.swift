@@ -11,20 +11,20 @@ extension TogglServerModel {
 
     /// The user's rows of a kind: those that there are, or those that changed since a time.
     ///
-    /// Only a list of changes has deleted rows. Archived projects and tasks are in it only when the
-    /// request wants them; tasks are that way round when it says so.
+    /// Only a list of changes has deleted rows. Archived projects, and tasks that are done, are in
+    /// it only when the request wants them.
     func list(_ kind: TogglKind, _ call: TogglCall) throws(TogglRejection) -> TransportResponse {
         let since = try since(call)
-        let hidesArchived =
+        let hidesInactive =
             switch kind {
             case .projects: call.query["include_archived"] != "true"
-            case .tasks: call.query["include_not_active"] == "false"
+            case .tasks: call.query["include_not_active"] != "true"
             default: false
             }
         let rows = listed(kind, call.now) { row in
             if let since { guard row.at >= since else { return false } }
             if row.isDeleted { return since != nil }
-            return row.isActive || !hidesArchived
+            return row.isActive || !hidesInactive
         }
         return TogglReply.json(200, kind == .tasks ? page(rows, call.query) : rows)
     }
