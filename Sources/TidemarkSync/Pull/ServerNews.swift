@@ -261,8 +261,8 @@ package struct ServerNews {
         {
             return true
         }
-        // Without a version only the document tells.
-        guard record.revision == nil, let document = record.document else { return false }
+        // A version may stay as it was, or be none: only the document tells.
+        guard let document = record.document else { return false }
         return try !isSame(row.base, document, in: key.collection)
     }
 

@@ -6,9 +6,9 @@ import Testing
 import TidemarkEvents
 import TidemarkLog
 import TidemarkRules
-import TidemarkSync
 import TidemarkViews
 
+@testable import TidemarkSync
 @testable import ViewsSupport
 
 @Suite struct `what of an answer is logged` {
@@ -143,6 +143,20 @@ import TidemarkViews
         let news = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7")])
         let reference = ServerReference(id: "1", revision: expected.revision.map { Revision($0) })
         #expect(try news.isWanted(reference, in: collection) == expected.isWanted)
+    }
+
+    @Test func `what is read back is new where its document differs, whatever its version says`()
+        throws
+    {
+        let news = try Self.news([Self.server("1", #"{"a":1,"b":2}"#, revision: "-")])
+        func isNew(_ text: String, revision: String? = "-") throws -> Bool {
+            try news.isNew(
+                Self.record("1", text, revision: revision), of: EntityKey("tasks", "1"),
+                in: Position(9))
+        }
+        #expect(try isNew(#"{ "b": 2, "a": 1 }"#) == false)
+        #expect(try isNew(#"{"a":2,"b":2}"#))
+        #expect(try isNew(#"{"a":1,"b":2}"#, revision: "8"))
     }
 
     // MARK: Pages

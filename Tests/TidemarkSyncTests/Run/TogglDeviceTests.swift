@@ -181,4 +181,26 @@ import TidemarkViews
 
         #expect(server.record("time_entries/1")?.contains(#""description":"a""#) == true)
     }
+
+    @Test func `does not send preferences twice whose answer was lost, and has what they are now`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        try device.patch("preferences/preferences", #"{"date_format":"DD.MM.YYYY"}"#)
+        server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .post, nth: 1)])
+        _ = try await device.engine.sync(scope: .push)
+        // They were taken, and then somebody else changed another one.
+        server.put(
+            "preferences/preferences",
+            #"{"date_format":"DD.MM.YYYY","timeofday_format":"h:mm A"}"#)
+        clock.advance(by: .seconds(900))
+
+        _ = try await device.engine.sync(.timer)
+
+        #expect(writes() == ["POST /api/v9/me/preferences"])
+        #expect(try device.mutations("preferences/preferences") == ["accepted"])
+        let document = try #require(try device.document("preferences/preferences"))
+        #expect(document.contains(#""timeofday_format":"h:mm A""#), "\(document)")
+        #expect(try device.replica.journal.verify(.deep).findings == [])
+    }
 }
