@@ -43,10 +43,11 @@ public struct TogglAdapter: ServerAdapter {
         self.createdWith = createdWith
     }
 
-    /// An update sends what changed, and several lists can be asked for together.
+    /// An update sends what changed, no write is conditional, and several lists can be asked for
+    /// together.
     public var traits: ServerTraits {
         ServerTraits(
-            sendsChanges: true,
+            hasVersions: false, sendsChanges: true,
             combined: Set(([.user] + TogglType.related).map { CollectionName($0.rawValue) }))
     }
 

@@ -122,7 +122,7 @@ extension TogglAdapter {
         where try TogglType.known(collection) == .preferences
             && (try? JSONDocument(parsing: body)) == nil:
             // A text says that they are stored; the next list says what they are.
-            return .stored(id: id, Revision(TogglRevision.unknownTime))
+            return .stored(id: id, nil)
         case .read(let collection, let id), .update(let collection, let id, _, _, _):
             let record = try record(collection, body)
             guard ExactString(record.id) == ExactString(id) else {

@@ -84,8 +84,10 @@ enum TogglRevision {
     /// The text for a time that the document lacks.
     static let unknownTime = "-"
 
-    /// The version of a document.
-    static func of(_ document: JSONDocument, _ type: TogglType) -> Revision {
+    /// The version of a document; nil of preferences, which tell nothing that would change with
+    /// them.
+    static func of(_ document: JSONDocument, _ type: TogglType) -> Revision? {
+        guard type != .preferences else { return nil }
         let time = document.value(type.changeField(of: document))?.stringValue ?? unknownTime
         let workspace = document.value(type.workspaceField)?.idText
         return Revision(time + (workspace.map { "\(separator)\($0)" } ?? ""))

@@ -203,4 +203,23 @@ import TidemarkViews
         #expect(document.contains(#""timeofday_format":"h:mm A""#), "\(document)")
         #expect(try device.replica.journal.verify(.deep).findings == [])
     }
+
+    @Test func `does not send preferences twice either after others that were taken`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        try device.patch("preferences/preferences", #"{"date_format":"DD.MM.YYYY"}"#)
+        _ = try await device.engine.sync(scope: .push)
+        try device.patch("preferences/preferences", #"{"timeofday_format":"h:mm A"}"#)
+        server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .post, nth: 1)])
+        _ = try await device.engine.sync(scope: .push)
+        clock.advance(by: .seconds(900))
+
+        _ = try await device.engine.sync(.timer)
+
+        let change = "POST /api/v9/me/preferences"
+        #expect(writes() == [change, change])
+        #expect(try device.mutations("preferences/preferences") == ["accepted", "accepted"])
+        #expect(try device.replica.journal.verify(.deep).findings == [])
+    }
 }
