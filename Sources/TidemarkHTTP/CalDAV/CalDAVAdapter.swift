@@ -2,6 +2,7 @@
 //
 //   list    REPORT HOME/COLLECTION/   sync-collection: the token, names and ETags; Depth: 0
 //                                     next page (507 of the collection) and cursor: the new token
+//                                     a limit: where there is a token
 //   fetch   REPORT HOME/COLLECTION/   calendar-multiget or addressbook-multiget; of one item: GET
 //   read    GET    HOME/COLLECTION/NAME
 //   create  PUT    HOME/COLLECTION/NAME   If-None-Match: *
@@ -63,7 +64,9 @@ public struct CalDAVAdapter: ServerAdapter {
         switch call {
         case .list(let collection, let after, let page):
             let token = page ?? after?.description ?? ""
-            return report(collection, changes(since: token, limit: collection.pageSize), depth: "0")
+            // Some servers refuse a limit where everything is listed (RFC 6578, 3.7), as Nextcloud.
+            let limit = token.isEmpty ? nil : collection.pageSize
+            return report(collection, changes(since: token, limit: limit), depth: "0")
         case .fetch(let collection, let ids) where ids.count > 1:
             let paths = try ids.map { (id) throws(SyncFailure) in
                 prefix + (try path(collection, id))

@@ -11,9 +11,8 @@ extension CalDAVAdapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
-            if let failure = Self.failure(response, call) ?? Self.stranger(call, status, body) {
-                return .failure(failure)
-            }
+            let failure = Self.failure(response, call, body) ?? Self.stranger(call, status, body)
+            if let failure { return .failure(failure) }
             switch call {
             case .list(let collection, let after, let page):
                 let isFirst = (after?.description ?? "").isEmpty && (page ?? "").isEmpty
@@ -41,17 +40,30 @@ extension CalDAVAdapter {
     }
 
     /// Failures that any call can have and that are not about one item.
-    private static func failure(_ response: HTTPResponse, _ call: ServerCall) -> SyncFailure? {
+    private static func failure(
+        _ response: HTTPResponse, _ call: ServerCall, _ body: [UInt8]
+    ) -> SyncFailure? {
         let status = response.status.code
         return switch status {
         // A 403 is told apart by its body.
         case 403: nil
         // No room (RFC 4331) is a refusal of what is written.
         case 507 where call.isWriteOfOne: nil
+        case 507: uncut(call, body) ?? SyncFailure.ofCall(status, response.headerFields)
         // Trying again later does not help where the server lacks the report.
         case 501: .client(status: 501, "not implemented")
         default: .ofCall(status, response.headerFields)
         }
+    }
+
+    /// That the server can't cut a list off at the model's limit, or its own (RFC 6578, 3.7): it is
+    /// about this list alone, and stays so.
+    private static func uncut(_ call: ServerCall, _ body: [UInt8]) -> SyncFailure? {
+        guard case .list(let collection, _, _) = call else { return nil }
+        let error = DAVError(body)
+        guard error.conditions.contains("number-of-matches-within-limits") else { return nil }
+        let advice = collection.pageSize == nil ? "" : "; leave pageSize out of the model"
+        return .client(status: 507, error.words + advice)
     }
 
     /// A success that no CalDAV server sends, most likely the sign-in page of a network.

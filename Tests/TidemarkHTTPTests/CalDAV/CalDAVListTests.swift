@@ -45,6 +45,22 @@ import TidemarkSync
                 == .client(status: 409, "valid-sync-token"))
     }
 
+    @Test func `a list that the server can't cut off fails alone, and says what to do`() {
+        var tasks = caldav.tasks
+        tasks.pageSize = 30
+        let paged = ServerCall.list(tasks, after: Revision("t1"), page: nil)
+        let body = #"<d:error xmlns:d="DAV:"><d:number-of-matches-within-limits/></d:error>"#
+        let words = "number-of-matches-within-limits"
+
+        #expect(
+            caldav.failure(to: paged, 507, body)
+                == .client(status: 507, words + "; leave pageSize out of the model"))
+        #expect(caldav.failure(to: caldav.list, 507, body) == .client(status: 507, words))
+        #expect(
+            caldav.failure(to: caldav.list, 507, #"<d:error xmlns:d="DAV:"/>"#)
+                == .server(status: 507, retryAfterSeconds: nil))
+    }
+
     @Test func `a list that was cut off goes on at its token`() {
         let body = Radicale.list(
             "<D:status>HTTP/1.1 507 Insufficient Storage</D:status>", href: "/base/demo/tasks/")

@@ -38,15 +38,20 @@ import TidemarkSync
         #expect(text(next).contains("<D:sync-token>p&amp;2</D:sync-token>"))
     }
 
-    @Test func `a page size is asked for`() throws {
+    @Test func `a page size is asked for at a token, and not where everything is listed`() throws {
         var tasks = caldav.tasks
         tasks.pageSize = 30
 
-        let request = try caldav.request(.list(tasks, after: nil, page: nil))
+        let all = try caldav.request(.list(tasks, after: nil, page: nil))
+        let changes = try caldav.request(.list(tasks, after: Revision("t1"), page: nil))
+        let next = try caldav.request(.list(tasks, after: nil, page: "t2"))
 
-        #expect(
-            text(request).contains(
-                "</D:sync-level><D:limit><D:nresults>30</D:nresults></D:limit><D:prop>"))
+        #expect(text(all) == text(try caldav.request(caldav.list)))
+        for request in [changes, next] {
+            #expect(
+                text(request).contains(
+                    "</D:sync-level><D:limit><D:nresults>30</D:nresults></D:limit><D:prop>"))
+        }
     }
 
     @Test func `several items are fetched in one report, by full paths`() throws {

@@ -58,6 +58,59 @@ import TidemarkViews
     }
 }
 
+@Suite struct `calendars that the server can't list in pages` {
+    @Test func `don't keep what waits in another one`() async throws {
+        let server = UncutCalendars()
+        let names: [CollectionName] = ["home", "team", "work", "tasks"]
+        let device = try Device<UncutCalendars>(
+            of: server, over: server,
+            model: SyncModel(
+                name: "calendars", collections: names.map { CollectionModel($0, pageSize: 10) }),
+            dependencies: .seeded(1, clock: ManualClock()))
+        try await device.lendAndVerify { device in
+            try device.put(
+                "tasks/u1", #"{"id":"u1","data":"BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"}"#)
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.failure == nil && outcome.counts.pushed == 1, "\(outcome)")
+            #expect(outcome.paused.keys.map(\.rawValue).sorted() == ["home", "team", "work"])
+            #expect(server.written == ["/demo/tasks/u1.ics"])
+        }
+    }
+}
+
+/// Calendars of which all but one can't be listed, as the server can't cut the lists off.
+private final class UncutCalendars: DeviceServer, Transport {
+    typealias Wire = UncutCalendars
+
+    private let paths = Mutex<[String]>([])
+
+    var remote: Remote { .caldav(origin: "http://dav.test", home: "/demo/") }
+
+    /// The paths of what was written.
+    var written: [String] { paths.withLock(\.self) }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let path = request.path ?? ""
+        if request.method == .put {
+            paths.withLock { $0.append(path) }
+            var response = HTTPResponse(status: 201)
+            response.headerFields[.eTag] = "\"1\""
+            return TransportResponse(response: response, body: [])
+        }
+        let isListed = path == "/demo/tasks/"
+        let answer =
+            isListed
+            ? #"<multistatus xmlns="DAV:"><sync-token>t</sync-token></multistatus>"#
+            : #"<error xmlns="DAV:"><number-of-matches-within-limits/></error>"#
+        return TransportResponse(
+            response: HTTPResponse(status: isListed ? 207 : 507), body: Array(answer.utf8))
+    }
+}
+
 /// A calendar with fifteen items in two pages, of which eleven are gone once the pages were told.
 private final class ShrinkingCalendar: DeviceServer, Transport {
     typealias Wire = ShrinkingCalendar
