@@ -25,7 +25,7 @@ struct `the tool on a capsule` {
             let id = "t\(number % 7)"
             let json = Array(#"{"id":"\#(id)","title":"title \#(number)"}"#.utf8)
             let time = Timestamp(microseconds: Int64(number) * Self.day)
-            try replica.journal.write(at: time) { draft in
+            try await replica.journal.write(at: time) { draft in
                 let key = EntityKey("tasks", id)
                 try draft.append(Event(.serverUpserted, recordedAt: time, key: key, json: json))
             }
