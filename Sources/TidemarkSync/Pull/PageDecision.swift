@@ -81,10 +81,12 @@ package struct PageDecision {
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
         let progress =
             try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
-        // A folder in which nothing is new, missing or perhaps moved there is no event.
+        // A folder in which nothing is new, missing or perhaps moved there is no event, nor is one
+        // of several pages of changes: of them nothing is kept for a later run.
         let isOfMany =
             list.walk == nil
-            ? page.next != nil || list.number > 1 : progress?.references.isEmpty == false
+            ? list.isWhole && (page.next != nil || list.number > 1)
+            : progress?.references.isEmpty == false
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
             || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews

@@ -176,6 +176,20 @@ import TidemarkViews
         #expect(isNoted.isLogged)
     }
 
+    @Test func `pages of changes without news wait, however many there are`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#)])
+        let same = [Self.record("1", #"{"a":1}"#)]
+
+        let first = try Self.decision(Self.page(same, next: "/p2"), Self.list(), news)
+        let list = try #require(first.result.list)
+        let last = try Self.decision(Self.page(cursor: nil), list, news)
+
+        #expect(!first.isLogged && !first.result.isComplete)
+        #expect(!last.isLogged && last.result.isComplete)
+        let whole = try Self.decision(Self.page(same, next: "/p2"), Self.list(after: nil), news)
+        #expect(whole.isLogged)
+    }
+
     @Test func `a page is not the last one while something that it names is to be fetched`() throws
     {
         let news = try Self.news()
