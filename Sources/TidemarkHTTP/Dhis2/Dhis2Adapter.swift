@@ -187,7 +187,7 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     /// The parameter of a list that is of one tracked entity, deleted or not.
-    private static let narrowing = "id"
+    static let narrowing = "id"
 
     /// Lists of one tracked entity: in the program that all lists name, else in each of those that
     /// they name, whose attributes no other one shows, and then in all programs.

@@ -1,7 +1,9 @@
 // Dhis2Answers.swift — what the answers of DHIS2 mean.
 //
-// A page is the last one when it is not full. What it holds of other collections goes along with
-// its objects, as far as the fields of the request ask for it.
+// A page is the last one when it is not full. Of tracked entities 2.40 and 2.41 cut a page first
+// and then take out of it what the user may not see, and do not say whether more follows: there the
+// last page is an empty one. What a page holds of other collections goes along with its objects, as
+// far as the fields of the request ask for it.
 
 public import HTTPTypes
 import TidemarkEvents
@@ -43,7 +45,14 @@ extension Dhis2Adapter {
                 if let after, try isExpired(after, known(collection), at: date) {
                     return .cursorExpired
                 }
-                return .page(try self.page(collection, after, page, date, body))
+                var listed = try self.page(collection, after, page, date, body)
+                // One tracked entity stands on one page.
+                if case .listPart(_, let parameters, _, _) = call,
+                    parameters[Self.narrowing] != nil
+                {
+                    listed.next = nil
+                }
+                return .page(listed)
             case .read(let collection, let id):
                 let kind = try known(collection)
                 if kind == .dataValues {
@@ -249,7 +258,9 @@ extension Dhis2Adapter {
             }
         }
         let pager = JSON.value("pager", of: body)
-        if items.count >= pageSize(of: collection) || !items.isEmpty && Self.tellsOfMore(pager) {
+        let isFull = items.count >= pageSize(of: collection)
+        let isOpen = isFull || dialect.cutsFirst(kind) || pager?["isLastPage"] == .bool(false)
+        if Self.namesNext(pager) || !items.isEmpty && isOpen {
             result.next = String(try Self.number(page) + 1)
         }
         // Metadata tells by itself how many there are.
@@ -258,13 +269,12 @@ extension Dhis2Adapter {
         return result
     }
 
-    /// Whether the server says that more follows a page that is not full.
+    /// Whether the server names the page that follows, also one that is empty.
     ///
-    /// Older ones take out of a page what the user may not see after it was cut. That it is the
-    /// last one counts for nothing, as 2.41 says so of full pages; and of an empty page older ones
-    /// say that it is not the last.
-    private static func tellsOfMore(_ pager: JSONValue?) -> Bool {
-        pager?["isLastPage"] == .bool(false) || pager?["nextPage"]?.stringValue != nil
+    /// That a page is the last one counts for nothing, as 2.41 says so of full pages; that it is
+    /// not, older servers say of empty ones, too.
+    private static func namesNext(_ pager: JSONValue?) -> Bool {
+        pager?["nextPage"]?.stringValue != nil
     }
 
     /// The objects that were asked for; what else a server gives is none of them.

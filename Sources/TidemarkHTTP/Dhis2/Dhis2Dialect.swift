@@ -81,6 +81,14 @@ struct Dhis2Dialect: Sendable, Hashable {
     /// was none.
     var deniesAsMissing: Bool { minor > 41 }
 
+    /// Whether what the user may not see is taken out of a page of a list after it was cut, and
+    /// nothing tells whether more follows.
+    ///
+    /// Up to 2.39 it is so, too, but there the page says whether it is the last one.
+    func cutsFirst(_ kind: Dhis2Kind) -> Bool {
+        kind == .trackedEntities && generation == .new && minor < 42
+    }
+
     /// Whether data values are sent set by set, with the data set's id.
     var namesDataSets: Bool { minor >= 39 }
 

@@ -186,6 +186,7 @@ import TidemarkSync
         // A full one may have others behind it whatever is said of it.
         (#"{"[L]":[#,#],"pager":{"isLastPage":true}}"#, "4"),
         (#"{"[L]":[],"pager":{"page":3,"isLastPage":false}}"#, nil),
+        (#"{"[L]":[],"pager":{"page":3,"nextPage":"http://x"}}"#, "4"),
     ])
     func `a page that is not full has others behind it where the server says so`(
         _ answer: String, _ next: String?
@@ -199,6 +200,41 @@ import TidemarkSync
                 to: list, HTTPResponse(status: .ok), body: Array(body.utf8))
         else { return #expect(Bool(false)) }
         #expect(page.next == next)
+    }
+
+    @Test(arguments: [
+        ("2.40", #"{"page":3,"pageSize":2,"instances":[#]}"#, "4"),
+        ("2.41", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[#]}"#, "4"),
+        ("2.40", #"{"page":3,"pageSize":2,"instances":[]}"#, nil),
+        ("2.41", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[]}"#, nil),
+        ("2.41", #"{"pager":{"page":3,"nextPage":"http://x"},"trackedEntities":[]}"#, "4"),
+        ("2.42", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[#]}"#, nil),
+    ])
+    func `of tracked entities the last page is an empty one in 2.40 and 2.41`(
+        _ version: String, _ answer: String, _ next: String?
+    ) throws {
+        let body = answer.replacing("#", with: #"{"trackedEntity":"t1"}"#)
+        func found(_ collection: CollectionModel, _ parameters: ListParameters) throws -> String? {
+            let list = ServerCall.listPart(collection, parameters, after: nil, page: "3")
+            guard
+                case .page(let page) = try adapter(version).answer(
+                    to: list, HTTPResponse(status: .ok), body: Array(body.utf8))
+            else { return "no page" }
+            return page.next
+        }
+        #expect(try found(entities(pageSize: 2), part) == next)
+        // One tracked entity stands on one page.
+        #expect(try found(entities(pageSize: 2), ["id": "t1", "program": "P1"]) == nil)
+    }
+
+    @Test func `of events the last page is one that is not full, in every version`() throws {
+        let events = CollectionModel("events", idField: "event", pageSize: 2)
+        let body = #"{"page":3,"pageSize":2,"instances":[{"event":"v1"}]}"#
+        let answer = try adapter("2.40").answer(
+            to: .listPart(events, part, after: nil, page: "3"), HTTPResponse(status: .ok),
+            body: Array(body.utf8))
+        guard case .page(let page) = answer else { return #expect(Bool(false)) }
+        #expect(page.records.count == 1 && page.next == nil)
     }
 
     @Test(arguments: ["[]", "{}", #"{"trackedEntities":7}"#, "<html>"])

@@ -187,7 +187,22 @@ import TidemarkViews
 
             #expect(try live(device, "trackedEntities") == (1...5).map { "t\($0)" })
             let lists = server.requestLog.map(\.path).filter { $0.contains("trackedEntities?") }
-            #expect(lists.count == 3, "\(lists)")
+            #expect(lists.count == 4, "the last page is an empty one: \(lists)")
+        }
+    }
+
+    @Test(arguments: Dhis2Version.allCases)
+    func `reads on behind a page out of which the server took what may not be seen`(
+        _ version: Dhis2Version
+    ) async throws {
+        try await with(version, [Self.open], pageSize: 2) { device, server async throws in
+            for id in 2...5 {
+                let own = patient.replacing("\"e1\"", with: "\"n\(id)\"")
+                server.put("trackedEntities/t\(id)", own)
+            }
+            server.withModel { $0.deny("t4", program: "OpenProgram") }
+            #expect(try await device.sync().isSynced)
+            #expect(try live(device, "trackedEntities") == ["t1", "t2", "t3", "t5"])
         }
     }
 
@@ -388,7 +403,7 @@ import TidemarkViews
 
             #expect(try live(device, "trackedEntities").count == 60)
             let lists = server.requestLog.filter { $0.path.contains("trackedEntities?") }
-            #expect(lists.count == 3, "two pages of 50, and then one of 100")
+            #expect(lists.count == 5, "two pages of 50, then one of 100, an empty one behind both")
         }
     }
 

@@ -46,6 +46,25 @@ import TidemarkTesting
                 == ["evePerson2x"])
     }
 
+    @Test func `in 2.40 and 2.41 it is taken out of a page of a list after that was cut`() throws {
+        for version in Dhis2Version.allCases {
+            let world = DhisWorld(version)
+            for number in 1...3 {
+                world.putPerson(
+                    "Person\(number)x", program: "progProt001", stage: "stagProt001")
+            }
+            world.model.deny("traPerson2x", program: "progProt001")
+            let path = version == .v37 ? "/trackedEntityInstances" : "/tracker/trackedEntities"
+            let first = try world.value(
+                .get, "\(path)?orgUnit=unitHere001&program=progProt001&pageSize=2")
+            let names = ["instances", "trackedEntities", "trackedEntityInstances"]
+            let rows = names.compactMap { first[$0]?.array }.first ?? []
+
+            let isCutFirst = version == .v40 || version == .v41
+            #expect(rows.count == (isCutFirst ? 1 : 2), "\(version)")
+        }
+    }
+
     @Test func `a closed program stays closed`() throws {
         put("progClos001", "unitAway001")
 

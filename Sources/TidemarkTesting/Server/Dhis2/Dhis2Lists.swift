@@ -1,7 +1,8 @@
 // Dhis2Lists.swift — lists of tracker objects, and single ones, in both APIs.
 //
 // Unless the request says otherwise, what was created last comes first; the order of real servers
-// without `order` is not known.
+// without `order` is not known. In 2.40 and 2.41 a page of tracked entities is cut before what the
+// user may not see in the program is taken out of it.
 
 import TidemarkEvents
 import TidemarkSync
@@ -14,7 +15,8 @@ extension Dhis2ServerModel {
     ) throws(Dhis2Rejection) -> TransportResponse {
         let page = try call.query.page()
         let found = try sorted(try records(kind, generation, call), call.query)
-        let rows = page?.cut(found) ?? found
+        var rows = page?.cut(found) ?? found
+        if cutsFirst(kind, generation) { rows.removeAll { isDenied($0, call) } }
         let view = view(call)
         let objects = rows.map { returned($0, view, generation, call.query, isAlone: false) }
         var answer = JSONObject()
@@ -25,6 +27,18 @@ extension Dhis2ServerModel {
             answer[version < .v41 ? "instances" : kind.rawValue] = .array(objects)
         }
         return Dhis2Reply.json(200, .object(answer))
+    }
+
+    /// Whether what the user may not see is taken out of a page after it was cut.
+    private func cutsFirst(_ kind: Dhis2Kind, _ generation: Dhis2Generation) -> Bool {
+        kind == .trackedEntities && generation == .new && version < .v42
+    }
+
+    /// Whether a tracked entity is one that the user may not see in the program of a list.
+    private func isDenied(_ record: Dhis2Record, _ call: Dhis2Call) -> Bool {
+        guard let program = call.query.text("program") else { return false }
+        let ownership = Dhis2Ownership(trackedEntity: record.id, program: program)
+        return denial(ownership, call.user, call.now) != nil
     }
 
     /// Where an answer says which page it is: in a `pager`, or beside the rows in 2.40.
@@ -86,11 +100,13 @@ extension Dhis2ServerModel {
         }
         let since = try since(kind, generation, call)
         let hasDeleted = query.flag("includeDeleted") ?? false
-        return all(kind).filter { record in
+        let found = all(kind).filter { record in
             (ids.isEmpty || ids.contains(record.id)) && (hasDeleted || !record.isDeleted)
                 && since.map { record.updatedAt >= $0 } ?? true
                 && passes(record, call, units)
         }
+        guard kind == .trackedEntities, !cutsFirst(kind, generation) else { return found }
+        return found.filter { !isDenied($0, call) }
     }
 
     private func ids(_ kind: Dhis2Kind, _ query: Dhis2Query) -> [String] {
@@ -150,7 +166,6 @@ extension Dhis2ServerModel {
                 && (status == nil || $0.text("status") == status)
         }
         return !enrollments.isEmpty && owner(ownership).map(units) ?? false
-            && denial(ownership, call.user, call.now) == nil
     }
 
     /// `attribute:EQ:value`; other comparisons than EQ and LIKE are not modelled and let all pass.
