@@ -53,7 +53,7 @@ public struct Dhis2Adapter: ServerAdapter {
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
             deletesFirst: isNew, reservesValues: true)
         traits.readBacksPerFetchMax = 100
-        traits.sentInPart = ["events"]
+        traits.sentInPart = isNew ? ["events"] : ["events", "trackedEntities"]
         traits.shownInPart = ["trackedEntities"]
         if dialect.deniesAsMissing { traits.absenceNeedsFetch = ["trackedEntities"] }
         traits.refetchesPerRequestMax = 100

@@ -4,6 +4,9 @@
 //   up to 2.39       lists tell all, with includeAllAttributes
 //   what is known    by the documents of trackedEntityTypes and programs, where these are here;
 //                    without them no attribute is gone that an answer lacks
+//
+// And which are sent: up to 2.39 one that is only missing in what is sent stays on the server, so
+// that what was removed here is sent with null in the place of its value.
 
 public import TidemarkEvents
 import TidemarkSync
@@ -37,6 +40,31 @@ extension Dhis2Adapter {
             [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
             + [UInt8(ascii: "]")]
         return told.applying(set: [(key: Self.attributes, value: whole)])
+    }
+
+    /// An update of a tracked entity with null for each attribute that the server has and that was
+    /// removed here; nil where nothing is to be added.
+    func naming(
+        removedIn call: ServerCall, _ collection: CollectionModel, _ base: JSONDocument?
+    ) -> ServerCall? {
+        guard dialect.generation == .old, let base,
+            case .update(_, let id, let body, let changes, let revision) = call,
+            let document = try? JSONDocument(parsing: body)
+        else { return nil }
+        let now = Self.attributes(of: document)
+        var seen = Set(now.map(\.id))
+        let gone = Self.attributes(of: base).map(\.id).filter { seen.insert($0).inserted }
+        guard !gone.isEmpty else { return nil }
+        let ranges = (try? JSON.arrayElements(of: body, at: Self.attributes)) ?? nil
+        let elements =
+            (ranges ?? []).map { Array(body[$0]) }
+            + gone.map { JSONValue.object(["attribute": .string($0), "value": .null]).encoded() }
+        let list =
+            [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
+            + [UInt8(ascii: "]")]
+        return .update(
+            collection, id: id, body: document.applying(set: [(key: Self.attributes, value: list)]),
+            changes: changes, revision: revision)
     }
 
     /// Whether an answer tells all attributes, whosever they are: an older server's list of several

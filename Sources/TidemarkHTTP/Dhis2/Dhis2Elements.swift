@@ -1,4 +1,5 @@
-// Dhis2Elements.swift — what of an event is not sent.
+// Dhis2Elements.swift — what of an event is not sent. What of a tracked entity is sent in addition
+// is in Dhis2Attributes.swift.
 //
 //   values of data elements that the program stage does not have: with one of them DHIS2 refuses
 //   the whole event; but the old importers, which replace all values, keep those that are there
@@ -10,13 +11,17 @@ public import TidemarkSync
 
 extension Dhis2Adapter {
     /// An event without the values of elements that its program stage does not have, and without
-    /// an enrollment where its program has none, as far as stage and program are here.
+    /// an enrollment where its program has none, as far as stage and program are here; up to 2.39
+    /// a tracked entity with an empty value for each attribute that was removed.
     public func part(
         of call: ServerCall, on base: JSONDocument?, _ document: (EntityKey) -> JSONDocument?
     ) -> SentPart? {
-        guard let collection = call.collection, Dhis2Kind(collection.name) == .events else {
-            return nil
+        guard let collection = call.collection else { return nil }
+        let kind = Dhis2Kind(collection.name)
+        if kind == .trackedEntities {
+            return naming(removedIn: call, collection, base).map { SentPart($0, leftOut: []) }
         }
+        guard kind == .events else { return nil }
         let unenrolled = Self.unenrolled(call, collection, document)
         guard let part = part(of: unenrolled ?? call, collection, base, document) else {
             return unenrolled.map { SentPart($0, leftOut: []) }

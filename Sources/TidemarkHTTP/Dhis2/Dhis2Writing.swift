@@ -10,7 +10,8 @@
 //   data values    see Dhis2DataValues.swift
 //
 // The new importer keeps the values that an entity does not name, so that of its lists only the
-// values that changed are sent; one without a value is deleted. The old ones replace all of them.
+// values that changed are sent; one without a value is deleted. The old ones replace all values of
+// an event, and keep the attributes that a tracked entity does not name: see Dhis2Attributes.swift.
 
 import HTTPTypes
 import TidemarkEvents

@@ -68,7 +68,8 @@ public struct ServerTraits: Sendable, Hashable {
     /// The fields by whose presence writes of a collection are parted: in one request all have the
     /// field, or none.
     public var presenceFields: [CollectionName: String] = [:]
-    /// The collections of whose writes something may be left out: ``ServerAdapter/part(of:on:_:)``.
+    /// The collections of whose writes something may be left out, or is sent in addition:
+    /// ``ServerAdapter/part(of:on:_:)``.
     public var sentInPart: Set<CollectionName> = []
     /// The collections of whose entities an answer may show only a part:
     /// ``ServerAdapter/completed(_:of:by:in:_:)``.
@@ -319,6 +320,8 @@ public protocol ServerAdapter: Sendable {
     ) -> String?
 
     /// The part of a creation or an update that is sent; nil to send all of it, as by default.
+    ///
+    /// Where the server keeps what a document only lacks, it may name what was removed.
     ///
     /// It is asked about the collections of ``ServerTraits/sentInPart``. What is left out stays as
     /// it is here until the server's next word on the entity, and is told by an issue.

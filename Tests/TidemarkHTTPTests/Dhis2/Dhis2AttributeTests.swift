@@ -63,6 +63,39 @@ import TidemarkSync
         #expect(try whole("{}", in: [:], hasModel: false) == ["A1", "A2", "A3"])
     }
 
+    @Test func `that were removed are sent with null up to 2.39, as missing ones stay there`()
+        throws
+    {
+        func sent(_ version: String, _ body: String) throws -> String? {
+            let adapter = try #require(Dhis2Adapter(version: version))
+            let entities = CollectionModel("trackedEntities", idField: "trackedEntityInstance")
+            let call = ServerCall.update(
+                entities, id: "T1", body: Array(body.utf8), changes: Array("{}".utf8),
+                revision: Revision(""))
+            let base = try JSONDocument(parsing: Array(Self.known.utf8))
+            let part = adapter.part(of: call, on: base, { _ in nil })
+            guard let bytes = part?.call.write?.body else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        func gone(_ id: String) -> String { #"{"attribute":"\#(id)","value":null}"# }
+        let kept = #"{"attribute":"A2","value":"x"}"#
+
+        #expect(
+            try sent("2.39", Self.document("A2"))
+                == #"{"trackedEntityType":"Person","attributes":["#
+                + [kept, gone("A1"), gone("A3")].joined(separator: ",") + "]}")
+        #expect(
+            try sent("2.39", #"{"trackedEntityType":"Person"}"#)
+                == #"{"trackedEntityType":"Person","attributes":["#
+                + ["A1", "A2", "A3"].map(gone).joined(separator: ",") + "]}")
+        #expect(try sent("2.39", Self.document("A1", "A2", "A3", "A4")) == nil)
+        #expect(try sent("2.40", Self.document("A2")) == nil)
+        for (version, isThere) in [("2.39", true), ("2.40", false)] {
+            let traits = try #require(Dhis2Adapter(version: version)).traits
+            #expect(traits.sentInPart.contains("trackedEntities") == isThere)
+        }
+    }
+
     @Test func `lists of an older server tell all, and other answers do not`() throws {
         let told = Self.document("A1")
         #expect(try whole(told, in: ["program": "P"], "2.39") == nil)

@@ -134,7 +134,7 @@ import TidemarkTesting
                 + "in the system")
     }
 
-    @Test func `replace the values of an event, and the type's attributes`() throws {
+    @Test func `replace the values of an event, and keep attributes that are not given`() throws {
         world.putPerson("Person1x")
         let value = #","dataValues":[{"dataElement":"elemNumb001","value":"3"}]"#
         _ = try post("events", "SYNC", #"{"events":[\#(event("evePerson1x", value))]}"#)
@@ -145,7 +145,38 @@ import TidemarkTesting
         let event = try world.value(.get, "/events/evePerson1x")
         let person = try world.value(.get, "/trackedEntityInstances/traPerson1x")
         #expect(event["dataValues"]?.array?.map { $0["dataElement"] } == ["elemNumb001"])
-        #expect(person["attributes"]?.array?.map { $0["attribute"] } == ["attrCode001"])
+        #expect(
+            person["attributes"]?.array?.map { $0["attribute"] } == ["attrName001", "attrCode001"])
+    }
+
+    @Test(arguments: ["null", "\"\""])
+    func `remove an attribute whose value is empty`(_ value: String) throws {
+        world.putPerson("Person1x")
+        _ = try post(
+            "trackedEntityInstances", "SYNC",
+            person(#","attributes":[{"attribute":"attrName001","value":\#(value)}]"#))
+
+        let person = try world.value(.get, "/trackedEntityInstances/traPerson1x")
+        #expect(person["attributes"]?.array?.isEmpty != false)
+    }
+
+    @Test func `replace a program's attributes of one that is written alone`() throws {
+        world.putPerson("Person1x")
+        func ids(_ program: String, _ given: String) throws -> [JSONValue?]? {
+            let body = """
+                {"trackedEntityType":"typePers001","orgUnit":"unitHere001","attributes":[\(given)]}
+                """
+            _ = try world.value(
+                .put, "/trackedEntityInstances/traPerson1x?program=\(program)", body)
+            let whole = try world.value(
+                .get, "/trackedEntityInstances/traPerson1x?program=progOpen001")
+            return whole["attributes"]?.array?.map { $0["attribute"] }
+        }
+        let number = #"{"attribute":"attrNumb001","value":"7"}"#
+
+        #expect(try ids("progOpen001", number) == ["attrName001", "attrNumb001"])
+        #expect(try ids("progEvnt001", "") == ["attrName001", "attrNumb001"])
+        #expect(try ids("progOpen001", "") == ["attrName001"])
     }
 
     @Test func `change and delete single objects`() throws {

@@ -34,8 +34,11 @@ extension Dhis2ServerModel {
     }
 
     /// Creates or changes a record; what is in the object was imported or follows.
+    ///
+    /// - Parameter program: of the old API, the program whose attributes are replaced.
     mutating func apply(
-        _ node: Dhis2Node, _ generation: Dhis2Generation, _ user: Dhis2User, _ now: Timestamp
+        _ node: Dhis2Node, _ generation: Dhis2Generation, _ user: Dhis2User, _ now: Timestamp,
+        program: String? = nil
     ) -> Dhis2Outcome {
         let known = live(node.kind, node.id)
         if node.kind == .relationships, known != nil { return .ignored }
@@ -52,7 +55,7 @@ extension Dhis2ServerModel {
         note(node, in: &record, user, now)
         switch node.kind {
         case .trackedEntities:
-            if generation == .old { dropAttributes(not: node, in: &record) }
+            if let program { dropAttributes(of: program, not: node, in: &record) }
             change(&record, by: node.values, user, now)
         case .enrollments: changeOwner(of: record, by: node.values, user, now)
         case .events:
@@ -121,15 +124,16 @@ extension Dhis2ServerModel {
         if !notes.isEmpty { record.fields["notes"] = .array(notes) }
     }
 
-    /// The old API replaces the attributes of a type; those of programs stay.
-    private func dropAttributes(not node: Dhis2Node, in record: inout Dhis2Record) {
-        let type = metadatum("trackedEntityTypes", record.text("trackedEntityType"))
-        let ofType =
-            type?.references("trackedEntityTypeAttributes", by: "trackedEntityAttribute") ?? []
+    /// Where a program is named, the old API drops its attributes that are not given; else it
+    /// keeps them all, and one with an empty value is removed.
+    private func dropAttributes(
+        of program: String, not node: Dhis2Node, in record: inout Dhis2Record
+    ) {
+        let ofProgram = programAttributes(program)
         let given = Set(node.values.compactMap { $0["attribute"]?.stringValue })
         record.values.removeAll { value in
             let id = value["attribute"]?.stringValue ?? ""
-            return !given.contains(id) && (ofType.isEmpty || ofType.contains(id))
+            return !given.contains(id) && ofProgram.contains(id)
         }
     }
 

@@ -1,7 +1,9 @@
 // Dhis2OldImport.swift — the importers of the old API: each object alone, parents first.
 //
 // An error of an object keeps it out with all that is in it; the others are imported. Deleting what
-// is not there succeeds, with a sentence and without a reference.
+// is not there succeeds, with a sentence and without a reference. The values of an event are
+// replaced; of a tracked entity an attribute that is not given stays, unless it is written alone
+// and a program is named that has it.
 
 import TidemarkEvents
 import TidemarkSync
@@ -30,7 +32,8 @@ extension Dhis2ServerModel {
     ) throws(Dhis2Rejection) -> TransportResponse {
         var node = node(kind, Dhis2Names.new(try body(call.body), kind))
         node.id = id
-        return Dhis2Reply.message(around: imported(node, .update, call).json)
+        let program = call.query.text("program")
+        return Dhis2Reply.message(around: imported(node, .update, call, program: program).json)
     }
 
     /// `DELETE` of an object.
@@ -45,7 +48,7 @@ extension Dhis2ServerModel {
     }
 
     private mutating func imported(
-        _ node: Dhis2Node, _ strategy: Dhis2Strategy, _ call: Dhis2Call
+        _ node: Dhis2Node, _ strategy: Dhis2Strategy, _ call: Dhis2Call, program: String? = nil
     ) -> Dhis2Summary {
         if strategy == .delete || (strategy == .sync && node.isDeleted) {
             return deleted(node, call)
@@ -61,7 +64,7 @@ extension Dhis2ServerModel {
         // Whoever may not see an enrollment is not told which one it is.
         if problems.contains(where: { $0.code == "E1102" }) { summary.reference = nil }
         guard problems.allSatisfy(\.isWarning) else { return summary }
-        summary.outcome = apply(node, .old, call.user, call.now)
+        summary.outcome = apply(node, .old, call.user, call.now, program: program)
         if node.kind == .trackedEntities || node.kind == .enrollments {
             var children: [Dhis2Summary] = []
             for child in node.children { children.append(imported(child, strategy, call)) }
