@@ -1,6 +1,7 @@
 // Dhis2ValueSummary.swift — what DHIS2 says of data values that were sent.
 //
-//   SUCCESS   all of them were taken
+//   SUCCESS   all of them were taken, but for those that it numbers, and for zeros that do not
+//             count for their data element: these are left out without a word
 //   ERROR     none of them was; without a conflict, and where none is counted as left out, the
 //             import broke off: that says nothing of any value, and some may be stored
 //   WARNING   some were: a conflict is about those that it numbers, or names by their fields
@@ -34,6 +35,8 @@ struct Dhis2ValueSummary {
     private let rejected: [Int]
     /// How many were left out.
     private let ignored: Int
+    /// How many were stored, and how many of these as deletions; nil where nothing tells.
+    private let stored: (all: Int, deleted: Int)?
     private let sentence: String?
 
     /// Nil where it is no summary, or that of an import that broke off.
@@ -51,6 +54,17 @@ struct Dhis2ValueSummary {
         conflicts = summary["conflicts"]?.array?.compactMap(\.object).map(Conflict.init) ?? []
         rejected = Self.numbers(summary["rejectedIndexes"])
         ignored = summary["importCount"]?["ignored"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+        func count(_ name: String) -> Int? {
+            summary["importCount"]?[name]?.int64Value.flatMap(Int.init(exactly:))
+        }
+        if let made = count("imported"), let updated = count("updated"),
+            let deleted = count("deleted"),
+            [made, updated, deleted].allSatisfy({ $0 >= 0 && $0 < 1_000_000 })
+        {
+            stored = (made + updated + deleted, deleted)
+        } else {
+            stored = nil
+        }
         sentence = summary["description"]?.stringValue
         if status == .error, conflicts.isEmpty, ignored == 0 { return nil }
     }
@@ -62,10 +76,17 @@ struct Dhis2ValueSummary {
     /// What came of each write, in the order in which they were sent.
     func answers(to calls: [ServerCall]) -> [BatchedAnswer] {
         let said = said(of: calls)
+        let silent = status == .success ? silentlyLeftOut(of: calls) : []
         return calls.indices.map { index in
             let own = said.own[index] + said.unplaced
             switch status {
-            case .success: return taken(calls[index], [])
+            case .success:
+                // What is to be deleted and is not there is numbered, too.
+                guard isRejected(index, calls.count), calls[index].write?.body != nil else {
+                    return taken(calls[index], silent.contains(index) ? [.zero] : [])
+                }
+                let all = own.isEmpty ? [Conflict("left out: " + (sentence ?? "no reason"))] : own
+                return .refused(issues(all, .error, calls[index]))
             case .error:
                 let all = own.isEmpty ? [Conflict(sentence ?? "no reason")] : own
                 return .refused(issues(all, .error, calls[index]))
@@ -109,11 +130,40 @@ struct Dhis2ValueSummary {
         return said
     }
 
+    /// Whether the server numbers those that were left out.
+    private func isNumbered(_ count: Int) -> Bool {
+        !rejected.isEmpty && rejected.allSatisfy((0..<count).contains)
+    }
+
+    /// Whether the server says by its number that a value was left out.
+    private func isRejected(_ index: Int, _ count: Int) -> Bool {
+        isNumbered(count) && rejected.contains(index)
+    }
+
+    /// The places of the zeros, where fewer values were stored than were sent and not numbered.
+    ///
+    /// Up to 2.37 those that are left out without a word count as ignored, and so does, in every
+    /// version, what is to be deleted and is not there.
+    private func silentlyLeftOut(of calls: [ServerCall]) -> Set<Int> {
+        guard let stored else { return [] }
+        let texts = calls.map(Self.text)
+        let empty = texts.count { $0.isEmpty }
+        let numbered = isNumbered(calls.count) ? Set(rejected).count : 0
+        let missing = calls.count - stored.all - numbered - max(0, empty - stored.deleted)
+        guard missing > 0 else { return [] }
+        return Set(calls.indices.filter { JSONNumber(text: texts[$0]) == JSONNumber(0) })
+    }
+
+    /// The value that a write sends; empty for a deletion.
+    private static func text(of call: ServerCall) -> String {
+        let document = call.write?.body.flatMap { try? JSONDocument(parsing: $0) }
+        guard let value = document?.value("value"), value != .null else { return "" }
+        return value.stringValue ?? value.description
+    }
+
     /// What became of a value where some were left out, or may have been.
     private func fate(of index: Int, _ said: Said, _ count: Int) -> Fate {
-        if !rejected.isEmpty, rejected.allSatisfy((0..<count).contains) {
-            return rejected.contains(index) ? .leftOut : .taken
-        }
+        if isNumbered(count) { return rejected.contains(index) ? .leftOut : .taken }
         if ignored == 0 { return .taken }
         if ignored >= count { return .leftOut }
         guard said.isPlaced else { return .unknown }
@@ -159,9 +209,15 @@ extension Dhis2ValueSummary.Conflict {
                 .split { !($0.isLetter || $0.isNumber) }.map(String.init))
     }
 
-    fileprivate init(_ message: String) {
-        (code, property, indexes, words) = (nil, nil, [], [])
+    fileprivate init(_ message: String, about property: String? = nil) {
+        (code, indexes, words) = (nil, [], [])
+        self.property = property
         self.message = message
+    }
+
+    /// What is said of a zero that was left out without a word.
+    fileprivate static var zero: Self {
+        Self("not stored: zero is not significant for its data element", about: "value")
     }
 
     /// The places of the values that it is about; empty where it fits none.

@@ -10,12 +10,19 @@ import TidemarkSync
 @Suite struct `summaries of data values` {
     private static let values = CollectionModel("dataValues")
 
-    private func create(_ element: String, _ period: String = "202601") -> ServerCall {
+    private func create(
+        _ element: String, _ period: String = "202601", value: String = "five"
+    ) -> ServerCall {
         let id = Dhis2Adapter.id(
             dataElement: element, period: period, orgUnit: "O1", categoryOptionCombo: "C1",
             attributeOptionCombo: "A1")
         return .create(
-            Self.values, id: id, body: Array(#"{"id":"\#(id)","value":"five"}"#.utf8))
+            Self.values, id: id, body: Array(#"{"id":"\#(id)","value":"\#(value)"}"#.utf8))
+    }
+
+    private func delete(_ element: String) -> ServerCall {
+        let id = create(element).write?.id ?? ""
+        return .delete(Self.values, id: id, revision: Revision(""))
     }
 
     private func answers(
@@ -64,6 +71,53 @@ import TidemarkSync
         #expect(
             try answers(calls, summary("ERROR", ignored: 2, error))
                 == Array(repeating: "refused [E7600: no set S9] nothing", count: 2))
+    }
+
+    /// A summary of an import that went well, with the numbers of what was imported, updated,
+    /// deleted and ignored.
+    private func success(_ counts: [Int], rejected: String? = nil) -> String {
+        let indexes = rejected.map { #","rejectedIndexes":[\#($0)]"# } ?? ""
+        return """
+            {"httpStatusCode":200,"response":{"responseType":"ImportSummary","status":"SUCCESS",
+             "description":"said","importCount":{"imported":\(counts[0]),"updated":\(counts[1]),
+             "deleted":\(counts[2]),"ignored":\(counts[3])},"conflicts":[]\(indexes)}}
+            """
+    }
+
+    private static let zero =
+        "warning at value: not stored: zero is not significant for its data element"
+
+    @Test(
+        arguments: [
+            // From 2.38 on such a zero is not counted, before it counts as ignored.
+            ([1, 0, 0, 0], true), ([0, 1, 0, 0], true), ([1, 0, 0, 1], true),
+            ([1, 1, 0, 0], false), ([2, 0, 0, 0], false), ([1, 0, 1, 0], false),
+        ] as [([Int], Bool)])
+    func `a zero is warned of where fewer values were stored than were sent`(
+        _ counts: [Int], _ isWarned: Bool
+    ) throws {
+        for zero in ["0", "0.0", "-0"] {
+            let found = try answers(
+                [create("D1"), create("D2", value: zero)], success(counts), status: 200)
+            let issue = isWarned ? #"\#(Self.zero) ("\#(zero)")"# : ""
+            #expect(found == ["stored [] done", "stored [\(issue)] done"])
+        }
+    }
+
+    @Test func `a zero is not warned of where only what was to be deleted was not there`() throws {
+        let calls = [create("D1", value: "0"), delete("D2"), delete("D3")]
+        let all = Array(repeating: "stored [] done", count: 3)
+        #expect(try answers(calls, success([1, 0, 1, 1]), status: 200) == all)
+        #expect(try answers(calls, success([1, 0, 1, 0]), status: 200) == all)
+        // Where no counts are told nothing is said.
+        #expect(try answers(calls, summary("SUCCESS", ignored: 0), status: 200) == all)
+    }
+
+    @Test func `what was numbered is refused also where the import went well`() throws {
+        let calls = [create("D1"), create("D2", value: "0"), delete("D3")]
+        #expect(
+            try answers(calls, success([1, 0, 0, 2], rejected: "1,2"), status: 200)
+                == ["stored [] done", "refused [left out: said] nothing", "stored [] done"])
     }
 
     @Test(arguments: [200, 409])
