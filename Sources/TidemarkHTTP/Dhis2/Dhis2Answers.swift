@@ -98,6 +98,7 @@ extension Dhis2Adapter {
     /// the status would prove something.
     ///
     /// That there is no such object, or what became of an action, DHIS2 tells by a message in JSON.
+    /// So does a gateway that knows no such address: with 404 the message has to be DHIS2's own.
     private static func checkIsOwn(
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) {
@@ -111,8 +112,42 @@ extension Dhis2Adapter {
                 .update, .delete, .batch, .reserve:
                 []
             }
-        guard proving.contains(status), (try? JSONDocument(parsing: body)) == nil else { return }
+        guard proving.contains(status) else { return }
+        if let message = try? JSONDocument(parsing: body),
+            status != 404 || isOwn(message, call)
+        {
+            return
+        }
         throw .foreign("\(status) without a message of DHIS2")
+    }
+
+    /// Whether it is DHIS2 that says with 404 that there is no such object or job: the message has
+    /// the status in it, or a sentence that names what was asked for.
+    private static func isOwn(_ message: JSONDocument, _ call: ServerCall) -> Bool {
+        if message.value("httpStatusCode")?.int64Value == 404 { return true }
+        let sentence = message.value("message")?.stringValue ?? ""
+        switch call {
+        case .read(_, let id): return names(id, sentence)
+        case .listPart(_, let parameters, _, _):
+            return parameters[one].map { names($0, sentence) } ?? false
+        // Of several it proves nothing.
+        case .refetch(_, let ids, _): return ids.count > 1 || ids.contains { names($0, sentence) }
+        case .poll: return false
+        case .list, .listWindow, .feed, .combined, .fetch, .describe, .create, .update, .delete,
+            .perform, .batch, .reserve:
+            return true
+        }
+    }
+
+    /// Whether a sentence has an id as one of its words, and not only in an address.
+    private static func names(_ id: String, _ sentence: String) -> Bool {
+        let marks: Set<Character> = ["'", "`", "\"", ".", ",", ":", "(", ")"]
+        return sentence.split(whereSeparator: \.isWhitespace).contains { word in
+            var word = word
+            while let mark = word.first, marks.contains(mark) { word.removeFirst() }
+            while let mark = word.last, marks.contains(mark) { word.removeLast() }
+            return ExactString(String(word)) == ExactString(id)
+        }
     }
 
     private func imported(

@@ -115,7 +115,8 @@ import TidemarkSync
         #expect(other.isEmpty)
     }
 
-    private static let none = #"{"message":"TrackedEntity with id T1 could not be found."}"#
+    private static let none =
+        #"{"httpStatusCode":404,"message":"TrackedEntity with id T1 could not be found."}"#
 
     @Test(arguments: [("2.41", false), ("2.42", true)])
     func `that are denied as if there was none prove no absence`(
@@ -171,6 +172,33 @@ import TidemarkSync
         #expect(try answer(action, version, 200, message) == .stored(id: "T1", nil))
     }
 
+    @Test(
+        arguments: [
+            (#"{"message":"no Route matched with those values"}"#, false),
+            (#"{"message":"Cannot GET /api/tracker/events/V1","statusCode":404}"#, false),
+            (#"{"status":404,"error":"Not Found","path":"/api/tracker/events/V1"}"#, false),
+            (#"{"message":"Event with id V10 could not be found."}"#, false), ("{}", false),
+            (#"{"httpStatusCode":403,"message":"no"}"#, false),
+            (#"{"httpStatusCode":404,"message":"no"}"#, true),
+            (#"{"message":"Event with id V1 could not be found."}"#, true),
+            (#"{"message":"No event 'V1' found."}"#, true),
+        ])
+    func `that are missed are gone only where DHIS2 itself says so`(
+        _ body: String, _ isOwn: Bool
+    ) throws {
+        let foreign = ServerAnswer.failure(.foreign("404 without a message of DHIS2"))
+        let list: ListParameters = ["trackedEntity": "V1", "program": "P"]
+        #expect(
+            try answer(.read(Self.events, id: "V1"), "2.41", 404, body)
+                == (isOwn ? .absent : foreign))
+        #expect(
+            try answer(.refetch(Self.events, ids: ["V1"], together: nil), "2.41", 404, body)
+                == (isOwn ? .records([]) : foreign))
+        #expect(
+            try answer(.listPart(Self.entities, list, after: nil, page: nil), "2.41", 404, body)
+                == (isOwn ? .page(ListPage(records: [], next: nil, cursor: nil)) : foreign))
+    }
+
     @Test func `that are missed together prove nothing of each`() throws {
         let enrollments = CollectionModel("enrollments", idField: "enrollment")
         let sentence = "Enrollment with id E2 could not be found."
@@ -191,7 +219,9 @@ import TidemarkSync
         func answered(_ ids: [String], _ body: String) throws -> ServerAnswer {
             try answer(.refetch(enrollments, ids: ids, together: nil), "2.41", status, body)
         }
-        let body = #"{"message":"User has no data read access to program: P"}"#
+        let body =
+            #"{"httpStatusCode":\#(status),"#
+            + #""message":"User has no data read access to program: P"}"#
         #expect(try answered(["E1"], body) == .records([]))
         guard case .failure = try answered(["E1", "E2"], body) else {
             return #expect(Bool(false), "one of them may be seen")
