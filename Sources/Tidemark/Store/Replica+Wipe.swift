@@ -14,7 +14,9 @@ extension Replica {
     ///
     /// The log keeps what was there: history, `why` and earlier positions tell of it as before. So
     /// this frees little space, and hides nothing from who reads the log: ``signOut(ifPending:)``
-    /// removes a store. Files that only such entities name go with a later sweep, as unused.
+    /// removes a store. Files that only such entities name go with a later sweep, as unused. In a
+    /// tree by paths what is listed anew has other ids, so that nobody wants its files any more:
+    /// say again what is wanted (``WriteContext/wantFiles(of:_:by:below:isWanted:)``).
     ///
     /// - Parameters:
     ///   - kept: the collections that stay, with their edits and marks; every other one is wiped,

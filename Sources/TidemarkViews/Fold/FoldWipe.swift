@@ -102,6 +102,8 @@ extension Fold {
             try drop(key, position)
             if index % Self.entitiesAtOnce == 0 { try takeSoFar(event, position) }
         }
+        try takeSoFar(event, position)
+        try dropWants(of: goes, event, position)
         guard !hidden.isEmpty else { return }
         try takeSoFar(event, position)
         for key in hidden {
@@ -136,6 +138,28 @@ extension Fold {
         forgetIssues(of: &row, key)
         if row.isPlaceholder { put(.placeholder(key), nil) }
         try put(EntityRow(), key)
+    }
+
+    /// Takes back what is wanted of entities that are dropped in trees by paths.
+    ///
+    /// What the server lists anew comes under other ids. Their rows name nothing any more.
+    private func dropWants(
+        of goes: (CollectionName) -> Bool, _ event: Event, _ position: Position
+    ) throws {
+        var count = 0
+        for collection in try model().collections
+        where collection.isByPath && goes(collection.name) {
+            let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: collection.name)
+            for (place, value) in try ledgerRows(prefix) {
+                let wants = try EntityContentsRow(parsing: value).wants
+                guard !wants.isEmpty, let key = place.entityOfContents else { continue }
+                try change(contentsOf: key, position) { $0.wants = [] }
+                if wants.contains(where: \.isTree) { put(.treeWants(key), nil) }
+                count += 1
+                if count % Self.entitiesAtOnce == 0 { try takeSoFar(event, position) }
+            }
+        }
+        knownTreeWants = nil
     }
 
     /// Drops what the ledger holds of collections beside their entities; what was decided, and the

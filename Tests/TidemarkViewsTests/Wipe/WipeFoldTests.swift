@@ -263,6 +263,50 @@ extension Event {
         #expect(memory.rows.keys.allSatisfy { $0.view != .rollUps })
     }
 
+    @Test func `are wanted no more in a tree by paths, which gets other ids, and else still are`()
+        throws
+    {
+        func tree(_ name: String, isByPath: Bool) -> CollectionModel {
+            var tree = CollectionModel(
+                CollectionName(name), references: [Reference("parent", to: CollectionName(name))],
+                tree: .init(parent: "parent", name: "name", kind: "kind", isByPath: isByPath))
+            tree.contents = [ContentRule("content")]
+            return tree
+        }
+        func wants(_ key: String, _ scope: AssetWanted.Scope) -> Event {
+            .about(
+                .assetWanted, key,
+                String(
+                    decoding: AssetWanted("", by: "user", scope: scope, isWanted: true).encoded,
+                    as: UTF8.self))
+        }
+        try memory.apply([.model([tree("files", isByPath: true), tree("notes", isByPath: false)])])
+        for name in ["files", "notes"] {
+            try memory.apply([
+                .about(.serverUpserted, "\(name)/P", #"{"name":"P","kind":"folder"}"#, asOf: 1),
+                .about(
+                    .serverUpserted, "\(name)/a",
+                    #"{"parent":"P","name":"a","kind":"file","content":"/a"}"#, asOf: 1),
+                .about(
+                    .serverUpserted, "\(name)/b",
+                    #"{"name":"b","kind":"file","content":"/b"}"#, asOf: 1),
+                wants("\(name)/P", .tree), wants("\(name)/b", .entity),
+            ])
+        }
+        func entitiesOfContents() -> [EntityKey] {
+            memory.rows.keys.compactMap(\.entityOfContents).sorted()
+        }
+        #expect(try memory.fold.contents(of: EntityKey("files", "a")).wants("content"))
+
+        try memory.apply([.wiped(keeping: ["notes"])])
+        #expect(entitiesOfContents().allSatisfy { $0.collection == "notes" })
+        #expect(entitiesOfContents().count == 4, "P in two rows, a and b in one each")
+
+        // By the ids of the server the same entities come back.
+        try memory.apply([.wiped()])
+        #expect(entitiesOfContents().map(\.description) == ["notes/P", "notes/P", "notes/b"])
+    }
+
     @Test func `may be many`() throws {
         let count = 3_000
         try memory.apply(
