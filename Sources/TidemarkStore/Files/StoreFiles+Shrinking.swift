@@ -8,7 +8,9 @@
 // Each step is on disk before the next. Cut off before 3, the next opening for writing removes the
 // folder; behind it, it does 4. Whoever reads the old file has it, and its lock.mdb, until he
 // closes it: nobody writes to it any more. Whoever opens the new one waits for 4: with the old
-// lock.mdb a writer would not know of him.
+// lock.mdb a writer would not know of him. Where 4 does not come, as that process is gone, he reads
+// with the old one until a writer does it; from then on, and in a read that goes on meanwhile, his
+// file is `lost`, and he opens it anew.
 
 extension StoreFiles {
     /// In the order in which they go: without its data.mdb the folder is one of step 4.

@@ -68,7 +68,8 @@ extension Environment {
     /// A store whose very first opening was cut off by a crash is `lost` or `damaged`. Nothing was
     /// ever stored in it, but only a caller that keeps record of that elsewhere can know.
     ///
-    /// - Throws: `missing`, `lost`, `damaged`, `invalidPath`, `notPermitted`, `alreadyOpen`, `io`.
+    /// - Throws: `missing`, `lost`, `damaged`, `invalidPath`, `notPermitted`, `alreadyOpen`, `io`;
+    ///   `busy`, read-only, where the file is replaced all the time.
     package static func open(
         at directory: String, _ options: Options
     ) throws(StoreError) -> Environment {
@@ -136,12 +137,26 @@ extension Environment {
         while true {
             try DataFile.check(dataPath)
             let environment = try openFile(directory, options, isNew: false)
+            let handle = environment.handle
+            // In this order: once the folder is gone, the new file's lock.mdb is in its place.
+            let isBeingReplaced = StoreFiles.isBeingReplaced(directory)
+            let isThePair =
+                try StorePath.existingFile(dataPath) == handle.identity && !handle.hasOtherLock
+            if isThePair, !isBeingReplaced { return environment }
             looks += 1
-            let isInPlace =
-                try StorePath.existingFile(dataPath) == environment.handle.identity
-                && !StoreFiles.isBeingReplaced(directory)
-            guard !isInPlace, looks < lookingAgainMax else { return environment }
-            environment.handle.close()
+            guard looks < lookingAgainMax else {
+                guard isThePair else {
+                    handle.close()
+                    throw StoreError(
+                        .busy, during: "open",
+                        detail: "a process puts one smaller file after the other in the place of "
+                            + "\(dataPath)")
+                }
+                // That process is gone. Until a writer ends its work, nobody writes.
+                handle.noteOldLock()
+                return environment
+            }
+            handle.close()
             Platform.pause(nanoseconds: 10_000_000)
         }
     }

@@ -20,7 +20,11 @@ extension Handle {
         defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
         // Another process may have put a smaller file in its place, which is written to now.
         if isReadOnly || !isOwner { try checkStillThere() }
-        return try body(snapshot)
+        guard isReadOnly, mayMissWriters else { return try body(snapshot) }
+        // What was read counts only where no writer came meanwhile.
+        let result = Result { try body(snapshot) }
+        try checkStillThere()
+        return try result.get()
     }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {

@@ -14,6 +14,10 @@ import CLMDB
     private let descriptor: Int32
     /// Where the data file lay when it was opened.
     private let dataPath: String
+    private let lockPath: String
+    /// The lock.mdb that it was opened with, or an older one; nil for none.
+    private let lockIdentity: FileIdentity?
+    private let missesWriters = Lock(false)
     private let mapBytesMax: Int
     /// How many bytes the pages in use may take.
     let quotaBytes: Int
@@ -42,6 +46,8 @@ import CLMDB
         var flags = UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if !isLockFileUsable { flags |= UInt32(MDB_NOLOCK) }
+        let lockPath = StorePath.absolute(directory) + "/lock.mdb"
+        let lock = try? Platform.status(of: lockPath, followingLinks: false).identity
         let opened = Platform.besideStandardStreams {
             unsafe mdb_env_open(raw, directory, flags, 0o600)
         }
@@ -62,6 +68,8 @@ import CLMDB
         unsafe self.raw = raw
         self.descriptor = descriptor
         dataPath = StorePath.absolute(directory) + "/data.mdb"
+        self.lockPath = lockPath
+        lockIdentity = isLockFileUsable ? lock : nil
         isReadOnly = options.readOnly
         mapBytesMax = max(options.mapBytesMax, options.mapBytes)
         quotaBytes = options.quotaBytes
@@ -132,7 +140,8 @@ import CLMDB
 
     // MARK: State
 
-    /// Refuses to go on when the data file has no name left in any directory.
+    /// Refuses to go on when the data file has no name left in any directory, and to read where
+    /// writers have another lock.mdb.
     ///
     /// - Parameter isNamed: whether another file in its place is looked for, too, as there is where
     ///   the store's folder was moved away and a copy put there.
@@ -142,7 +151,9 @@ import CLMDB
             throw .system(error.number, during: "begin", "data.mdb")
         }
         lastMark.withLock { mark in if mark != status.mark { mark = nil } }
-        guard status.links == 0 || isNamed && isReplaced else { return }
+        guard status.links == 0 || isNamed && isReplaced || isReadOnly && hasOtherLock else {
+            return
+        }
         let error = StoreError(
             .lost, during: "begin", detail: "data.mdb was deleted or replaced while it was open")
         gate.refuseWrites(error)
@@ -154,6 +165,21 @@ import CLMDB
         let found = try? Platform.status(of: dataPath, followingLinks: false).identity
         return found.map { $0 != identity } ?? false
     }
+
+    /// Whether another lock.mdb lies where that was with which it was opened: a writer who has that
+    /// one does not know of who reads here.
+    var hasOtherLock: Bool {
+        guard let lockIdentity,
+            let found = try? Platform.status(of: lockPath, followingLinks: false).identity
+        else { return false }
+        return found != lockIdentity
+    }
+
+    /// Whether the next writer puts another lock.mdb in its place before it writes, so that it may
+    /// use pages again while they are read here.
+    var mayMissWriters: Bool { missesWriters.withLock(\.self) }
+
+    func noteOldLock() { missesWriters.withLock { $0 = true } }
 
     /// Takes note of the file as a commit left it.
     func noteCommit() {

@@ -107,6 +107,45 @@ import TidemarkStore
         #expect(try environment.value(environment.rows, [1]) == pattern(3000))
     }
 
+    /// Leaves the store as a process does that is killed before the last step of making it smaller.
+    private func cutOffShrinking() throws {
+        let environment = try scratch.open()
+        let folder = try StoreFiles.beginShrinking(scratch.store)
+        let copy = try Environment.open(at: folder, .small)
+        _ = try environment.copyRecords(to: copy) { _ in }
+        try copy.close()
+        try environment.close()
+        let manager = FileManager.default
+        let shrunk = scratch.store + "/shrunk"
+        try manager.moveItem(atPath: folder, toPath: shrunk)
+        try manager.removeItem(atPath: scratch.dataFile)
+        try manager.moveItem(atPath: shrunk + "/data.mdb", toPath: scratch.dataFile)
+    }
+
+    @Test func `one whose shrinking was cut off is read, and lost once a writer ends that`()
+        throws
+    {
+        try cutOffShrinking()
+        let environment = try scratch.open(options)
+        let rows = environment.rows
+        #expect(try environment.value(rows, [1]) == pattern(3000))
+
+        // As the next opening for writing does before all else.
+        let read = Result {
+            try environment.read { transaction in
+                _ = try transaction.get(rows, [1])
+                try StoreFiles.settleShrinking(scratch.store)
+            }
+        }
+        #expect(read.failure?.code == .lost, "that writer did not know of it")
+        #expect(Result { try environment.value(rows, [1]) }.failure?.code == .lost)
+        try environment.close()
+
+        let again = try scratch.open(options)
+        #expect(try again.value(again.rows, [1]) == pattern(3000))
+        try again.close()
+    }
+
     @Test func `a reader sees what another process commits`() async throws {
         let environment = try scratch.open(options)
         #expect(try environment.value(environment.rows, [2]) == nil)
