@@ -11,10 +11,13 @@
 // lock.mdb a writer would not know of him. Where 4 does not come, as that process is gone, he reads
 // with the old one until a writer does it; from then on, and in a read that goes on meanwhile, his
 // file is `lost`, and he opens it anew.
+//
+// What somebody else put into such a folder stays there, and the folder with it. Where `shrunk` is
+// there for that, step 2 moves the two files into it, data.mdb first.
 
 extension StoreFiles {
     /// In the order in which they go: without its data.mdb the folder is one of step 4.
-    private static let copyNames = ["lock.mdb", "data.mdb"]
+    private static let copyNames = ["lock.mdb", probeName, "data.mdb"]
 
     private static func unproven(_ directory: String) -> String {
         trimmed(directory) + "/shrinking"
@@ -28,9 +31,11 @@ extension StoreFiles {
     package static func beginShrinking(_ directory: String) throws(StoreError) -> String {
         try settleShrinking(directory)
         let folder = unproven(directory)
-        do throws(SystemNumber) { try Platform.makeDirectory(folder) } catch {
-            throw .system(error.number, during: "shrink", folder)
-        }
+        do throws(SystemNumber) {
+            try Platform.makeDirectory(folder)
+        } catch  where error.number == Platform.exists {
+            return folder
+        } catch { throw .system(error.number, during: "shrink", folder) }
         return folder
     }
 
@@ -45,7 +50,7 @@ extension StoreFiles {
     package static func endShrinking(_ directory: String) throws(StoreError) {
         let folder = proven(directory)
         do throws(SystemNumber) {
-            try Platform.rename(unproven(directory), to: folder)
+            try moveCopy(directory)
             try Platform.syncDirectory(directory)
             try Platform.rename(folder + "/data.mdb", to: directory + "/data.mdb")
             try Platform.syncDirectory(directory)
@@ -67,7 +72,9 @@ extension StoreFiles {
 
     /// Whether the data file in its place may not have its own lock.mdb yet.
     static func isBeingReplaced(_ directory: String) -> Bool {
-        (try? exists(proven(directory))) ?? false
+        ["lock.mdb", "data.mdb"].contains { name in
+            (try? exists(proven(directory) + "/" + name)) ?? false
+        }
     }
 
     /// Removes a copy wherever it is.
@@ -76,17 +83,37 @@ extension StoreFiles {
         try? removeCopy(in: proven(directory))
     }
 
+    private static func moveCopy(_ directory: String) throws(SystemNumber) {
+        let (copy, folder) = (unproven(directory), proven(directory))
+        guard try exists(folder) else { return try Platform.rename(copy, to: folder) }
+        // With lock.mdb alone there, step 4 would be done before step 3.
+        for name in ["data.mdb", "lock.mdb"] {
+            try Platform.rename(copy + "/" + name, to: folder + "/" + name)
+            try Platform.syncDirectory(folder)
+        }
+        try removeFolder(copy)
+    }
+
     private static func moveLock(_ directory: String) throws(SystemNumber) {
         let lock = proven(directory) + "/lock.mdb"
         if try exists(lock) { try Platform.rename(lock, to: directory + "/lock.mdb") }
-        try Platform.removeDirectory(proven(directory))
+        try removeFolder(proven(directory))
         try Platform.syncDirectory(directory)
     }
 
     private static func removeCopy(in folder: String) throws(SystemNumber) {
         guard try exists(folder) else { return }
         for name in copyNames { try Platform.remove(folder + "/" + name) }
-        try Platform.removeDirectory(folder)
+        try removeFolder(folder)
+    }
+
+    /// Removes a folder of which the store's own files are gone; it stays where there are others.
+    private static func removeFolder(_ folder: String) throws(SystemNumber) {
+        do throws(SystemNumber) {
+            try Platform.removeDirectory(folder)
+        } catch  where [Platform.notEmpty, Platform.exists].contains(error.number) {
+            return
+        }
     }
 
     private static func exists(_ path: String) throws(SystemNumber) -> Bool {
