@@ -285,7 +285,8 @@ extension Journal {
         }
     }
 
-    /// What is to be logged of a file of the user's that an edit names; nil where the log has it.
+    /// What is to be logged of a file of the user's that an edit names; nil where the log has it,
+    /// and it was not imported again since.
     ///
     /// - Throws: `unfitFile` where it isn't there.
     func newFile(
@@ -301,7 +302,9 @@ extension Journal {
             guard stored.bytes == UInt64(bytes) else {
                 throw otherLength(digest, bytes, stored.bytes, place)
             }
-            return nil
+            // Without an event it would count as not named yet until the process ends.
+            guard shared.contents.isImported(digest, since: stored.position) else { return nil }
+            return AssetStored(digest: digest, bytes: stored.bytes, .imported)
         }
         // Noted before it is looked for: who unlinks it has done so, or asks here and leaves it.
         shared.contents.imports(digest, at: draft.last)

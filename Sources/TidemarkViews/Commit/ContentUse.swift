@@ -25,10 +25,12 @@ package final class ContentUse: Sendable {
         /// When somebody looked for something to sweep.
         var lookedAt: Timestamp?
 
+        func isImported(_ digest: String, since position: Position) -> Bool {
+            imported[digest].map { $0 >= position } ?? false
+        }
+
         func isInFlight(_ digest: String, _ row: ContentRow) -> Bool {
-            if let last = imported[digest], let stored = row.stored?.position, last >= stored {
-                return true
-            }
+            if let stored = row.stored?.position, isImported(digest, since: stored) { return true }
             return files[digest] != nil || row.sources.contains { sources[$0] != nil }
         }
     }
@@ -44,6 +46,11 @@ package final class ContentUse: Sendable {
     /// - Parameter last: the log's last position.
     package func imports(_ digest: String, at last: Position) {
         state.withLock { $0.imported[digest] = last }
+    }
+
+    /// Whether a file was imported after its event at a position, so that the import has none yet.
+    package func isImported(_ digest: String, since position: Position) -> Bool {
+        state.withLock { $0.isImported(digest, since: position) }
     }
 
     /// Forgets an import whose event is at a position; a newer one stays noted.

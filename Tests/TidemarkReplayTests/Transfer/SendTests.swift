@@ -71,6 +71,20 @@ extension TransferWorld {
         try await world.expectSound(acts: 2)
     }
 
+    @Test("can be dropped once it was sent, also where it was taken in more than once")
+    func dropped() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        try world.attach("tea", to: "2")
+        _ = try await world.engine.transfer()
+        #expect(try await world.engine.sync().counts.pushed == 2)
+
+        let key = EntityKey("tasks", "1")
+        #expect(try world.replica.dropFiles(of: key) == 1)
+        #expect(try world.text() == nil)
+    }
+
     @Test("is one of at most as many as the budget says, each of a request of its own")
     func several() async throws {
         let world = try TransferWorld(
