@@ -50,18 +50,21 @@ struct TransferComparison {
                 return next?.sent(to: request.path)
             }
             // Whether somebody waited for it is not logged, nor which other servers could not be
-            // had: any of these may be what was decided.
+            // had, nor by which version's order: any of these may be what was decided.
             var next: Event?
-            for (isAwaited, isAlone) in [
-                (true, false), (false, false), (true, true), (false, true),
-            ] {
-                let event = try views.nextTransferEvent(
-                    at: now, after: last, adapter, isAwaited: isAwaited,
-                    isAway: isAlone ? try isOfOther(request, views) : nil,
-                    isGone: { _, _ in request.file.isPartGone })?.event
-                let made = comparison.isNameless ? event?.sent(to: request.path) : event
-                if let made, entry.event.difference(from: made) == nil { return made }
-                next = next ?? made
+            for inOldOrder in [false, true] {
+                for (isAwaited, isAlone) in [
+                    (true, false), (false, false), (true, true), (false, true),
+                ] {
+                    let event = try views.nextTransferEvent(
+                        at: now, after: last, adapter, isAwaited: isAwaited,
+                        inOldOrder: inOldOrder,
+                        isAway: isAlone ? try isOfOther(request, views) : nil,
+                        isGone: { _, _ in request.file.isPartGone })?.event
+                    let made = comparison.isNameless ? event?.sent(to: request.path) : event
+                    if let made, entry.event.difference(from: made) == nil { return made }
+                    next = next ?? made
+                }
             }
             return next
         }

@@ -37,9 +37,11 @@ extension RowReading {
     ///     that nobody has asked for.
     ///   - isAway: whether the server that has a file by a rule is not to be asked; nil where all
     ///     are.
+    ///   - inOldOrder: whether what failed before comes after what nobody waits for, also where
+    ///     somebody waits for it, as earlier versions had it.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransfer(
-        at now: Timestamp, isAwaited: Bool = true,
+        at now: Timestamp, isAwaited: Bool = true, inOldOrder: Bool = false,
         isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> TransferPlan? {
@@ -50,9 +52,10 @@ extension RowReading {
         let unasked =
             try isAwaited ? 0 : open.count { try contentName($0.source)?.isAsked != true }
         let farthest = farthestPause(from: now, model)
-        let due = try firstDueTransfer(ifAsked: unasked >= budgets.unasked, isAway) {
-            $0 <= now || $0 > farthest
-        }
+        let hasRoom = unasked < budgets.unasked
+        func isDue(_ time: Timestamp) -> Bool { time <= now || time > farthest }
+        var due = try firstDueTransfer(ifAsked: !hasRoom || !inOldOrder, isAway, isDue)
+        if due == nil, hasRoom, !inOldOrder { due = try firstDueTransfer(isAway, isDue) }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
         else { return nil }

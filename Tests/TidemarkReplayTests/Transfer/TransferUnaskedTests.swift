@@ -139,6 +139,39 @@ import TidemarkViews
         try await world.expectSound(acts: 24)
     }
 
+    @Test func `come after what somebody asked for, also where that has failed before`()
+        async throws
+    {
+        let world = try TransferWorld(
+            ContentRule("photo", when: .all), TransferBudgets(downloads: 1))
+        func name(_ number: Int) throws {
+            world.serve("/files/\(number)", "tea")
+            try world.name("/files/\(number)", by: "\(number)")
+        }
+        try name(9)
+        try await world.replica.write { tx in _ = try tx.wantFiles(of: EntityKey("tasks", "9")) }
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .serviceUnavailable), body: [])
+        }
+        #expect(try await world.engine.transfer().failed == 1)
+        world.files.fault = nil
+        for number in 1...2 { try name(number) }
+        world.world.clock.advance(by: .seconds(3600))
+
+        let now = world.world.clock.now
+        let next = try world.replica.journal.read { views in
+            try [false, true].map { inOldOrder in
+                try views.nextTransfer(at: now, inOldOrder: inOldOrder) { _, _ in false }?
+                    .source.text
+            }
+        }
+        #expect(next == ["/files/9", "/files/1"])
+        #expect(try await world.engine.transfer().stored == 3)
+        let paths = world.files.requests.map { $0.path ?? "" }
+        #expect(paths == ["/files/9", "/files/9", "/files/1", "/files/2"])
+        try await world.expectSound()
+    }
+
     @Test func `are as many as the budget says where somebody waits for the pass`() async throws {
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
