@@ -6,8 +6,10 @@ package import TidemarkViews
 
 extension ViewReader {
     /// The standing of a target before it is listed.
+    ///
+    /// - Parameter now: the server's time; nil where it is in doubt.
     package func standing(
-        of target: PullTarget, _ collection: CollectionModel
+        of target: PullTarget, _ collection: CollectionModel, at now: Timestamp?
     ) throws -> ListStanding {
         let name = target.collection
         var standing = ListStanding(last: last)
@@ -20,7 +22,7 @@ extension ViewReader {
         let owed = try owed(target)
         (standing.isOwed, standing.keepsDate) = (owed != nil, owed?.keepsDate ?? false)
         standing.isHeld = try held(target) != nil
-        standing.hasUnanswered = try hasUnanswered(in: name)
+        standing.hasUnanswered = try hasUnanswered(in: name, at: now)
         if collection.window != nil || collection.feed != nil && standing.hasUnanswered {
             standing.unansweredMoments = try unansweredMoments(in: collection)
         }

@@ -259,7 +259,8 @@ extension SyncDriver {
     ) throws -> Listing? {
         if let list = machine.begunList(of: target) { return list }
         guard let collection = model[target.collection],
-            let plan = machine.planEarly(target, try views.standing(of: target, collection))
+            let plan = machine.planEarly(
+                target, try views.standing(of: target, collection, at: machine.promiseTime))
         else { return nil }
         return machine.beginEarly(plan, try views.contents(of: plan, adapter))
     }

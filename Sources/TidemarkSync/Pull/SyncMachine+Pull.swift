@@ -27,7 +27,9 @@ extension SyncMachine {
             return nil
         }
         if target.isOpen { return look(.parts(target.collection)) }
-        guard let list = early.removeValue(forKey: target) else { return look(.standing(target)) }
+        guard let list = early.removeValue(forKey: target) else {
+            return look(.standing(target, at: promiseTime))
+        }
         goOver(to: list)
         return nil
     }

@@ -17,9 +17,6 @@ package struct OpenTicket: Sendable, Hashable {
     /// Of each, its own `request.sent`.
     package var calls: [Position]
 
-    /// For how long the server is believed to keep an answer.
-    package static let secondsMax: Int64 = 86_400
-
     package init(
         call: Position, ticket: String, since: Timestamp, items: [PushItem], calls: [Position]
     ) {

@@ -15,14 +15,14 @@ extension ViewReader {
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns: .earlierRuns(try earlierRuns(model, adapter))
+        case .earlierRuns(let now): .earlierRuns(try earlierRuns(at: now, model, adapter))
         case .tickets: .tickets(try openTickets(model, adapter))
         case .entity(let key): .entity(try facts(of: key, model, adapter))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0, model, adapter) })
         case .parts(let name): .parts(try model[name].map { try parts(of: $0, adapter) } ?? [])
-        case .standing(let target):
+        case .standing(let target, let now):
             .standing(
-                try model[target.collection].map { try standing(of: target, $0) }
+                try model[target.collection].map { try standing(of: target, $0, at: now) }
                     ?? ListStanding(last: last))
         case .contents(let plan): .contents(try contents(of: plan, adapter))
         case .absent(let list): .absent(try list.absent(entity))
@@ -64,7 +64,7 @@ extension ViewReader {
     }
 
     private func earlierRuns(
-        _ model: SyncModel, _ adapter: any ServerAdapter
+        at now: Timestamp?, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> EarlierRuns {
         let backoff = try gates().backoff
         var left = EarlierRuns(
@@ -79,7 +79,7 @@ extension ViewReader {
             guard let last = try listedAt(collection.name),
                 last.position > backoff?.asked ?? .start,
                 try !isOwed(target), try listing(target) == nil,
-                try !hasUnanswered(in: collection.name)
+                try !hasUnanswered(in: collection.name, at: now)
             else { continue }
             left.listed[collection.name] = last.since
         }

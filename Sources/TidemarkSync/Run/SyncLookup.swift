@@ -8,8 +8,9 @@ package import TidemarkViews
 package enum SyncLookup: Sendable {
     /// The server's clock, before each decision. Answered by ``SyncFact/clock(_:)``.
     case clock
-    /// What earlier runs left. Answered by ``SyncFact/earlierRuns(_:)``.
-    case earlierRuns
+    /// What earlier runs left, at a time of the server, nil where that is in doubt. Answered by
+    /// ``SyncFact/earlierRuns(_:)``.
+    case earlierRuns(at: Timestamp?)
     /// The state of an entity that the server may be asked about. Answered by
     /// ``SyncFact/entity(_:)``.
     case entity(EntityKey)
@@ -18,8 +19,9 @@ package enum SyncLookup: Sendable {
     /// The lists of a collection whose parameters come from documents. Answered by
     /// ``SyncFact/parts(_:)``.
     case parts(CollectionName)
-    /// Where a list goes on. Answered by ``SyncFact/standing(_:)``.
-    case standing(PullTarget)
+    /// Where a list goes on, at a time of the server, nil where that is in doubt. Answered by
+    /// ``SyncFact/standing(_:)``.
+    case standing(PullTarget, at: Timestamp?)
     /// What the views hold of the entities that a list is to name. Answered by
     /// ``SyncFact/contents(_:)``.
     case contents(ListPlan)

@@ -28,15 +28,13 @@ extension SyncMachine {
     /// How often in a row a server may say that an answer is to be had by another word.
     private static let namedAnewMax = 8
 
-    /// Whether a promise is so old that nothing will come of it, or was made at a time that can't
-    /// be: a clock was set back since.
-    ///
-    /// Where the server never told its time, by the device's; where it is in doubt, none is over.
+    /// The time by which promises are over: where the server never told its own, the device's; nil
+    /// where it is in doubt, and none is.
+    var promiseTime: Timestamp? { isTimeInDoubt ? nil : serverTime ?? begun.now }
+
+    /// Whether nothing will come of a promise any more.
     private func isOver(_ ticket: OpenTicket) -> Bool {
-        guard !isTimeInDoubt else { return false }
-        let now = serverTime ?? begun.now
-        return now > ticket.since.adding(seconds: OpenTicket.secondsMax)
-            || now < ticket.since.adding(seconds: -OpenTicket.secondsMax)
+        promiseTime.map { TicketRow.isOver(since: ticket.since, at: $0) } ?? false
     }
 
     /// The next question for an answer; nil where none is due.

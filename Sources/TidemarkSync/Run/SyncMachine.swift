@@ -311,7 +311,7 @@ package struct SyncMachine: Sendable {
         case (.parts(let name), .parts(let targets)):
             open(name, targets)
             return next()
-        case (.standing(let target), .standing(let standing)):
+        case (.standing(let target, _), .standing(let standing)):
             return begin(target, standing) ?? next()
         case (.contents(let plan), .contents(let contents)):
             goOver(to: Listing(plan, contents))
@@ -385,7 +385,7 @@ package struct SyncMachine: Sendable {
                 endWithoutRoom()
                 return perform(.finish)
             }
-            if case .begun = state { return look(.earlierRuns) }
+            if case .begun = state { return look(.earlierRuns(at: promiseTime)) }
             if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
             if let action = nextRemedy() { return action }

@@ -5,6 +5,8 @@
 //        → a list names a new entity   it is the creation, where all fields of `match` agree
 //        → a list ends without it      not there as far as can be known: it is sent again, and
 //                                      lists are still looked through for it
+//        → the answer is promised      lists name it or not: nothing is sent before that is given,
+//                                      is lost, or is a day late
 //
 // Updates and deletions are settled by lists in the same way.
 
@@ -101,19 +103,21 @@ extension Fold {
 
     /// A complete list that began after writes were sent settles those that it did not show: as far
     /// as can be known they did not arrive, and are sent again.
+    ///
+    /// Those that the server promised to answer may be carried out later, and are left alone.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
         guard let collection = event.collection, let asOf = event.asOf else { return }
         let content = try knownCollection(collection)?.tree?.content
         for key in try unreadableAttempts(collection) {
             // Of the content of a file by path a list does not tell what was sent: it is compared.
             if let content, try sends(content, key) { continue }
-            try settleUnanswered(key, asOf, position)
+            try settleUnanswered(key, asOf, event, position)
         }
         guard var list = try unanswered(collection) else { return }
         var kept: [String] = []
         for id in list.ids {
             let key = EntityKey(collection, id)
-            try settleUnanswered(key, asOf, position)
+            try settleUnanswered(key, asOf, event, position)
             if try heldRow(at: .entity(key)).isUnanswered { kept.append(id) }
         }
         guard kept != list.ids else { return }
@@ -138,10 +142,12 @@ extension Fold {
         }
     }
 
-    private func settleUnanswered(_ key: EntityKey, _ asOf: Position, _ position: Position) throws {
-        guard let attempt = try heldRow(at: .entity(key)).attempt, attempt.call <= asOf else {
-            return
-        }
+    private func settleUnanswered(
+        _ key: EntityKey, _ asOf: Position, _ event: Event, _ position: Position
+    ) throws {
+        guard let attempt = try heldRow(at: .entity(key)).attempt, attempt.call <= asOf,
+            try !isAwaited(attempt.call, event)
+        else { return }
         var row = try entity(key)
         row.noteArrivalPossible()
         try endAttempt(&row, key)

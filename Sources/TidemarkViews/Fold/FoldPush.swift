@@ -10,6 +10,11 @@ extension Fold {
         guard let (key, covers) = try pushed(by: event) else { return }
         var row = try entity(key)
         try noteUnanswered(key)
+        // Earlier versions sent again what the server had promised to answer.
+        if let attempt = row.attempt, try isPromised(attempt.call) {
+            row.noteArrivalPossible()
+            try endAttempt(&row, key)
+        }
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
         put(.attempt(key), position.bigEndianBytes)
         // What was refused before and is sent again has no outcome any more.

@@ -54,6 +54,23 @@ package struct TicketRow: Sendable, Hashable {
     }
 
     static let writesMax: UInt64 = 100_000
+
+    /// For how long the server is believed to keep an answer.
+    private static let secondsMax: Int64 = 86_400
+
+    /// Whether a promise is so old that nothing will come of it, or was made at a time that can't
+    /// be: a clock was set back since.
+    package static func isOver(since: Timestamp, at now: Timestamp) -> Bool {
+        now > since.adding(seconds: secondsMax) || now < since.adding(seconds: -secondsMax)
+    }
+
+    /// Whether the server still owes the answer to the write of a request.
+    ///
+    /// - Parameter now: the server's time; nil where it is in doubt, and no promise is over.
+    func isOwed(_ call: Position, at now: Timestamp?) -> Bool {
+        guard !isLost, calls.contains(call.rawValue) else { return false }
+        return now.map { !Self.isOver(since: since, at: $0) } ?? true
+    }
 }
 
 extension Ledger {
@@ -113,6 +130,18 @@ extension Fold {
             Position(bigEndianBytes: value[...]).map { ticket.calls.contains($0.rawValue) } ?? false
         }
         return min(writes, UInt64(open))
+    }
+
+    /// Whether the server promised an answer to the write of a request, be it lost or not.
+    func isPromised(_ call: Position) throws -> Bool {
+        try openTickets().contains { $0.calls.contains(call.rawValue) }
+    }
+
+    /// Whether the server still owes the answer to the write of a request, at the time of an event.
+    func isAwaited(_ call: Position, _ event: Event) throws -> Bool {
+        guard try isPromised(call) else { return false }
+        let now = try ruleTime(event)
+        return try openTickets().contains { $0.isOwed(call, at: now) }
     }
 
     /// Notes that what became of a write is known.

@@ -72,15 +72,24 @@ extension ViewReader {
         return found
     }
 
-    /// Whether a list of a collection settles writes without an answer.
-    package func hasUnanswered(in collection: CollectionName) throws -> Bool {
+    /// Whether a list of a collection settles writes without an answer: those whose answer the
+    /// server still owes it does not.
+    ///
+    /// - Parameter now: the server's time; nil where it is in doubt.
+    package func hasUnanswered(
+        in collection: CollectionName, at now: Timestamp?
+    ) throws -> Bool {
         let failing = try failingCalls()
         if failing.contains(where: { $0.key.collection == collection && $0.row.reads > 0 }) {
             return true
         }
-        return try unanswered(collection)?.ids.contains { id in
-            try entity(EntityKey(collection, id))?.attempt != nil
-        } ?? false
+        guard let ids = try unanswered(collection)?.ids else { return false }
+        let promises = try tickets()
+        for id in ids {
+            guard let attempt = try entity(EntityKey(collection, id))?.attempt else { continue }
+            if !promises.contains(where: { $0.isOwed(attempt.call, at: now) }) { return true }
+        }
+        return false
     }
 
     /// Whether the references of unsent entities lead from one to another.

@@ -112,7 +112,7 @@ struct MachineScript {
         case .entities(let keys): .entities(keys.map { facts($0) })
         case .failed(let call): .entity(facts(call.key))
         case .parts(let name): .parts(parts[name] ?? [])
-        case .standing(let target): .standing(standing(target.collection))
+        case .standing(let target, _): .standing(standing(target.collection))
         case .contents(let plan):
             .contents(
                 ListContents(

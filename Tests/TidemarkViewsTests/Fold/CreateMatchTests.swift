@@ -325,4 +325,70 @@ import TidemarkViews
 
         #expect(try fold.ids("entries/20") == ["e", "20"])
     }
+
+    /// The same, with an answer that the server promised.
+    private func promised() throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
+        let (fold, made, call) = try sent()
+        try fold.apply(
+            .about(
+                .requestAnswered, "entries/e", #"{"status":202,"proves":"unknown"}"#, call: call))
+        try fold.apply(.about(.pushDeferred, "entries/e", #"{"ticket":"j"}"#, call: call))
+        return (fold, made, call)
+    }
+
+    /// A list of entries ends some seconds after everything else.
+    private func end(_ fold: NumberedFold, asOf: UInt64, after seconds: Int64) throws {
+        let now = Timestamp(rawValue: 1).adding(seconds: seconds)
+        try fold.apply(
+            Event(
+                .pullCompleted, recordedAt: now, collection: "entries", asOf: Position(asOf),
+                revision: Revision("1"), json: Array("{}".utf8)))
+    }
+
+    @Test func `whose answer is promised is not sent again by a list without it, for a day`()
+        throws
+    {
+        let (fold, _, call) = try promised()
+
+        try end(fold, asOf: call, after: 86_400)
+        #expect(try fold.row("entries/e")?.attempt?.call == Position(call))
+        #expect(try fold.row("entries/e")?.pending.map(\.mayHaveArrived) == [false])
+        #expect(try fold.memory.fold.tickets().map(\.open) == [1])
+        try end(fold, asOf: call, after: 86_401)
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.attempt == nil && row.pending.map(\.mayHaveArrived) == [true])
+        #expect(try fold.memory.fold.tickets().isEmpty)
+    }
+
+    @Test func `whose promised answer is lost is settled by the next list`() throws {
+        let (fold, _, call) = try promised()
+
+        try fold.apply(.about(.pushDeferred, "entries/e", #"{"lost":true}"#, call: call))
+        try fold.end("entries", asOf: call)
+
+        #expect(try fold.row("entries/e")?.attempt == nil)
+        #expect(try fold.memory.fold.tickets().isEmpty)
+    }
+
+    @Test func `whose answer is promised is what a list names all the same`() throws {
+        let (fold, made, call) = try promised()
+
+        try fold.apply(listed(n: 1, call: call))
+
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        #expect(try fold.memory.mutation(made)?.outcome == .accepted)
+        #expect(try fold.memory.fold.tickets().isEmpty)
+    }
+
+    @Test func `whose answer was promised and that was sent again may be there twice`() throws {
+        let (fold, made, call) = try promised()
+
+        let second = try fold.send("entries/e", made)
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.attempt?.call == Position(second) && second > call)
+        #expect(row.pending.map(\.mayHaveArrived) == [true])
+        #expect(try fold.memory.fold.tickets().isEmpty)
+    }
 }
