@@ -153,9 +153,14 @@ extension SyncEngine {
         }
     }
 
+    /// Asks for the same run once more.
+    ///
+    /// What the app named counted as an attempt already: under its name the gate of the model would
+    /// hold the repetition, as an attempt of its own.
     private func askAgain(_ triggers: [SyncTrigger], _ scope: SyncScope) {
         let now = replica.dependencies.moment
-        for trigger in triggers {
+        for asked in triggers {
+            let trigger: SyncTrigger = if case .named = asked { .retry } else { asked }
             guard case .folders(let folders) = scope else {
                 schedule.ask(trigger, at: now)
                 continue

@@ -20,7 +20,8 @@ public enum SyncTrigger: Sendable, Hashable, Comparable {
     case localChange
     /// The network is there again.
     case reachability
-    /// An earlier run failed, and waiting may have mended it.
+    /// An earlier run failed, and waiting may have mended it; or one that ``named(_:)`` began was
+    /// cut off by a pause.
     case retry
     /// So much time has passed since the last run.
     case timer

@@ -162,6 +162,62 @@ import TidemarkViews
         }
     }
 
+    @Test func `whose run a pause ended has it made up for, as no other attempt`() async throws {
+        let world = world(1)
+        try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            try device.put("tasks/t1", "{}")
+            device.wire.tap { _, number, pass in
+                if number == 1 { await device.engine.pause() }
+                return await pass()
+            }
+            #expect(await device.engine.trigger(show) == nil)
+            try await watch.until { $0.activity == .paused(.byApp) }
+            await device.engine.resume()
+            try await watch.run()
+
+            #expect(try device.outcomes() == ["cancelled", "synced"])
+            #expect(try device.triggers() == ["discover", "retry"])
+            #expect(try device.count("trigger.received") == 1)
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+        }
+    }
+
+    @Test func `whose list of a folder a pause ended has it made up for as well`() async throws {
+        try await SyncWatch.with(world(1), SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            device.wire.tap { _, number, pass in
+                if number == 1 { await device.engine.pause() }
+                return await pass()
+            }
+            await device.engine.trigger(show, in: SyncScope.Folder("tasks"))
+            try await watch.until { $0.activity == .paused(.byApp) }
+            await device.engine.resume()
+            try await watch.run()
+
+            #expect(try device.triggers() == ["discover", "retry"])
+            #expect(try device.outcomes().count == 2)
+        }
+    }
+
+    @Test func `whose run could send nothing has it made up for after a wait`() async throws {
+        let world = world(1)
+        try await SyncDevice.asking(world) { _, number in
+            if number == 0 { throw SyncFailure.offline("no token") }
+            return .basic(user: "me", password: "")
+        } _: { device, engine async throws in
+            let begun = world.clock.now
+            await engine.start(.none)
+            await engine.trigger(show)
+            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            await engine.stop()
+
+            #expect(world.clock.now >= begun.adding(seconds: 5))
+            #expect(try device.triggers().last == "retry")
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
+
     @Test func `of a clock that was set is held by the time since the boot`() async throws {
         let world = world(1)
         let ahead = Mutex<Int64>(0)
