@@ -90,6 +90,9 @@ public struct ServerTraits: Sendable, Hashable {
     public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last; where the server promises
     /// their answer, the rest waits for it, as long as the run asks for it.
+    ///
+    /// Where one fails, the rest of its collection, or of all that are ``bundled``, waits for the
+    /// next run, up to the third time.
     public var deletesFirst: Bool
     /// Whether a cursor identifies a state of the collection instead of a moment, so that the same
     /// state has the same cursor again.

@@ -19,9 +19,10 @@ extension SyncMachine {
         while let next = planner?.next(upTo: count) {
             guard case .look(let candidate) = next else { return carryOut(next) }
             // A write that is held back need not be read.
-            guard isHeldBack(candidate.key) else {
+            guard isHeldBack(candidate.key) || waitsForFailed(candidate) else {
                 return flight.mayTake(candidate.key) ? carryOut(next) : nil
             }
+            holdOthers(for: candidate)
             planner?.pass()
         }
         guard flight.isEmpty else { return nil }
@@ -177,7 +178,9 @@ extension SyncMachine {
         switch (item.call, answer) {
         // A part of a batch whose request was answered.
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure
-        case (_, .failure): failedNow.insert(item.key)
+        case (_, .failure):
+            failedNow.insert(item.key)
+            noteFailedDeletions([item])
         case (.delete, .absent):
             outcome.counts.pushed += 1
             noteRoom(item)

@@ -4,6 +4,8 @@
 //   a list        its collection is not pulled; writes with a precondition are still sent
 //   an entity     it waits, by a backoff of its own that outlives the run; the rest goes on
 //   several that are read back together    they are read one by one once all else is done
+//   a deletion    where deletions go first, what may need its place waits for the next run, up to
+//                 the third failure
 //   an upload     there is no room for it (507): the server answers, and the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
 //   ten in a row, of one collection                      the others of it wait for the next run
@@ -215,6 +217,7 @@ extension SyncMachine {
         }
         let known = knownToFail(step)
         passOver(step, failure)
+        if case .push(let items) = step { noteFailedDeletions(items) }
         // Of a server that makes no values nothing else is known.
         if case .refill = step { return }
         guard failure.isServers else { return streak.answered() }
@@ -278,6 +281,37 @@ extension SyncMachine {
         // and what was refused.
         case .describe, .refetch, .receive, .remedy, .complete, .cleanUp, .renew, .finish: break
         }
+    }
+
+    // MARK: Deletions that go first
+
+    /// Has what needs the place of deletions that failed wait for the next run, unless they failed
+    /// so often that it would wait for ever.
+    mutating func noteFailedDeletions(_ items: [PushItem]) {
+        guard traits.deletesFirst else { return }
+        for item in items where item.call.isDeletion {
+            let failures = failing[item.key]?.gate.failures ?? 0
+            if failures + 1 < FailingRow.failuresTold {
+                failedDeletions.insert(item.key.collection)
+            }
+        }
+    }
+
+    /// Has others wait for a deletion that failed in an earlier run, and is not sent in this one.
+    ///
+    /// Where nothing of its collection is sent, for another reason, nobody waits for it.
+    mutating func holdOthers(for candidate: PushCandidate) {
+        let name = candidate.key.collection
+        if candidate.isAwaited, !isBlocked(name) { failedDeletions.insert(name) }
+    }
+
+    /// Whether a write waits for a deletion that failed: of its collection, or of one that shares
+    /// requests with it.
+    func waitsForFailed(_ candidate: PushCandidate) -> Bool {
+        guard !candidate.isDeletion, !failedDeletions.isEmpty else { return false }
+        let name = candidate.key.collection
+        return failedDeletions.contains(name)
+            || traits.bundled.contains(name) && !failedDeletions.isDisjoint(with: traits.bundled)
     }
 
     // MARK: Groups of requests

@@ -4,6 +4,9 @@
 //   creations and updates of the model's first collection … of its last one
 //   → deletions of the last … of the first → what was sent in vain too often → what fails
 //
+// Where deletions come first, so do those that fail, until one of them failed too often: what needs
+// their place waits for them.
+//
 // Those of a tree come together, in the place of its creations: TreeQueue.swift.
 //
 // The rows of open mutations lie in the order of their positions. One look over them, which takes
@@ -27,6 +30,8 @@ package struct PushCandidate: Sendable, Hashable {
     package var through: Position?
     /// Whether it is to be made in a tree and waits only for others that wait for it.
     package var waitsForItself = false
+    /// Whether it is a deletion that failed, and others wait for it.
+    package var isAwaited = false
 }
 
 /// The entities with open mutations, in the order in which they are pushed.
@@ -53,7 +58,8 @@ package struct PushQueue: Sendable {
         var isDeletion: Bool
         /// The positions that were not read yet.
         var positions: Range<UInt64>
-        /// What was sent in vain once: it comes after the others of the collection.
+        /// What was sent in vain once, and deletions that others wait for: it comes after the others
+        /// of the collection.
         var delayed: [PushCandidate] = []
         /// What of it may be sent, where the collection is a tree.
         var tree: TreeQueue?
@@ -69,6 +75,8 @@ package struct PushQueue: Sendable {
     /// Entities of which a mutation is a deletion: whether the last one is.
     private let deletions: [EntityKey: Bool]
     private let failing: [EntityKey: Position]
+    /// The deletions that failed, and that others wait for.
+    private let awaited: Set<EntityKey>
     private let places: [CollectionName: Int]
     private let hasDerived: Bool
     /// Whether no mutation was looked at.
@@ -83,6 +91,7 @@ package struct PushQueue: Sendable {
         let calls = try views.failingCalls()
         failing = Dictionary(uniqueKeysWithValues: calls.map { ($0.key, $0.row.gate.position) })
         deletions = tally.deletions.mapValues(\.isLast)
+        awaited = deletesFirst ? Self.awaited(calls, tally, model) : []
         hasDerived = tally.hasDerived
         unread = tally.collections.reduce(0) { $0 + $1.count }
         // Mutations of entities that are deleted, by collection.
@@ -111,6 +120,18 @@ package struct PushQueue: Sendable {
         self.stages = stages[...]
         places = Dictionary(
             uniqueKeysWithValues: tally.collections.enumerated().map { ($1.name, $0) })
+    }
+
+    /// The deletions that fail; none where one of them failed so often that it is an issue: one that
+    /// never works keeps nobody waiting.
+    private static func awaited(
+        _ calls: [FailingCall], _ tally: OutboxTally, _ model: SyncModel
+    ) -> Set<EntityKey> {
+        let failed = calls.filter { call in
+            tally.deletions[call.key]?.isLast == true && model[call.key.collection]?.tree == nil
+        }
+        let isHopeless = failed.contains { $0.row.gate.failures >= FailingRow.failuresTold }
+        return isHopeless ? [] : Set(failed.map(\.key))
     }
 
     /// Whether everything was found.
@@ -149,7 +170,9 @@ package struct PushQueue: Sendable {
         unread = max(0, unread - rows.count)
         var found: [PushCandidate] = []
         func put(_ candidate: PushCandidate) {
-            if candidate.failed != nil || candidate.attempts >= Self.attemptsMax {
+            if candidate.isAwaited {
+                stage.delayed.append(candidate)
+            } else if candidate.failed != nil || candidate.attempts >= Self.attemptsMax {
                 last.append(candidate)
             } else if candidate.attempts > 0 {
                 stage.delayed.append(candidate)
@@ -175,7 +198,7 @@ package struct PushQueue: Sendable {
         PushCandidate(
             key: row.key, first: Position(row.position),
             isDeletion: deletions[row.key, default: false], attempts: row.attempts,
-            failed: failing[row.key])
+            failed: failing[row.key], isAwaited: awaited.contains(row.key))
     }
 
     /// The next mutations of a stage in order, at least so many if there are; moves on behind them.

@@ -57,6 +57,8 @@ struct MachineScript {
     var pending: [PendingWrite] = []
     /// What the server promised.
     var tickets: [OpenTicket] = []
+    /// The deletions that failed, and that others wait for.
+    var awaited: Set<EntityKey> = []
     /// The request of its next promise.
     private var promised: UInt64 = 50
     var pools: [PoolFacts] = []
@@ -126,7 +128,11 @@ struct MachineScript {
         case .canPrune: .holds(canPrune)
         case .outbox:
             .outbox(
-                pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
+                pending.map {
+                    var candidate = PushCandidate($0.key, isDeletion: $0.isDeletion)
+                    candidate.isAwaited = awaited.contains($0.key)
+                    return candidate
+                }, rest: nil)
         case .pending(let candidate, let isRetried):
             .pending(pending.first { $0.key == candidate.key && (isRetried || !$0.wasRefused) })
         case .remedies(let writes): .remedies(remedies(writes))

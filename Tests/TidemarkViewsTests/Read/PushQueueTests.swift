@@ -108,6 +108,39 @@ import TidemarkRules
         #expect(queue.isOver)
     }
 
+    @Test func `has deletions that fail go first where deletions do, until one failed too often`()
+        throws
+    {
+        let store = try ScratchStore()
+        let model = SyncModel(
+            name: "m", collections: [CollectionModel("lists"), CollectionModel("tasks")])
+        try store.write(
+            .registered(model), .about(.serverUpserted, "tasks/1", "{}"),
+            .about(.serverUpserted, "tasks/2", "{}"), .about(.localDeleted, "tasks/1"),
+            .about(.localDeleted, "tasks/2"), .about(.localCreated, "lists/1", "{}"))
+        func failDeletion(at call: UInt64) throws {
+            let failure = #"{"status":502,"failure":"server","concerns":"entity"}"#
+            try store.write(
+                .about(.requestSent, "tasks/1", #"{"method":"DELETE"}"#, mutation: 4),
+                .about(.requestAnswered, "tasks/1", failure, call: call))
+        }
+        func order() throws -> [String] {
+            try store.journal.read { views in
+                var queue = try PushQueue(views, model, deletesFirst: true)
+                return try queue.next(upTo: .max, views).map {
+                    "\($0.key)" + ($0.isAwaited ? " awaited" : "")
+                }
+            }
+        }
+
+        for call in [7, 9] as [UInt64] {
+            try failDeletion(at: call)
+            #expect(try order() == ["tasks/2", "tasks/1 awaited", "lists/1"])
+        }
+        try failDeletion(at: 11)
+        #expect(try order() == ["tasks/2", "lists/1", "tasks/1"])
+    }
+
     @Test func `is over at once where nothing is open`() throws {
         let store = try ScratchStore()
         let model = SyncModel(name: "m", collections: [CollectionModel("lists")])
