@@ -223,7 +223,8 @@ package struct SyncMachine: Sendable {
     var ownTickets: Set<Position> = []
     /// Those of them that are about deletions which come before anything else.
     var promisedDeletions: Set<Position> = []
-    /// The collections of deletions that failed and come before anything else: others wait for them.
+    /// The collections of deletions that failed and come before anything else: others wait for
+    /// them.
     var failedDeletions: Set<CollectionName> = []
     /// Those that are to be had by another word, at once.
     var namedAnew: Set<Position> = []

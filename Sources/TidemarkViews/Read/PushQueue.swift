@@ -58,8 +58,8 @@ package struct PushQueue: Sendable {
         var isDeletion: Bool
         /// The positions that were not read yet.
         var positions: Range<UInt64>
-        /// What was sent in vain once, and deletions that others wait for: it comes after the others
-        /// of the collection.
+        /// What was sent in vain once, and deletions that others wait for: they come after the
+        /// others of the collection.
         var delayed: [PushCandidate] = []
         /// What of it may be sent, where the collection is a tree.
         var tree: TreeQueue?
@@ -122,8 +122,8 @@ package struct PushQueue: Sendable {
             uniqueKeysWithValues: tally.collections.enumerated().map { ($1.name, $0) })
     }
 
-    /// The deletions that fail; none where one of them failed so often that it is an issue: one that
-    /// never works keeps nobody waiting.
+    /// The deletions that fail; none where one of them failed so often that it is an issue: one
+    /// that never works keeps nobody waiting.
     private static func awaited(
         _ calls: [FailingCall], _ tally: OutboxTally, _ model: SyncModel
     ) -> Set<EntityKey> {

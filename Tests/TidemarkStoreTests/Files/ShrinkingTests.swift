@@ -1,4 +1,5 @@
-// ShrinkingTests.swift — the folders in which a smaller data file is made, and what else lies there.
+// ShrinkingTests.swift — the folders in which a smaller data file is made, and what else lies
+// there.
 
 import Foundation
 import Testing
