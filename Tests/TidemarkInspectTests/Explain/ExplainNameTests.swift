@@ -19,7 +19,7 @@ import TidemarkViews
     }
 
     @Test func `lead to it, and not to another whose id begins alike`() async throws {
-        try await withGone { device in
+        try await withGone { device throws in
             #expect(try device.history("tasks/report.2026").first?.hasPrefix("@4 ") == true)
             #expect(try device.history("tasks/report").first?.hasPrefix("@3 ") == true)
             #expect(try device.history("tasks/report.2027") == [])
@@ -27,7 +27,7 @@ import TidemarkViews
     }
 
     @Test func `lead to a field of it`() async throws {
-        try await withGone { device in
+        try await withGone { device throws in
             let gone = try device.history("tasks/report.2026")
             let live = try device.history("tasks/report.title")
 
@@ -39,7 +39,7 @@ import TidemarkViews
     }
 
     @Test func `lead nowhere where only later events tell of it`() async throws {
-        try await withGone { device in
+        try await withGone { device throws in
             let journal = device.replica.journal
             let named = EntityKey("tasks", "report.2026")
             try ScratchDirectory.withLazily { folder in
