@@ -59,10 +59,12 @@ extension CalDAVAdapter {
     /// That the server can't cut a list off at the model's limit, or its own (RFC 6578, 3.7): it is
     /// about this list alone, and stays so.
     private static func uncut(_ call: ServerCall, _ body: [UInt8]) -> SyncFailure? {
-        guard case .list(let collection, _, _) = call else { return nil }
+        guard case .list(let collection, let after, let page) = call else { return nil }
         let error = DAVError(body)
         guard error.conditions.contains("number-of-matches-within-limits") else { return nil }
-        let advice = collection.pageSize == nil ? "" : "; leave pageSize out of the model"
+        // A limit is sent with a token alone.
+        let hasLimit = collection.pageSize != nil && !(page ?? after?.description ?? "").isEmpty
+        let advice = hasLimit ? "; leave pageSize out of the model" : ""
         return .client(status: 507, error.words + advice)
     }
 

@@ -56,6 +56,9 @@ import TidemarkSync
             caldav.failure(to: paged, 507, body)
                 == .client(status: 507, words + "; leave pageSize out of the model"))
         #expect(caldav.failure(to: caldav.list, 507, body) == .client(status: 507, words))
+        // Where no limit was sent, the model's is not why.
+        let whole = ServerCall.list(tasks, after: nil, page: nil)
+        #expect(caldav.failure(to: whole, 507, body) == .client(status: 507, words))
         #expect(
             caldav.failure(to: caldav.list, 507, #"<d:error xmlns:d="DAV:"/>"#)
                 == .server(status: 507, retryAfterSeconds: nil))
