@@ -12,8 +12,8 @@ final class DecodingSession {
     let names: ServerNames
     /// Where to look first for an object's next member: after the last one that was found.
     private var hint = (object: -1, key: 0)
-    /// The array that was counted last.
-    private var counted = (array: -1, count: 0)
+    /// How many elements the arrays have that were counted, by their nodes.
+    private var counts: [Int: Int] = [:]
     /// The keys that were given out for members whose names are not of the style.
     private var exactKeys: Set<ExactKey> = []
 
@@ -126,13 +126,13 @@ final class DecodingSession {
 
     /// How many elements an array has; counted when that is asked, as few types do.
     func count(of array: Int) -> Int {
-        if counted.array == array { return counted.count }
+        if let known = counts[array] { return known }
         var (node, count) = (array + 1, 0)
         while node < tape.nodes[array].next {
             node = tape.nodes[node].next
             count += 1
         }
-        counted = (array: array, count: count)
+        counts[array] = count
         return count
     }
 }

@@ -95,6 +95,23 @@ private struct Counted: Codable, Sendable, Equatable {
     }
 }
 
+/// Lists in a list, which is asked before each of them how many there are.
+private struct CountedLists: Codable, Sendable, Equatable {
+    var lists: [Counted] = []
+
+    init(_ lists: [Counted]) { self.lists = lists }
+
+    init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        while lists.count < (list.count ?? 0) { lists.append(try list.decode(Counted.self)) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var single = encoder.singleValueContainer()
+        try single.encode(lists)
+    }
+}
+
 /// Reads the same with Foundation and compares.
 private func same<Value: Codable & Sendable & Equatable>(
     _ json: String, _ value: Value, sourceLocation: SourceLocation = #_sourceLocation
@@ -140,6 +157,8 @@ private func same<Value: Codable & Sendable & Equatable>(
         try same("[1,2,3]", Set([1, 2, 3]))
         try same("[1.5,2]", CGSizeLike(1.5, 2))
         try same("[[3,4],[],[5]]", [Counted([3, 4]), Counted([]), Counted([5])])
+        try same(
+            "[[3,4],[],[5]]", CountedLists([Counted([3, 4]), Counted([]), Counted([5])]))
         try same("[1.5,2]", SIMD2<Double>(1.5, 2))
     }
 
