@@ -29,8 +29,10 @@ extension SyncMachine {
 
 extension ViewReader {
     /// The folders in which entities lie on the server, and would lie after what is pending, as far
-    /// as the server has them.
-    func foldersAround(_ keys: [EntityKey], _ model: SyncModel) throws -> [PullTarget] {
+    /// as the server has them; the first ones, where there are too many.
+    func foldersAround(
+        _ keys: [EntityKey], atMost: Int, _ model: SyncModel
+    ) throws -> [PullTarget] {
         var (found, seen): ([PullTarget], Set<PullTarget>) = ([], [])
         for key in keys {
             guard let collection = model[key.collection], var reader = TreeReader(collection) else {
@@ -39,6 +41,7 @@ extension ViewReader {
             for id in try reader.folders(around: key.id, self) {
                 let target = PullTarget.folder(id, of: collection.name)
                 if seen.insert(target).inserted { found.append(target) }
+                if found.count == atMost { return found }
             }
         }
         return found

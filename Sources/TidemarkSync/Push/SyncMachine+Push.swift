@@ -32,7 +32,7 @@ extension SyncMachine {
         guard isOver else { return nil }
         if !refusedInTrees.isEmpty {
             defer { refusedInTrees = [] }
-            return look(.foldersAround(refusedInTrees))
+            return look(.foldersAround(refusedInTrees, atMost: .max))
         }
         if let action = nextIDs() { return action }
         guard asked.isEmpty else { return nil }

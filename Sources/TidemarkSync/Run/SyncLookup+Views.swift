@@ -36,7 +36,8 @@ extension ViewReader {
                     ?? PushQueue(self, model, deletesFirst: adapter.traits.deletesFirst))
         case .pending(let candidate, let isRetried):
             .pending(try pendingWrite(candidate, model, adapter, isRetried: isRetried))
-        case .foldersAround(let keys): .parts(try foldersAround(keys, model))
+        case .foldersAround(let keys, let atMost):
+            .parts(try foldersAround(keys, atMost: atMost, model))
         case .remedies(let writes): .remedies(try remedies(for: writes, model, adapter))
         case .pools(let keys, let now): .pools(try pools(keys, at: now, model, adapter))
         case .failing: .failing(try failingCalls().filter { !$0.isList })

@@ -47,8 +47,8 @@ package enum SyncLookup: Sendable {
     /// ``SyncFact/remedies(_:)``.
     case remedies([UntakenWrite])
     /// The folders in which some entities of trees lie on the server, and would lie after what is
-    /// pending. Answered by ``SyncFact/parts(_:)``.
-    case foldersAround([EntityKey])
+    /// pending, the first so many of them. Answered by ``SyncFact/parts(_:)``.
+    case foldersAround([EntityKey], atMost: Int)
     /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
     case tickets
     /// What is left of some keys of pools, or of all, at a time. Answered by

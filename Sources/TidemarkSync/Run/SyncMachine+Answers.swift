@@ -112,6 +112,7 @@ extension SyncMachine {
         case (.readBack, _) where result.page.proof != nil,
             (.compare, _) where result.page.proof != nil:
             if let proof = result.page.proof { proofs.append(proof) }
+            if case .readBack(let key, _, _) = step { askedForIDs.remove(key) }
         case (.readBack(let key, _, let attempt), _) where result.page.other != nil:
             if let call = result.page.other {
                 askedAnew.append(.readBack(key, call, attempt: attempt))

@@ -6,6 +6,7 @@
 //   several that are read back together    they are read one by one once all else is done
 //   a deletion    where deletions go first, what may need its place waits for the next run, up to
 //                 the third failure
+//   an id         the next list tells it, and all others that were to be asked for
 //   an upload     there is no room for it (507): the server answers, and the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
 //   ten in a row, of one collection                      the others of it wait for the next run
@@ -209,6 +210,11 @@ extension SyncMachine {
             streak.answered()
             return readAlone(items)
         }
+        if case .readBack(let key, _, _) = step, askedForIDs.contains(key) {
+            leaveIDs()
+            if !failure.isServers { streak.answered() }
+            return
+        }
         if refetchAlone(step, after: failure) { return streak.answered() }
         if lacksRoom(step, failure) {
             room.refused()
@@ -346,7 +352,10 @@ extension SyncMachine {
     ///
     /// A list whose entities can't be fetched or read back is not complete.
     mutating func holdBack(_ step: SyncStep, _ failure: SyncFailure) {
-        if case .readBack(let key, _, _) = step { failedNow.insert(key) }
+        if case .readBack(let key, _, _) = step {
+            failedNow.insert(key)
+            askedForIDs.remove(key)
+        }
         if case .readBackAll(_, let items) = step { failedNow.formUnion(items.map(\.key)) }
         if let list { heldBack.insert(list.collection.name) }
         if case .feeding(let feed) = state { heldBack.insert(feed.collection.name) }

@@ -133,7 +133,13 @@ extension SyncMachine {
                 attempt = facts.attempt
             }
         }
-        return question(about: key, attempt, facts).map { perform($0) }
+        // What was made and deleted since has no use for an id.
+        let isGone = asksForID(of: key) && facts.baseState == .deleted
+        guard !isGone, let step = question(about: key, attempt, facts) else {
+            askedForIDs.remove(key)
+            return nil
+        }
+        return perform(step)
     }
 
     /// The call that reads an entity; nil where there is none, or a list brings it.

@@ -200,7 +200,8 @@ package struct SyncMachine: Sendable {
     var made: [EntityKey] = []
     /// The entities that are read for that.
     var askedForIDs: Set<EntityKey> = []
-    /// The trees of which the server told no ids then.
+    /// The trees of which one was read by itself first, and those of which the server told no ids.
+    var triedForIDs: Set<CollectionName> = []
     var withoutIDs: Set<CollectionName> = []
     /// Whether the server had not at its path what was to be deleted.
     var missesDeleted = false

@@ -4,6 +4,7 @@
 import Testing
 import TidemarkEvents
 import TidemarkRules
+import TidemarkViews
 
 @testable import TidemarkSync
 
@@ -108,9 +109,62 @@ import TidemarkRules
         #expect(script.machine.outcome.failure == nil)
     }
 
-    @Test func `reads no more than a few by themselves`() {
-        var script = script(21)
+    @Test func `asks for no other once one can't be read, and does not fail`() {
+        var script = script(3)
+        for number in 1...3 {
+            let failure = SyncFailure.server(status: 500, retryAfterSeconds: nil)
+            script.replies["read files/\(number)"] = [.answer(.failure(failure))]
+        }
 
-        #expect(script.run() == (1...21).map { "push files/\($0)" } + ["end"])
+        #expect(
+            script.run() == [
+                "push files/1", "push files/2", "push files/3", "read files/1", "end",
+            ])
+        #expect(script.machine.outcome.failure == nil)
+        #expect(script.machine.askedForIDs.isEmpty)
+    }
+
+    @Test func `reads one first of many, and lists not too many folders for the others`() {
+        var script = script(22)
+        script.replies["read files/1"] = [entity(#"{"kind":"folder","fileId":"7"}"#)]
+
+        #expect(script.run() == (1...22).map { "push files/\($0)" } + ["read files/1", "end"])
+        #expect(script.foldersMax == 20)
+    }
+
+    @Test func `lists nothing for many where the first answer tells none`() {
+        var script = script(22)
+        script.replies["read files/1"] = [entity(#"{"kind":"folder"}"#)]
+
+        #expect(script.run() == (1...22).map { "push files/\($0)" } + ["read files/1", "end"])
+        #expect(script.foldersMax == nil)
+    }
+
+    @Test func `lists nothing for many where the first one can't be read`() {
+        var script = script(22)
+        script.replies["read files/1"] = [.answer(.failure(.forbidden))]
+
+        #expect(script.run() == (1...22).map { "push files/\($0)" } + ["read files/1", "end"])
+        #expect(script.foldersMax == nil)
+    }
+
+    @Test func `does not ask for the id of what was deleted since`() {
+        var script = script(2)
+        script.entities[EntityKey("files", "1")] = EntityFacts(serverID: "1", .deleted)
+
+        #expect(script.run() == ["push files/1", "push files/2", "read files/2", "end"])
+        #expect(script.machine.askedForIDs.isEmpty)
+    }
+
+    @Test func `asks for it no more where it can't be asked for in the run`() {
+        var withheld = script(1)
+        withheld.replies["push files/1"] = [.withheld("files")]
+        #expect(withheld.run() == ["push files/1", "end"])
+        #expect(withheld.machine.askedForIDs.isEmpty)
+
+        var held = script(1)
+        held.replies["read files/1"] = [.held(.tooManyRequests(retryAfterSeconds: 60))]
+        #expect(held.run() == ["push files/1", "read files/1", "end"])
+        #expect(held.machine.askedForIDs.isEmpty)
     }
 }

@@ -69,6 +69,8 @@ struct MachineScript {
     var replies: [String: [Reply]] = [:]
     /// What was asked for, in words.
     private(set) var steps: [String] = []
+    /// How many folders it last wanted to list amid the push, at the most; nil for never.
+    private(set) var foldersMax: Int?
 
     static let begun = Moment(
         now: Timestamp(rawValue: 1_700_000_000_000_000), bootID: "boot", uptime: 1_000_000)
@@ -91,7 +93,9 @@ struct MachineScript {
         var action = machine.begin(gates, pace, lists: machine.unlisted.map { _ in nil })
         while steps.count < 100 {
             switch action {
-            case .look(let lookup): action = machine.learned(fact(lookup))
+            case .look(let lookup):
+                if case .foldersAround(_, let atMost) = lookup { foldersMax = atMost }
+                action = machine.learned(fact(lookup))
             case .perform(.finish):
                 steps.append(machine.outcome.failure.map { "end \($0.kind)" } ?? "end")
                 return steps
