@@ -12,6 +12,12 @@ extension Listing {
     /// Whether all folders are listed once more.
     var isSecondWalk: Bool { walk.map { $0.pass > 1 } ?? false }
 
+    /// Whether each folder told all that lies in it, in this run, or that nothing changed there.
+    var tellsWhole: Bool {
+        guard let walk, !walk.isOfFolders, walk.tellsMissing else { return false }
+        return !isContinued && failure == nil && unreadable.isEmpty && walk.unheard.isEmpty
+    }
+
     /// Whether nothing is left to look for.
     var isWalkSettled: Bool { isSecondWalk && unnamed.isEmpty && !isForMoves }
 
@@ -25,16 +31,18 @@ extension Listing {
     ///
     /// It may have been moved into a folder that was listed already. So may have been what came.
     ///
+    /// - Parameter putOff: what is missing, too, and has a write without an answer. Where that is
+    ///   a deletion, it is no reason by itself.
     /// - Returns: false where they were, or nothing would follow that is not known.
-    mutating func walkAgain(for ids: [String]) -> Bool {
+    mutating func walkAgain(for ids: [String], putOff: [String] = []) -> Bool {
         guard let walk, !isSecondWalk else { return false }
-        let others = inQuestion(ids)
+        let (all, others) = (ids + putOff, inQuestion(ids + undecided(putOff)))
         // What went with a folder may be in one that could not be listed.
         let isOpen = others.isEmpty ? !walk.unheard.isEmpty : !areHeld(others)
-        let isMissing = isOpen && sweep(absent: ids) != .none
+        let isMissing = isOpen && sweep(absent: all) != .none
         guard isMissing || !walk.moves.arrived.isEmpty else { return false }
         let unreached = unnamed
-        unnamed = Set(ids.map { ExactString($0) })
+        unnamed = Set(all.map { ExactString($0) })
         isForMoves = !walk.moves.arrived.isEmpty
         self.walk?.beginAgain(for: unnamed, in: unreached)
         (next, seen, isPaging) = (nil, [], true)

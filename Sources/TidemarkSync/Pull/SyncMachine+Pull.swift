@@ -193,7 +193,7 @@ extension SyncMachine {
             asked = ids.map { EntityKey(list.collection.name, $0) }.reversed()
             return nil
         }
-        if !isTimeInDoubt, list.walkAgain(for: ids) {
+        if !isTimeInDoubt, list.walkAgain(for: ids, putOff: unfound(by: list)) {
             state = .listing(list)
             return nil
         }
@@ -331,7 +331,7 @@ extension SyncMachine {
         if list.isContinued, continued.insert(list.target).inserted {
             unpulled = [list.target] + unpulled
         } else if list.walk != nil {
-            readAfterWalk(list.collection.name)
+            readAfterWalk(list)
         }
         withhold(withheld)
         return decide()

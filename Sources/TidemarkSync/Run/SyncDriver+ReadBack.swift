@@ -12,6 +12,7 @@
 //   the server told its id       the next walk finds it, or it is gone
 //   it was to be moved           what is at the other path tells whether it was
 //   it lies in what was to be    the next walk tells where that is
+//   the walk told all but that   it is gone
 //   the walk told nothing        the write is sent again
 
 import TidemarkEvents
@@ -180,7 +181,9 @@ extension SyncDriver {
         let isEdited = try host.read(journal) { try $0.isEditedThere(key) }
         guard isOpen, isForWalk || isEdited else { return .told(nil) }
         if attempt != nil, hasWalked {
-            // The walk told nothing of it: the write is sent again, and answered for itself.
+            // A walk that told all would have named it.
+            if isForWalk, machine.isMissed(key) { return .told(nil) }
+            // It told nothing of it: the write is sent again, and answered for itself.
             try await log(&recorder) { try $0.answered(own, $1) }
             return .over(result)
         }

@@ -107,10 +107,27 @@ extension SyncMachine {
     /// Whether a tree was walked in this run.
     func hasWalked(_ collection: CollectionName) -> Bool { walked.contains(collection) }
 
+    /// Whether that walk told all of the tree, and not an entity that was left to it.
+    func isMissed(_ key: EntityKey) -> Bool { missed.contains(key) }
+
+    /// Those of the entities left to a walk that it does not name, by their ids here; none where it
+    /// does not tell all of its tree, or the server no ids by which it would have named them.
+    func unfound(by list: Listing) -> [String] {
+        guard list.collection.tree?.serverID != nil, list.tellsWhole else { return [] }
+        return putOff.filter { key in
+            key.collection == list.collection.name && list.unnamed.contains(ExactString(key.id))
+        }.map(\.id)
+    }
+
     /// Has the entities read that were left to the walk of a tree, if it did not settle their
     /// writes.
-    mutating func readAfterWalk(_ collection: CollectionName) {
+    mutating func readAfterWalk(_ list: Listing) {
+        let collection = list.collection.name
         walked.insert(collection)
+        // What is concluded of others that are not named holds for them as well.
+        if !isTimeInDoubt, list.sweep(absent: list.unnamed.inOrder) == .deleted {
+            missed.formUnion(unfound(by: list).map { EntityKey(collection, $0) })
+        }
         let keys = putOff.filter { $0.collection == collection }
         putOff.removeAll { $0.collection == collection }
         failedNow.subtract(keys)

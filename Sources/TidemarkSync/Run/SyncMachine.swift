@@ -133,8 +133,10 @@ package struct SyncMachine: Sendable {
     /// Entities of trees whose write got no answer: they are read once more after the walk of this
     /// run, which tells where they are.
     var putOff: [EntityKey] = []
-    /// The trees that were walked in this run, from their roots.
+    /// The trees that were walked in this run, from their roots, and what was put off and is
+    /// nowhere in them.
     var walked: Set<CollectionName> = []
+    var missed: Set<EntityKey> = []
     /// Entities that are read back by another call, as the answer to the first one told nothing.
     var askedAnew: [SyncStep] = []
     /// How many seconds it is waited before the next step is carried out.

@@ -95,6 +95,23 @@ import TidemarkViews
         try await end()
     }
 
+    @Test func `is not sent again where a walk shows that it is gone`() async throws {
+        #expect(try await engine.sync().isSynced)
+        let file = try file()
+        try await replica.write { tx in _ = try tx.delete(file) }
+        server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .delete, nth: 1)])
+        let outcome = try await engine.sync()
+        #expect(outcome.pending == 1)
+        server.faults = FaultPlan()
+        clock.advance(by: .seconds(7_200))
+        server.clearRequestLog()
+
+        #expect(try await engine.sync(.timer).isSynced)
+        #expect(server.requestLog.count { $0.method == .delete } == 0)
+        #expect(server.entries.count == 3)
+        try await end()
+    }
+
     @Test func `waits in a run that only sends, and is sent by one that lists`() async throws {
         #expect(try await engine.sync().isSynced)
         let file = try file()
