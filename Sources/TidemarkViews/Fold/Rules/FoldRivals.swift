@@ -77,6 +77,11 @@ struct FoldRivals: FoldRule {
         fields == collection.rivals.map { [$0.whileNull] }
     }
 
+    /// A field that is left out is open, too, as it counts as null.
+    func isOpen(
+        _ field: String, in document: JSONDocument, _ collection: CollectionModel
+    ) -> Bool { collection.rivals?.isHeld(in: document) ?? false }
+
     /// Notes again who holds the state, because the rule or its fields changed.
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold

@@ -95,6 +95,11 @@ private let three = EntityKey("entries", "3")
         ])
         #expect(try duration(two) == "3600")
         #expect(try duration(three) == nil)
+
+        let edit = #"{"set":{"description":"x"},"unset":[]}"#
+        try fold.apply([.about(.localUpdated, "entries/2", edit).at("13:30")])
+        #expect(try duration(two) == "3600")
+        #expect(try derived(two)?.position == Position(5))
     }
 
     @Test func `a model that learns of the field of a stop leaves losers as they are`() throws {
