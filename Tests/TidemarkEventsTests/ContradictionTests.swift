@@ -231,6 +231,15 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "rivals.start", other: "idField",
             text: #""rivals":{"whileNull":"end","start":"id"}"#),
         .init(
+            member: "rivals.stopped", other: "rivals.start",
+            text: #""rivals":{"whileNull":"end","start":"start","stopped":"start"}"#),
+        .init(
+            member: "rivals.stopped", other: "rivals.whileNull",
+            text: #""rivals":{"whileNull":"end","start":"start","stopped":"end"}"#),
+        .init(
+            member: "rivals.stopped", other: "idField",
+            text: #""rivals":{"whileNull":"end","start":"start","stopped":"id"}"#),
+        .init(
             member: "rivals.among", other: "rivals.whileNull",
             text: #""rivals":{"whileNull":"end","start":"start","among":["end"]}"#),
         .init(

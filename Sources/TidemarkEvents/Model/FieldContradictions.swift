@@ -91,6 +91,21 @@ extension Contradiction {
         }
     ]
 
+    static let stops = [
+        Contradiction("rivals.stopped", "rivals.start") { collection, _ in
+            guard let rule = collection.rivals, rule.stopped == rule.start else { return nil }
+            return "what has started would have stopped; name the field with the time of the stop"
+        },
+        Contradiction("rivals.stopped", "rivals.whileNull") { collection, _ in
+            guard let rule = collection.rivals, rule.stopped == rule.whileNull else { return nil }
+            return "it is read where that one is left out; name another field, or leave stopped out"
+        },
+        Contradiction("rivals.stopped", "idField") { collection, _ in
+            guard collection.rivals?.stopped == collection.idField else { return nil }
+            return "the id is no time; name the field with the time of the stop"
+        },
+    ]
+
     static let sets = [
         Contradiction("allOrNone", "pushes") { collection, _ in
             guard collection.allOrNone != nil, !collection.pushes.isEmpty else { return nil }

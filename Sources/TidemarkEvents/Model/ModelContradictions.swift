@@ -41,8 +41,8 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + parts + feeds + pushes + references + rollUps + times + forms + drops
-        + retired + contents + keyed + trees + hiding + sets + sources + actions + policies
+        identity + lists + parts + feeds + pushes + references + rollUps + times + stops + forms
+        + drops + retired + contents + keyed + trees + hiding + sets + sources + actions + policies
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
