@@ -13,8 +13,8 @@ package final class Fold {
     private var changedBytes = 0
     private var entities = FoldedEntities()
     private var mutations = FoldedMutations()
-    /// What the current event wrote so far: few rows, searched from the last one.
-    private var written: [(key: RowKey, value: [UInt8]?)] = []
+    /// What the current event wrote so far.
+    private var written = WrittenRows()
     private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each stands among them, once there are many.
     private var writtenIndexes: [ObjectIdentifier: Int] = [:]
@@ -145,13 +145,13 @@ package final class Fold {
             entities.note(entry)
         }
         for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
-        for (key, value) in written {
+        for (key, value) in written.rows {
             let before = changes.updateValue(value, forKey: key)
             changedBytes += value?.count ?? 0
             changedBytes -= before.map { $0?.count ?? 0 } ?? -key.bytes.count
         }
         guard !memories.isEmpty, !written.isEmpty, let rules = knownModel?.rules else { return }
-        for rule in rules.meeting { rule.note(written, self) }
+        for rule in rules.meeting { rule.note(written.rows, self) }
     }
 
     /// Takes in what the current event wrote so far, for one that writes many rows.
@@ -165,7 +165,7 @@ package final class Fold {
     private func forget() {
         unpended = nil
         if unpendedPlace != nil { unpendedPlace = nil }
-        if !written.isEmpty { written.removeAll(keepingCapacity: true) }
+        if !written.isEmpty { written.removeAll() }
         if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
         if !writtenIndexes.isEmpty { writtenIndexes = [:] }
         if !writtenMutations.isEmpty { writtenMutations.removeAll(keepingCapacity: true) }
@@ -231,7 +231,7 @@ package final class Fold {
             let row = try heldRow(at: key)
             return row.isEmpty ? nil : row.encoded
         }
-        if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
+        if let index = written.lastIndex(of: key) { return written.rows[index].value }
         if let change = changes[key] { return change }
         if let (position, isOpen) = key.mutation, let row = writtenMutation(position) {
             return row.isOpen == isOpen ? row.encoded : nil
@@ -253,7 +253,7 @@ package final class Fold {
             if key.bytes.starts(with: Ledger.treeWants) { knownTreeWants = true }
             if key.bytes.starts(with: Ledger.letGo) { knownLetGo = true }
         }
-        written.append((key, value))
+        written.append(key, value)
     }
 
     /// The entity under a key that lasts; an empty row where there is none.
@@ -379,11 +379,6 @@ package final class Fold {
         guard let collection = try registered().collections[name] else { return nil }
         knownCollection = collection
         return collection
-    }
-
-    /// A collection's part of the model; the default one for a collection that it does not name.
-    func collection(_ name: CollectionName) throws -> CollectionModel {
-        try knownCollection(name) ?? CollectionModel(name)
     }
 }
 

@@ -132,6 +132,13 @@ extension Fold {
     }
 }
 
+extension Fold {
+    /// A collection's part of the model; the default one for a collection that it does not name.
+    func collection(_ name: CollectionName) throws -> CollectionModel {
+        try knownCollection(name) ?? CollectionModel(name)
+    }
+}
+
 extension EntityRow.Pending {
     /// What an edit changes; of a creation all of its fields.
     fileprivate var patch: Patch {

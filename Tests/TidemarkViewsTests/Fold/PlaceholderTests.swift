@@ -402,6 +402,23 @@ private struct RunMaker {
         #expect(decision.rule == "unreferenced" && decision.result == "pruned")
     }
 
+    @Test func `go each by a decision of its own, however many they are`() throws {
+        let ids = 1...150
+        try run { run in
+            run.page("entries", ids.map { id in ("\(id)", #"{"project_id":\#(id)}"#) })
+        }
+        #expect(try placeholders().count == 150)
+
+        var model = Office.model
+        model.collections[5].references[1].placeholder = nil
+        try fold.apply([.registered(model)])
+
+        #expect(try placeholders() == [])
+        let pruned = try decisions().filter { $0.rule == "unreferenced" }
+        #expect(Set(pruned.map(\.key.id)) == Set(ids.map { "\($0)" }))
+        #expect(pruned.count == 150)
+    }
+
     @Test func `stay with a new model where another reference makes them`() throws {
         var model = Office.model
         model.collections[5].references.append(

@@ -128,7 +128,7 @@ extension Fold {
         let wanted = try wantedPlaceholders(of: dropped, model)
         var index = try freeDecision(at: position)
         for key in keys where !wanted.contains(key) {
-            try prune(key, .unreferenced, position, index)
+            try prune(key, .unreferenced, position, min(index, Int(UInt16.max)))
             index += 1
         }
     }
