@@ -128,7 +128,10 @@ extension Fold {
             let mutation = try mutation(item.position), !mutation.lost.isEmpty
         else { return false }
         let patch = try item.patch
-        return !patch.isEmpty && collection.read(patch).isEmpty
+        // A field may be lost for another reason, or removed since.
+        let lost = Set(mutation.lost.map { ExactString($0) })
+        return !patch.isEmpty && patch.fieldNames.allSatisfy { lost.contains(ExactString($0)) }
+            && collection.read(patch).isEmpty
     }
 }
 

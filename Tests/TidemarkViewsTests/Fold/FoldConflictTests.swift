@@ -169,6 +169,25 @@ import TidemarkViews
         #expect(try fold.entity(key)?.pending == [])
     }
 
+    @Test func `does not take a field that lost a conflict for one of them`() throws {
+        let fold = MemoryFold()
+        var tasks = CollectionModel(
+            "tasks", lastChangeField: "last_modified", conflict: .mergeFields(.serverWins))
+        tasks.migrations = [.remove("b")]
+        try fold.apply([
+            .model(.mergeFields(.serverWins)),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .registered(SyncModel(name: "test", collections: [tasks])),
+            .about(.pushAccepted, "tasks/1", mutation: 3, call: 5, revision: "3"),
+        ])
+
+        #expect(try fold.mutation(3)?.lost == ["a"])
+        #expect(try fold.mutation(3)?.outcome == .merged)
+    }
+
     @Test func `tells that all of it was stored where that shows`() throws {
         let fold = try fold(#"{"a":2,"b":2}"#)
 
