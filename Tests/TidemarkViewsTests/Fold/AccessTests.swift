@@ -218,6 +218,52 @@ import TidemarkViews
         try reach.check()
     }
 
+    @Test func `has those listed in whose records it comes`() throws {
+        var model = ReachStore.model
+        model.collections[0].access.relistsOnGain = false
+        model.collections[1].embeds = [CollectionModel.EmbedRule("entries", "entries")]
+        model.collections[2].lists = []
+        let reach = try ReachStore(model)
+        try reach.workspace(2)
+        try reach.says("projects/5", #"{"id":5,"workspace_id":2}"#)
+        try reach.entry(9, in: 2, project: 5)
+        try reach.edit("projects/5")
+        try reach.loses("2")
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == [])
+        #expect(try reach.kept("projects") == ["5"])
+
+        try reach.workspace(2)
+        #expect(try isOwed("projects", reach))
+        #expect(try !isOwed("entries", reach))
+        try reach.check()
+    }
+
+    @Test func `has nothing listed while its own owner is out of reach`() throws {
+        var model = ReachStore.model
+        model.collections[0].access.relistsOnGain = false
+        model.collections[1].access.hidesAbsent = true
+        model.collections[2].access.owner = "project_id"
+        let reach = try ReachStore(model)
+        try reach.workspace(2)
+        try reach.says("projects/5", #"{"id":5,"workspace_id":2}"#)
+        try reach.entry(9, in: 2, project: 5)
+        try reach.edit("workspaces/2")
+        try reach.loses("2")
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == [])
+        #expect(try reach.kept("projects") == [])
+
+        try reach.says("projects/5", #"{"id":5,"workspace_id":2}"#)
+        #expect(try reach.seen("projects") == [])
+        #expect(try !isOwed("entries", reach))
+
+        try reach.workspace(2)
+        #expect(try reach.seen("projects") == ["5"])
+        #expect(try isOwed("entries", reach))
+        try reach.check()
+    }
+
     @Test func `has nothing listed where nothing was pruned`() throws {
         let reach = try reach()
         try reach.workspace(2)

@@ -32,7 +32,12 @@ struct FoldAccess: FoldRule {
             if before.isHidden, try fold.hidesAny() {
                 effects.append { try fold.show(key, base: before.basePosition, position) }
             } else if before.prunedAt != nil {
-                effects.append { try fold.relistPruned(ownedBy: collection, position) }
+                effects.append {
+                    // Where its owner is hidden, these lists are owed once that is shown.
+                    let row = try fold.entity(key)
+                    guard try fold.isOwnerHidden(of: row, key, collection) != true else { return }
+                    try fold.relistPruned(ownedBy: collection, position)
+                }
             }
         }
         if try fold.isGain(event, at: position) { effects.append { try fold.gain(key, position) } }
@@ -173,8 +178,11 @@ extension Fold {
                 return !isAnyPruned
             }
             guard isAnyPruned else { continue }
-            for target in try concludedTargets(of: other) {
-                try owe(target, position, keepsDate: other.since != nil)
+            // By the lists of what it stands in, where it has none of its own.
+            for listed in try model().bringing([other.name]) {
+                for target in try concludedTargets(of: listed) {
+                    try owe(target, position, keepsDate: listed.since != nil)
+                }
             }
         }
     }
@@ -185,10 +193,12 @@ extension Fold {
     ) throws {
         var index = try freeDecision(at: position)
         var hidden: UInt64 = 0
+        // Where nothing hides others, only what is hidden is looked at.
+        let hidesAny = try hidesAny()
         for collection in collections where !collection.hidesDangling {
             var rows: [(key: EntityKey, row: EntityRow)] = []
             try forEachEntity(in: collection.name) { key, row in
-                rows.append((key, row))
+                if hidesAny || row.isHidden { rows.append((key, row)) }
                 return true
             }
             let hidesAbsent = collection.access.hidesAbsent
@@ -319,7 +329,7 @@ extension Fold {
     }
 
     /// Whether the owner of an entity is hidden; nil where it has none.
-    private func isOwnerHidden(
+    fileprivate func isOwnerHidden(
         of row: EntityRow, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> Bool? {
         guard let reference = collection.ownerReference,
