@@ -39,7 +39,7 @@ package final class Fold {
     private var memories: [ObjectIdentifier: any FoldMemory] = [:]
     /// The model that the current event replaced.
     var replacedModel: SyncModel?
-    /// Whether any entity is hidden for itself, once that was asked for.
+    /// Whether any entity is hidden of a collection that hides what is absent, once asked for.
     var knownHidden: Bool?
     /// What fails by itself, once that was asked for; see FoldFailing.swift.
     var knownFailing: Set<EntityKey>?
@@ -108,7 +108,10 @@ package final class Fold {
         do {
             try follow(event, position)
             try noteConsequences(event, position)
-        } catch is JSONError { forget() }
+        } catch is JSONError {
+            forget()
+            knownHidden = nil
+        }
         try take(event, position)
     }
 

@@ -214,6 +214,7 @@ extension Fold {
                 return true
             }
         }
+        guard !owners.isEmpty else { return [] }
         var hidden: [EntityKey] = []
         for key in try owned(by: owners) where !goes(key.collection) {
             if try heldRow(at: .entity(key)).isHidden { hidden.append(key) }
