@@ -1,5 +1,5 @@
-// WrittenRows.swift — what one event writes to the ledger, in its order: read again before any of it
-// is taken, and discarded as a whole where the event can't be understood.
+// WrittenRows.swift — what one event writes to the ledger, in its order: read again before it is
+// taken, and discarded as a whole where the event can't be understood.
 
 /// Rows that were written one after the other; the last one under a key counts.
 struct WrittenRows {
