@@ -72,10 +72,9 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 18
-        case .watermarks: 15
-        case .decisions: 13
-        case .contents, .schedule: 12
+        case .entities, .outbox: 17
+        case .watermarks: 14
+        case .contents, .decisions, .schedule: 12
         case .issues: 11
         case .places: 7
         case .access: 5
