@@ -271,7 +271,7 @@ import TidemarkViews
         model.collections[1].pageSize = 2
         model.collections[1].absence = .keeps
         let world = SyncWorld(model: model)
-        for number in 0..<14 { world.rivalPuts("tasks/t\(number)", #"{"n":\(number)}"#) }
+        for number in 0..<14 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
         try await SyncDevice.with(world) { device async throws in
             try await device.sync()
             // The lists, and the first page of the tasks: the newest ones.
