@@ -72,7 +72,10 @@ extension EntityTimeline {
                 try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
                 more = try fold.allAbove(views)
             }
-            isWhole = try !more.isSubset(of: wanted) || !fold.agrees(with: views, decisions)
+            let owners = try Self.owners(fold.steps, views)
+            isWhole =
+                try !more.isSubset(of: wanted) || !fold.agrees(with: views, decisions)
+                || !fold.prunes(owners, as: views)
         }
         if isWhole {
             fold = EntityFold(keys)
@@ -105,12 +108,20 @@ extension EntityTimeline {
             let keys = try views.keys(of: target)
             if keys.count > 1 { targets.formUnion(keys) }
         }
+        return targets.union(try owners(steps, views))
+    }
+
+    /// The owners that the entity ever had, by all of their keys.
+    private static func owners(
+        _ steps: [EntityStep], _ views: ViewReader
+    ) throws -> Set<EntityKey> {
+        var owners: Set<EntityKey> = []
         for step in steps {
             for row in [step.before, step.after] where !row.isEmpty {
-                try targets.formUnion(views.owners(of: step.key, row))
+                try owners.formUnion(views.owners(of: step.key, row))
             }
         }
-        return targets
+        return owners
     }
 
     /// Rules that decide about an entity by comparing it with others.
@@ -289,7 +300,25 @@ private struct EntityFold {
     }
 }
 
+extension EntityFold {
+    /// Whether owners went when they did in the views: one that is out of reach stays for whatever
+    /// else belongs to it, and hides the entity meanwhile.
+    fileprivate func prunes(_ owners: Set<EntityKey>, as views: ViewReader) throws -> Bool {
+        guard !owners.isEmpty else { return true }
+        let folded = try rows.read(models, last: views.last, event: { _ in nil }) {
+            try $0.prunings(of: owners.sorted())
+        }
+        return try folded == views.prunings(of: owners.sorted())
+    }
+}
+
 extension RowReading {
+    /// When entities were pruned that were out of reach.
+    fileprivate func prunings(of keys: [EntityKey]) throws -> [Position] {
+        let rule = PruneDecision.Rule.access.rawValue
+        return try decisions(about: keys).filter { $0.row.rule == rule }.map(\.position)
+    }
+
     /// Whether the server's word on an entity, at a position, waits for all of its set.
     fileprivate func isStaged(_ position: Position, on key: EntityKey) throws -> Bool {
         guard let bytes = try get(.staged(key)) else { return false }
