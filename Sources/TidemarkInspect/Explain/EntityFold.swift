@@ -313,12 +313,6 @@ extension EntityFold {
 }
 
 extension RowReading {
-    /// When entities were pruned that were out of reach.
-    fileprivate func prunings(of keys: [EntityKey]) throws -> [Position] {
-        let rule = PruneDecision.Rule.access.rawValue
-        return try decisions(about: keys).filter { $0.row.rule == rule }.map(\.position)
-    }
-
     /// Whether the server's word on an entity, at a position, waits for all of its set.
     fileprivate func isStaged(_ position: Position, on key: EntityKey) throws -> Bool {
         guard let bytes = try get(.staged(key)) else { return false }
@@ -340,6 +334,12 @@ extension RowReading {
 }
 
 extension ViewReader {
+    /// When entities were pruned that were out of reach.
+    fileprivate func prunings(of keys: [EntityKey]) throws -> [Position] {
+        let rule = PruneDecision.Rule.access.rawValue
+        return try decisions(about: keys).filter { $0.row.rule == rule }.map(\.position)
+    }
+
     /// The chain of owners of an entity's row, with all of their keys.
     package func owners(of key: EntityKey, _ row: EntityRow) throws -> [EntityKey] {
         let model = try model()
