@@ -82,10 +82,12 @@ package struct PageDecision {
         let progress =
             try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
         // A folder in which nothing is new, missing or perhaps moved there is no event, nor is one
-        // of several pages of changes: of them nothing is kept for a later run.
+        // of several pages of changes: of them nothing is kept for a later run, but the date of the
+        // last change.
+        let isKept = list.isWhole || list.collection.since != nil
         let isOfMany =
             list.walk == nil
-            ? list.isWhole && (page.next != nil || list.number > 1)
+            ? isKept && (page.next != nil || list.number > 1)
             : progress?.references.isEmpty == false
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty

@@ -188,6 +188,10 @@ import TidemarkViews
         #expect(!last.isLogged && last.result.isComplete)
         let whole = try Self.decision(Self.page(same, next: "/p2"), Self.list(after: nil), news)
         #expect(whole.isLogged)
+        // By them the date of the list moves.
+        var dated = Self.list()
+        dated.collection.since = SinceRule(ageMax: .months(2))
+        #expect(try Self.decision(Self.page(same, next: "/p2"), dated, news).isLogged)
     }
 
     @Test func `a page is not the last one while something that it names is to be fetched`() throws
