@@ -156,7 +156,7 @@ import TidemarkTesting
                 + #""recurring":false,"active":true,"at":"2026-11-18T11:06:40+00:00","#
                 + #""server_deleted_at":null,"estimated_seconds":0,"tracked_seconds":0}]"#)
         #expect(try world.ids("/me/tasks?include_not_active=false") == [3])
-        #expect(try world.ids("/me/tasks?" + since) == [3])
+        #expect(try world.ids("/me/tasks?since=\(TrackWorld.start)") == [3])
         let all = "/me/tasks?include_not_active=true"
         #expect(try world.ids(all) == [3, 4])
         #expect(try world.ids(all + "&per_page=1") == [3])
