@@ -73,7 +73,7 @@ package typealias RivalRule = CollectionModel.RivalRule
 
 extension RivalRule {
     /// The fields that the rule reads.
-    var fields: [String] { [whileNull, start] + [stopped].compactMap(\.self) + among }
+    package var fields: [String] { [whileNull, start] + [stopped].compactMap(\.self) + among }
 }
 
 extension RivalRule: ModelObject {

@@ -36,10 +36,7 @@ extension Dhis2Adapter {
         }
         let old = Set(before.map(\.id))
         elements += now.filter { !old.contains($0.id) }.map(\.bytes)
-        let whole =
-            [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
-            + [UInt8(ascii: "]")]
-        return told.applying(set: [(key: Self.attributes, value: whole)])
+        return told.applying(set: [(key: Self.attributes, value: elements.jsonList)])
     }
 
     /// An update of a tracked entity with null for each attribute that the server has and that was
@@ -59,12 +56,8 @@ extension Dhis2Adapter {
         let elements =
             (ranges ?? []).map { Array(body[$0]) }
             + gone.map { JSONValue.object(["attribute": .string($0), "value": .null]).encoded() }
-        let list =
-            [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
-            + [UInt8(ascii: "]")]
-        return .update(
-            collection, id: id, body: document.applying(set: [(key: Self.attributes, value: list)]),
-            changes: changes, revision: revision)
+        let whole = document.applying(set: [(key: Self.attributes, value: elements.jsonList)])
+        return .update(collection, id: id, body: whole, changes: changes, revision: revision)
     }
 
     /// Whether an answer tells all attributes, whosever they are: an older server's list of several

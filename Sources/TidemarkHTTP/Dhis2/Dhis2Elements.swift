@@ -119,9 +119,6 @@ extension Dhis2Adapter {
         }
         guard !gone.isEmpty else { return (bytes, []) }
         guard !kept.isEmpty else { return (document.applying(set: [], unset: [values]), gone) }
-        let list =
-            [UInt8(ascii: "[")] + kept.joined(separator: [UInt8(ascii: ",")])
-            + [UInt8(ascii: "]")]
-        return (document.applying(set: [(key: values, value: list)]), gone)
+        return (document.applying(set: [(key: values, value: kept.jsonList)]), gone)
     }
 }

@@ -53,10 +53,10 @@ struct Dhis2ValueSummary {
         }
         conflicts = summary["conflicts"]?.array?.compactMap(\.object).map(Conflict.init) ?? []
         rejected = Self.numbers(summary["rejectedIndexes"])
-        ignored = summary["importCount"]?["ignored"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0
         func count(_ name: String) -> Int? {
             summary["importCount"]?[name]?.int64Value.flatMap(Int.init(exactly:))
         }
+        ignored = count("ignored") ?? 0
         if let made = count("imported"), let updated = count("updated"),
             let deleted = count("deleted"),
             [made, updated, deleted].allSatisfy({ $0 >= 0 && $0 < 1_000_000 })
@@ -76,13 +76,14 @@ struct Dhis2ValueSummary {
     /// What came of each write, in the order in which they were sent.
     func answers(to calls: [ServerCall]) -> [BatchedAnswer] {
         let said = said(of: calls)
-        let silent = status == .success ? silentlyLeftOut(of: calls) : []
+        let numbered = numbered(calls.count)
+        let silent = status == .success ? silentlyLeftOut(of: calls, besides: numbered) : []
         return calls.indices.map { index in
             let own = said.own[index] + said.unplaced
             switch status {
             case .success:
                 // What is to be deleted and is not there is numbered, too.
-                guard isRejected(index, calls.count), calls[index].write?.body != nil else {
+                guard numbered.contains(index), calls[index].write?.body != nil else {
                     return taken(calls[index], silent.contains(index) ? [.zero] : [])
                 }
                 let all = own.isEmpty ? [Conflict("left out: " + (sentence ?? "no reason"))] : own
@@ -91,7 +92,7 @@ struct Dhis2ValueSummary {
                 let all = own.isEmpty ? [Conflict(sentence ?? "no reason")] : own
                 return .refused(issues(all, .error, calls[index]))
             case .warning:
-                switch fate(of: index, said, calls.count) {
+                switch fate(of: index, said, numbered, calls.count) {
                 case .taken: return taken(calls[index], own)
                 case .leftOut: return .refused(issues(own, .error, calls[index]))
                 case .unknown:
@@ -130,27 +131,25 @@ struct Dhis2ValueSummary {
         return said
     }
 
-    /// Whether the server numbers those that were left out.
-    private func isNumbered(_ count: Int) -> Bool {
-        !rejected.isEmpty && rejected.allSatisfy((0..<count).contains)
-    }
-
-    /// Whether the server says by its number that a value was left out.
-    private func isRejected(_ index: Int, _ count: Int) -> Bool {
-        isNumbered(count) && rejected.contains(index)
+    /// Those of so many values of which the server says by their numbers that they were left out;
+    /// none where it does not number them, or others as well.
+    private func numbered(_ count: Int) -> Set<Int> {
+        rejected.allSatisfy((0..<count).contains) ? Set(rejected) : []
     }
 
     /// The places of the zeros, where fewer values were stored than were sent and not numbered.
     ///
     /// Up to 2.37 those that are left out without a word count as ignored, and so does, in every
     /// version, what is to be deleted and is not there.
-    private func silentlyLeftOut(of calls: [ServerCall]) -> Set<Int> {
+    private func silentlyLeftOut(
+        of calls: [ServerCall], besides numbered: Set<Int>
+    ) -> Set<Int> {
         guard let stored else { return [] }
+        let missing = calls.count - stored.all - numbered.count
+        guard missing > 0 else { return [] }
         let texts = calls.map(Self.text)
         let empty = texts.count { $0.isEmpty }
-        let numbered = isNumbered(calls.count) ? Set(rejected).count : 0
-        let missing = calls.count - stored.all - numbered - max(0, empty - stored.deleted)
-        guard missing > 0 else { return [] }
+        guard missing > max(0, empty - stored.deleted) else { return [] }
         return Set(calls.indices.filter { JSONNumber(text: texts[$0]) == JSONNumber(0) })
     }
 
@@ -162,8 +161,10 @@ struct Dhis2ValueSummary {
     }
 
     /// What became of a value where some were left out, or may have been.
-    private func fate(of index: Int, _ said: Said, _ count: Int) -> Fate {
-        if isNumbered(count) { return rejected.contains(index) ? .leftOut : .taken }
+    private func fate(
+        of index: Int, _ said: Said, _ numbered: Set<Int>, _ count: Int
+    ) -> Fate {
+        if !numbered.isEmpty { return numbered.contains(index) ? .leftOut : .taken }
         if ignored == 0 { return .taken }
         if ignored >= count { return .leftOut }
         guard said.isPlaced else { return .unknown }

@@ -183,13 +183,17 @@ extension Dhis2Dialect {
                 guard let elements = held[ExactString(nodes[place].id)],
                     let document = try? JSONDocument(parsing: nodes[place].element)
                 else { continue }
-                let list =
-                    [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")])
-                    + [UInt8(ascii: "]")]
                 nodes[place].element = document.applying(
-                    set: [(key: listName(of: inner), value: list)])
+                    set: [(key: listName(of: inner), value: elements.jsonList)])
             }
         }
         return nodes
+    }
+}
+
+extension [[UInt8]] {
+    /// A JSON list of these values.
+    var jsonList: [UInt8] {
+        [UInt8(ascii: "[")] + joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
     }
 }

@@ -72,10 +72,9 @@ extension EntityTimeline {
                 try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
                 more = try fold.allAbove(views)
             }
-            let owners = try Self.owners(fold.steps, views)
             isWhole =
                 try !more.isSubset(of: wanted) || !fold.agrees(with: views, decisions)
-                || !fold.prunes(owners, as: views)
+                || !fold.prunes(Self.owners(fold.steps, views), as: views)
         }
         if isWhole {
             fold = EntityFold(keys)
@@ -173,7 +172,7 @@ private struct EntityFold {
                     guard position <= last else { return false }
                     // Unreadable events are noted, and the rest is still folded.
                     guard let frame = journal.readable(at: position, { try frame.get() }),
-                        wanted.map({ frame.isAbout($0) }) ?? true,
+                        frame.isOne(of: wanted),
                         let event = journal.readable(
                             at: position,
                             { try journal.log.event(frame, at: position, transaction) })
@@ -362,8 +361,14 @@ extension ViewReader {
 }
 
 extension EventFrame {
-    /// Whether the event is about one of the wanted entities, or about none.
-    fileprivate func isAbout(_ wanted: Set<[UInt8]>) -> Bool {
+    /// Whether the event is about one of the wanted entities, or about none; any is with nil.
+    fileprivate func isOne(of wanted: Set<[UInt8]>?) -> Bool {
+        guard let wanted, let key = entityBytes else { return true }
+        return wanted.contains(key)
+    }
+
+    /// The entity that the event is about, as the bytes of its key; nil where it is about none.
+    var entityBytes: [UInt8]? {
         var key: [UInt8] = []
         var reader = ProtoReader(header)
         while let field = try? reader.next(), field.number < 5 {
@@ -371,10 +376,10 @@ extension EventFrame {
             if field.number == 4 {
                 key.append(0)
                 key += bytes
-                return wanted.contains(key)
+                return key
             }
             key += bytes
         }
-        return true
+        return nil
     }
 }

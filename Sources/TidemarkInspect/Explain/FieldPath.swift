@@ -122,20 +122,18 @@ extension Journal {
     fileprivate func longestTold(
         _ ids: [String], in collection: CollectionName, through last: Position
     ) throws -> String? {
-        let ids = ids.map { ExactString($0) }
-        var found = ids.count
+        let keys = ids.map { EntityKey(collection, $0).bytes }
+        var found = keys.count
         try environment.read { transaction in
             try log.forEachFrame(transaction) { position, frame in
                 guard position <= last else { return false }
-                guard let header = try? frame.get().header,
-                    let event = try? Event(header: header, payload: []),
-                    event.collection == collection, let id = event.entity,
-                    let index = ids.firstIndex(of: ExactString(id))
+                guard let key = (try? frame.get())?.entityBytes,
+                    let index = keys.firstIndex(of: key)
                 else { return true }
                 found = min(found, index)
                 return found > 0
             }
         }
-        return found < ids.count ? ids[found].text : nil
+        return found < ids.count ? ids[found] : nil
     }
 }

@@ -32,9 +32,8 @@ extension ViewReader {
     package func takenValues(
         _ row: EntityRow, in collection: CollectionModel?, _ model: SyncModel
     ) throws -> [TakenValue] {
-        let named = model.pools.flatMap { pool in pool.keys.map { PoolKey(pool.name, $0) } }
         var keys: [PoolKey] = []
-        for key in try named + poolKeys()
+        for key in try model.poolKeys + poolKeys()
         where !keys.contains(where: { $0.pool == key.pool && $0.texts.first == key.texts.first }) {
             keys.append(key)
         }

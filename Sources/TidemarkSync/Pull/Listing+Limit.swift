@@ -4,7 +4,8 @@
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
 //   a page that failed     the page behind it, up to three → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
-//                          failed, or a run was cut off, of what has no name ten are asked about
+//                          failed, or a run was cut off, up to ten that have no name are asked
+//                          about, and nothing follows for more
 //
 // Pages are cut out of an order that may leave entities equal, and out of entities that come and
 // go: what a server without cursors has moves past a page then, unseen.

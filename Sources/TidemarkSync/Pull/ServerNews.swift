@@ -242,10 +242,8 @@ package struct ServerNews {
 
     /// Whether the answer to a question after one entity is new.
     ///
-    /// - Parameters:
-    ///   - record: the entity as the server has it; nil, or a tombstone, where it does not.
-    ///   - run: the run's `sync.started`.
-    func isNew(_ record: ServerRecord?, of key: EntityKey, in run: Position) throws -> Bool {
+    /// - Parameter record: the entity as the server has it; nil, or a tombstone, where it does not.
+    func isNew(_ record: ServerRecord?, of key: EntityKey) throws -> Bool {
         let row = try fold.entity(key)
         let isThere = record.map { !$0.isDeleted } ?? (row.baseState == .live)
         if isThere, overwrites, !row.pending.isEmpty { return true }
@@ -257,7 +255,7 @@ package struct ServerNews {
                 || fold.isUnreadable(key)
         }
         if try row.baseState != .live || row.revision != record.revision || row.isAssumed
-            || row.isPlaceholder || isInDoubt(key, run)
+            || row.isPlaceholder || isInDoubt(key)
         {
             return true
         }
@@ -268,7 +266,7 @@ package struct ServerNews {
 
     /// Whether something may still be concluded from a list that did not name the entity, so that
     /// an answer about it is worth an event even where it brings nothing new.
-    private func isInDoubt(_ key: EntityKey, _ run: Position) throws -> Bool {
+    private func isInDoubt(_ key: EntityKey) throws -> Bool {
         if try fold.isUnreadable(key) { return true }
         let targets =
             try fold.knownCollection(key.collection).map(fold.concludedTargets)

@@ -293,7 +293,7 @@ extension SyncRecorder {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         let known = known(draft)
-        let isNew = try known.isNew(record, of: key, in: start)
+        let isNew = try known.isNew(record, of: key)
         var tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
         guard isNew || tree?.isNews == true else { return }
         let gone = Event(

@@ -168,18 +168,21 @@ extension SyncDriver {
             return .over(result)
         }
         let hasWalked = machine.hasWalked(collection.name)
-        let isForWalk = try host.read(journal) { views in
-            try views.isFoundByWalk(key, collection, hasWalked: hasWalked)
-        }
         // A walk that is being made does not ask about what it does not name.
         let isOpen = machine.list == nil
-        if case .left(let target) = placed, !(isOpen && isForWalk) {
+        let isForWalk =
+            try isOpen
+            && host.read(journal) { views in
+                try views.isFoundByWalk(key, collection, hasWalked: hasWalked)
+            }
+        if case .left(let target) = placed, !isForWalk {
             recorder.note(exchange)
             result.other = .read(collection, id: target)
             return .over(result)
         }
-        let isEdited = try host.read(journal) { try $0.isEditedThere(key) }
-        guard isOpen, isForWalk || isEdited else { return .told(nil) }
+        let waits =
+            try isForWalk || isOpen && host.read(journal) { try $0.isEditedThere(key) }
+        guard waits else { return .told(nil) }
         if attempt != nil, hasWalked {
             // A walk that told all would have named it.
             if isForWalk, machine.isMissed(key) { return .told(nil) }

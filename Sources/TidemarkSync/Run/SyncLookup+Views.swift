@@ -92,11 +92,7 @@ extension ViewReader {
     private func pools(
         _ keys: [PoolKey]?, at now: Timestamp, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> [PoolFacts] {
-        var all =
-            keys
-            ?? model.pools.flatMap { pool in
-                pool.keys.map { PoolKey(pool.name, $0) }
-            }
+        var all = keys ?? model.poolKeys
         if keys == nil {
             let named = Set(all)
             all += try askedPoolKeys().filter { !named.contains($0) && model.pool($0.pool) != nil }

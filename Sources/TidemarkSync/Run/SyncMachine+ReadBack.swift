@@ -124,11 +124,12 @@ extension SyncMachine {
     mutating func readAfterWalk(_ list: Listing) {
         let collection = list.collection.name
         walked.insert(collection)
+        let keys = putOff.filter { $0.collection == collection }
+        guard !keys.isEmpty else { return }
         // What is concluded of others that are not named holds for them as well.
         if !isTimeInDoubt, list.sweep(absent: list.unnamed.inOrder) == .deleted {
             missed.formUnion(unfound(by: list).map { EntityKey(collection, $0) })
         }
-        let keys = putOff.filter { $0.collection == collection }
         putOff.removeAll { $0.collection == collection }
         failedNow.subtract(keys)
         readAlone.formUnion(keys)

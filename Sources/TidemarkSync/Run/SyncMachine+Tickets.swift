@@ -34,7 +34,7 @@ extension SyncMachine {
 
     /// Whether nothing will come of a promise any more.
     private func isOver(_ ticket: OpenTicket) -> Bool {
-        promiseTime.map { TicketRow.isOver(since: ticket.since, at: $0) } ?? false
+        TicketRow.isOver(since: ticket.since, at: promiseTime)
     }
 
     /// The next question for an answer; nil where none is due.

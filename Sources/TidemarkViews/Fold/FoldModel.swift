@@ -54,17 +54,12 @@ extension Fold {
                 return collection.read(alone).isEmpty && !known.read(alone).isEmpty
             }
             guard isAllGone || !lost.isEmpty else { continue }
-            var decision = DecisionRow(
-                key: key, rule: "removedField", ruleVersion: 2,
-                result: isAllGone ? "superseded" : "merged", inputs: [mutation, position],
-                fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
+            var decision = Self.removal(of: lost, from: patch, isAllGone, key, row)
             var items = [item]
             if isAllGone {
                 items = row.carried(by: item) + items
                 superseded.append((key, Set(items.map(\.position))))
             } else {
-                decision.superseded = lost
-                decision.kept = patch.fieldNames.filter { !lost.contains($0) }
                 try lose(lost, of: item, key)
             }
             for item in items {
@@ -91,7 +86,8 @@ extension Fold {
     /// Notes of edits that were sent before which of their fields are sent no more, as the model
     /// has removed them since: it was never told what became of what the model before sent.
     func loseRemoved(
-        _ items: [EntityRow.Pending], of row: EntityRow, _ key: EntityKey, _ position: Position
+        _ items: some Sequence<EntityRow.Pending>, of row: EntityRow, _ key: EntityKey,
+        _ position: Position
     ) throws {
         guard let collection = try known(key.collection)?.model,
             collection.migrations.contains(where: { $0.isRemoval })
@@ -107,17 +103,28 @@ extension Fold {
             }
             guard !lost.isEmpty else { continue }
             let isAllGone = item.kind == .update && collection.read(patch).isEmpty
-            var decision = DecisionRow(
-                key: key, rule: "removedField", ruleVersion: 2,
-                result: isAllGone ? "superseded" : "merged", inputs: [item.position, position],
-                fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
-            if !isAllGone {
-                decision.superseded = lost
-                decision.kept = patch.fieldNames.filter { !lost.contains($0) }
-            }
+            var decision = Self.removal(of: lost, from: patch, isAllGone, key, row)
+            decision.inputs = [item.position, position]
             try note(decision, position)
             try lose(lost, of: item, key)
         }
+    }
+
+    /// The decision about an edit of which fields are removed, without its inputs.
+    ///
+    /// - Parameter isAllGone: whether it was of nothing else.
+    private static func removal(
+        of lost: [String], from patch: Patch, _ isAllGone: Bool, _ key: EntityKey, _ row: EntityRow
+    ) -> DecisionRow {
+        var decision = DecisionRow(
+            key: key, rule: "removedField", ruleVersion: 2,
+            result: isAllGone ? "superseded" : "merged", inputs: [],
+            fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
+        if !isAllGone {
+            decision.superseded = lost
+            decision.kept = patch.fieldNames.filter { !lost.contains($0) }
+        }
+        return decision
     }
 
     /// Whether an edit was of nothing but fields that the model had removed when it was sent again.

@@ -44,7 +44,7 @@ extension Fold {
     /// The row of a key that no run was asked to fill.
     private func unaskedPool(_ key: PoolKey) throws -> PoolRow {
         var row = PoolRow()
-        row.isOnlyNamed = try model().names(key)
+        row.isOnlyNamed = try model().poolKeys.contains(key)
         return row
     }
 

@@ -21,7 +21,8 @@ extension Fold {
         if row.pending.contains(where: { $0.isRefused && $0.position <= covers }) {
             try rearm(&row, key)
         }
-        try loseRemoved(row.pending.filter { $0.position <= covers }, of: row, key, position)
+        try loseRemoved(
+            row.pending.lazy.filter { $0.position <= covers }, of: row, key, position)
         for item in row.pending where item.position <= covers {
             try updateMutation(item, of: key) { mutation in
                 mutation.attempts += 1

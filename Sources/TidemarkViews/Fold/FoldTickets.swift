@@ -60,16 +60,16 @@ package struct TicketRow: Sendable, Hashable {
 
     /// Whether a promise is so old that nothing will come of it, or was made at a time that can't
     /// be: a clock was set back since.
-    package static func isOver(since: Timestamp, at now: Timestamp) -> Bool {
-        now > since.adding(seconds: secondsMax) || now < since.adding(seconds: -secondsMax)
+    ///
+    /// - Parameter now: the server's time; nil where it is in doubt, and no promise is over.
+    package static func isOver(since: Timestamp, at now: Timestamp?) -> Bool {
+        guard let now else { return false }
+        return now > since.adding(seconds: secondsMax) || now < since.adding(seconds: -secondsMax)
     }
 
     /// Whether the server still owes the answer to the write of a request.
-    ///
-    /// - Parameter now: the server's time; nil where it is in doubt, and no promise is over.
     func isOwed(_ call: Position, at now: Timestamp?) -> Bool {
-        guard !isLost, calls.contains(call.rawValue) else { return false }
-        return now.map { !Self.isOver(since: since, at: $0) } ?? true
+        !isLost && calls.contains(call.rawValue) && !Self.isOver(since: since, at: now)
     }
 }
 

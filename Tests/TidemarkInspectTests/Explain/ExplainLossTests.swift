@@ -14,11 +14,7 @@ import TidemarkViews
 
     private func register(_ conflict: ConflictPolicy, _ migrations: FieldMigration...) throws {
         let tasks = CollectionModel("tasks", conflict: conflict, migrations: migrations)
-        let model = SyncModel(name: "test", collections: [tasks])
-        try store.write(
-            Event(
-                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
-                json: ModelRegistration(model: model).encoded))
+        try store.write(.registered(SyncModel(name: "test", collections: [tasks])))
     }
 
     private func givenUp() throws -> [String] {

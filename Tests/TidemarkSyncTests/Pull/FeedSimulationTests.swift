@@ -107,12 +107,16 @@ private final class FeedWorld: Sendable {
         tell("server \(id) \(document)")
     }
 
-    func publish() {
-        let number = shelf.withLock { shelf in
+    /// The number of a new article.
+    private func nextNumber() -> Int {
+        shelf.withLock { shelf in
             shelf.count += 1
             return shelf.count
         }
-        write("s\(number)", #"{\#(released),\#(updated),"title":"\#(random.below(9))"}"#)
+    }
+
+    func publish() {
+        write("s\(nextNumber())", #"{\#(released),\#(updated),"title":"\#(random.below(9))"}"#)
     }
 
     /// What another client does.
@@ -161,10 +165,7 @@ private final class FeedWorld: Sendable {
     private func edit(_ device: SyncDevice) throws {
         let ids = try device.keys("articles").sorted()
         if ids.isEmpty || random.chance(25) {
-            let number = shelf.withLock { shelf in
-                shelf.count += 1
-                return shelf.count
-            }
+            let number = nextNumber()
             tell("creates d\(number)")
             return try device.create(
                 "articles/d\(number)", #"{\#(released),\#(updated),"title":"mine"}"#)

@@ -151,8 +151,7 @@ import TidemarkViews
         let news = try Self.news([Self.server("1", #"{"a":1,"b":2}"#, revision: "-")])
         func isNew(_ text: String, revision: String? = "-") throws -> Bool {
             try news.isNew(
-                Self.record("1", text, revision: revision), of: EntityKey("tasks", "1"),
-                in: Position(9))
+                Self.record("1", text, revision: revision), of: EntityKey("tasks", "1"))
         }
         #expect(try isNew(#"{ "b": 2, "a": 1 }"#) == false)
         #expect(try isNew(#"{"a":2,"b":2}"#))

@@ -41,15 +41,8 @@ import TidemarkViews
     }
 
     private func file() throws -> EntityKey {
-        let found = try replica.read { store in
-            var found: EntityKey?
-            try store.forEachDocument(in: "files") { key, _, _ in
-                if try store.path(of: key) == ["a.txt"] { found = key }
-                return true
-            }
-            return found
-        }
-        return try #require(found)
+        let found = try replica.seenFiles().first { $0.path == "a.txt" }
+        return try #require(found).key
     }
 
     /// Loses the request that a run sends, and has another client move the file.

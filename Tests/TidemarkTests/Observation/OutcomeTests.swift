@@ -1,6 +1,5 @@
 // OutcomeTests.swift — waiting for what becomes of a change.
 
-import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
@@ -14,7 +13,7 @@ private struct Picture: Entity {
     static let collection: CollectionName = "pictures"
     let id: Tidemark.ID<Picture>
     var title: String?
-    var photo: ContentName?
+    var photo: JSONValue?
 }
 
 @Suite(.serialized) struct `what becomes of a change` {
@@ -134,18 +133,12 @@ private struct Picture: Entity {
     @Test func `is found by the position right after it, also where it names new files`() throws {
         var pictures = CollectionModel("pictures")
         pictures.contents = [ContentRule("photo")]
-        let folder = try SyncFolder()
-        defer { folder.delete() }
-        func file(_ text: String, _ replica: Replica) throws -> ContentName {
-            try Data(text.utf8).write(to: URL(filePath: folder / "file"))
-            return try replica.importFile(at: folder / "file")
-        }
         let model = SyncModel(name: "m", collections: [pictures])
         try withReplica(model) { replica in
-            let (tea, milk) = (try file("tea", replica), try file("milk", replica))
+            let (tea, milk) = (try replica.importText("tea"), try replica.importText("milk"))
             let changes = try replica.write { tx in
                 var changes: [Position] = []
-                let document = JSONValue.object(["photo": tea.json]).encoded()
+                let document = JSONValue.object(["photo": tea]).encoded()
                 let put = try tx.put(EntityKey("pictures", "1"), document)
                 #expect(tx.position == put)
                 changes.append(tx.position)

@@ -32,9 +32,9 @@ extension SyncModel {
         pools.first { ExactString($0.name) == ExactString(name) }
     }
 
-    /// Whether a pool keeps values for a key.
-    package func names(_ key: PoolKey) -> Bool {
-        pool(key.pool)?.keys.contains { PoolKey(key.pool, $0) == key } ?? false
+    /// The keys for which its pools keep values.
+    package var poolKeys: [PoolKey] {
+        pools.flatMap { pool in pool.keys.map { PoolKey(pool.name, $0) } }
     }
 
     /// What is wrong with a key of which values are wanted; nil where it can be used.

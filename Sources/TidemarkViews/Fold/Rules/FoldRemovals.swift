@@ -188,18 +188,17 @@ extension Fold {
         guard let referring = places.first?.collection.name else { return }
         let ids = Set(try self.ids(of: key).map(ExactString.init))
         let texts = ids.map { Array($0.text.utf8) }
+        let named = places.map { (place: $0, name: last?.value($0.rule.name)) }
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
         try forEachEncoded(in: referring) { other, value in
             // Most name another one: their bytes say so without being taken apart.
-            guard other != key, texts.contains(where: { value.firstRange(of: $0) != nil }) else {
-                return true
-            }
+            let isNamed = texts.contains { value.span.firstPlace(of: $0.span, from: 0) != nil }
+            guard other != key, isNamed else { return true }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
-            for place in places {
-                let name = last?.value(place.rule.name)
+            for (place, name) in named {
                 fields += try place.changeBase(of: &row, name: name, isGone)
                 fields += try place.changePending(of: &row, name: name, isGone)
             }

@@ -56,9 +56,8 @@ struct FoldRivals: FoldRule {
                 try fold.runners(collection.name)[key] == nil,
                 let fields = try? Patch(parsing: event.payload).fieldNames
             else { return true }
-            return fields.contains {
-                rule.stateFields.contains($0) || $0 == rule.start || rule.among.contains($0)
-            }
+            let read = rule.fields
+            return fields.contains { read.contains($0) }
         case .store, .local, .app, .runStart, .request, .answer, .word, .notice,
             .asset, .unknown:
             return true

@@ -41,12 +41,8 @@ extension RowReading {
 
     /// Whether a write without an answer gives an entity, or one in which it lies, another path.
     func isBeingMoved(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
-        guard try hasLedgerRow(Ledger.attempts), var reader = TreeReader(collection) else {
-            return false
-        }
-        return try reader.above(key.id, self).contains { id in
-            try isOnItsWay(EntityKey(collection.name, id), in: collection)
-        }
+        guard try hasLedgerRow(Ledger.attempts) else { return false }
+        return try isOnItsWay(key, in: collection) || isCarriedAlong(key, in: collection)
     }
 
     /// Whether a write without an answer gives something in which an entity lies another path.

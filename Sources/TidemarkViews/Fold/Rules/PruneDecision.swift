@@ -32,7 +32,7 @@ package struct PruneDecision: Sendable, Hashable {
     ///   - now: the server's time.
     ///   - itemsMax: the most entities that it prunes.
     init(
-        _ rows: some RowReading, at now: Timestamp, itemsMax: Int = PruneDecision.itemsMax
+        _ rows: some RowReading, at now: Timestamp, itemsMax: Int
     ) throws {
         let model = try rows.model()
         for collection in model.collections {
