@@ -143,7 +143,9 @@ package struct ServerNews {
         switch row.baseState {
         case .live:
             if try fold.isHiddenByItself(key, row) { return true }
-            if isIDOnly { return row.isPlaceholder }
+            if isIDOnly {
+                return try row.isPlaceholder || isPassedOver(reference, row, in: collection)
+            }
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.
         case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
@@ -164,6 +166,24 @@ package struct ServerNews {
         if FeedDecision(feed, collection.dates).isTooOld(key, now) { return true }
         guard !row.prunedDigest.isEmpty else { return false }
         return collection.isPast(JSONValue.object([feed.order: key.value]).encoded(), at: now)
+    }
+
+    /// Whether a feed's backfill passed over an entity that was here before, so that what changed
+    /// until it began was not listed: asked for once, by the first list of ids after it.
+    private func isPassedOver(
+        _ reference: ServerReference, _ row: EntityRow, in name: CollectionName
+    ) throws -> Bool {
+        guard let collection = try fold.knownCollection(name), let feed = collection.feed,
+            let back = try fold.watermark(PullTarget(name, scope: PullTarget.back)),
+            let base = row.basePosition, base < back.position
+        else { return false }
+        if let ids = try fold.watermark(PullTarget(name)), back.position < ids.position {
+            return false
+        }
+        let rules = FeedDecision(feed, collection.dates)
+        let key = reference.feedKey ?? rules.key(JSON.value(feed.order, of: row.base))
+        guard let key, let time = rules.time(of: key) else { return true }
+        return try rules.isTooOld(key, serverTime ?? begun.now) || time > back.recordedAt
     }
 
     /// Whether a record that can't be read was not noted yet with these bytes.

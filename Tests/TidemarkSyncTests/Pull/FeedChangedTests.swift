@@ -1,4 +1,5 @@
-// FeedChangedTests.swift — a feed that another model lists otherwise.
+// FeedChangedTests.swift — a feed that another model lists otherwise, and one of which something
+// was here before.
 
 import Testing
 import Tidemark
@@ -134,6 +135,49 @@ import TidemarkViews
             #expect(try cursor(PullTarget.forward, device) == forward)
             #expect(try await device.sync().isSynced)
             #expect(try cursor(PullTarget.back, device) == .end)
+        }
+    }
+}
+
+@Suite struct `what was fetched before a feed's backfill` {
+    private static let feed = FeedRule(
+        order: "released", change: "updated", block: 2, ageMax: .days(10),
+        reconcileEvery: .days(1))
+
+    /// An article, dated some days from now.
+    private static func put(_ id: String, _ days: Int64, _ title: String, _ world: SyncWorld) {
+        let now = world.clock.trueNow
+        let released = world.clock.start.adding(seconds: days * 86_400)
+        world.server.put(
+            "articles/\(id)",
+            #"{"released":"\#(released)","updated":"\#(now)","title":"\#(title)"}"#)
+    }
+
+    @Test(arguments: [-30, 5] as [Int64])
+    func `is read again where the backfill does not come to it`(_ days: Int64) async throws {
+        let articles = CollectionModel("articles", feed: Self.feed)
+        let world = SyncWorld(model: SyncModel(name: "news", collections: [articles]))
+        Self.put("a1", days, "before", world)
+        try await SyncDevice.with(world) { device in
+            let key = try device.key("articles/a1")
+            #expect(try await device.sync(.fetch([key]), .remoteChange).isSynced)
+            world.clock.advance(by: .seconds(900))
+            Self.put("a1", days, "after", world)
+            world.clock.advance(by: .seconds(900))
+            for number in 2...3 { Self.put("a\(number)", Int64(-number), "new", world) }
+            // With the second block the backfill is further back than it goes.
+            for number in 4...5 { Self.put("a\(number)", Int64(-5 * number), "old", world) }
+
+            #expect(try await device.sync().isSynced)
+
+            let document = try #require(try device.documents("articles")["a1"])
+            #expect(document.contains("after"))
+            world.clock.advance(by: .seconds(2 * 86_400))
+            world.server.clearRequestLog()
+            #expect(try await device.sync().isSynced)
+            let paths = world.server.requestLog.map(\.path)
+            #expect(paths.contains { $0.contains("_fields=id") })
+            #expect(!paths.contains { $0.contains("a1") })
         }
     }
 }
