@@ -2,8 +2,9 @@
 //
 // A page is the last one when it is not full. Of tracked entities 2.40 and 2.41 cut a page first
 // and then take out of it what the user may not see, and do not say whether more follows: there the
-// last page is an empty one. What a page holds of other collections goes along with its objects, as
-// far as the fields of the request ask for it.
+// last page is an empty one, and in a list of a program, where all may have been taken, a second
+// empty one behind it. What a page holds of other collections goes along with its objects, as far
+// as the fields of the request ask for it.
 
 public import HTTPTypes
 import TidemarkEvents
@@ -46,11 +47,13 @@ extension Dhis2Adapter {
                     return .cursorExpired
                 }
                 var listed = try self.page(collection, after, page, date, body)
-                // One tracked entity stands on one page.
-                if case .listPart(_, let parameters, _, _) = call,
-                    parameters[Self.narrowing] != nil
-                {
-                    listed.next = nil
+                if case .listPart(_, let parameters, _, _) = call {
+                    if parameters[Self.narrowing] != nil {
+                        // One tracked entity stands on one page.
+                        listed.next = nil
+                    } else if try mayHideMore(listed, page, collection, parameters) {
+                        listed.next = "+\(try Self.number(page) + 1)"
+                    }
                 }
                 return .page(listed)
             case .read(let collection, let id):
@@ -302,6 +305,18 @@ extension Dhis2Adapter {
         result.total = pager?["total"]?.int64Value.flatMap { Int(exactly: $0) }
         result.cursor = cursor(after, lastOf: changes, kind, at: date)
         return result
+    }
+
+    /// Whether all of an empty page may have been taken out of it, so that the page behind it is
+    /// asked for, too: its number has a sign then, and where it is empty as well, the list ends.
+    private func mayHideMore(
+        _ listed: ListPage, _ page: String?, _ collection: CollectionModel,
+        _ parameters: ListParameters
+    ) throws(SyncFailure) -> Bool {
+        guard listed.next == nil, listed.records.isEmpty, listed.unreadable.isEmpty,
+            parameters["program"] != nil
+        else { return false }
+        return try dialect.cutsFirst(known(collection)) && page?.hasPrefix("+") != true
     }
 
     /// Whether the server names the page that follows, also one that is empty.

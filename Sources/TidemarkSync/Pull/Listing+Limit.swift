@@ -24,6 +24,12 @@ extension Listing {
         return NumberedPage(after: passed, needed: limit - count, usual: numberedPages)
     }
 
+    /// What an adapter has before the number of a page.
+    static func sign(of page: String) -> String { page.hasPrefix("+") ? "+" : "" }
+
+    /// The sign of the next page.
+    var sign: String { next.map { Self.sign(of: $0) } ?? "" }
+
     /// What is wrong where a page is the one before it again.
     var samePage: String {
         let part = target.parameters.isEmpty ? "" : " (\(target.parameters))"

@@ -190,7 +190,7 @@ package struct Listing: Sendable, Hashable {
             var (asked, page) = (collection, next)
             if let numbered {
                 asked.pageSize = numbered.size
-                page = numbered.number == 1 ? nil : String(numbered.number)
+                page = numbered.number == 1 ? nil : sign + String(numbered.number)
             } else if let pageSizeAgain {
                 asked.pageSize = pageSizeAgain
             }
@@ -229,7 +229,7 @@ package struct Listing: Sendable, Hashable {
             // What is before it was named by an earlier page.
             page.records = Array(page.records.prefix(numbered.skipBefore + limit - count))
             // What comes next is found by its row: pages of several sizes share their numbers.
-            page.next = page.next.map { _ in "\(passed + numbered.needed)" }
+            page.next = page.next.map { "\(Self.sign(of: $0))\(passed + numbered.needed)" }
         }
         if isFull(with: page) { page.next = nil }
         guard isOfIDs else { return page }

@@ -205,17 +205,19 @@ import TidemarkSync
     @Test(arguments: [
         ("2.40", #"{"page":3,"pageSize":2,"instances":[#]}"#, "4"),
         ("2.41", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[#]}"#, "4"),
-        ("2.40", #"{"page":3,"pageSize":2,"instances":[]}"#, nil),
-        ("2.41", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[]}"#, nil),
+        ("2.40", #"{"page":3,"pageSize":2,"instances":[]}"#, "+4"),
+        ("2.41", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[]}"#, "+4"),
         ("2.41", #"{"pager":{"page":3,"nextPage":"http://x"},"trackedEntities":[]}"#, "4"),
         ("2.42", #"{"pager":{"page":3,"pageSize":2},"trackedEntities":[#]}"#, nil),
     ])
-    func `of tracked entities the last page is an empty one in 2.40 and 2.41`(
+    func `of a program's entities the last page is an empty one behind another in 2.40 and 2.41`(
         _ version: String, _ answer: String, _ next: String?
     ) throws {
         let body = answer.replacing("#", with: #"{"trackedEntity":"t1"}"#)
-        func found(_ collection: CollectionModel, _ parameters: ListParameters) throws -> String? {
-            let list = ServerCall.listPart(collection, parameters, after: nil, page: "3")
+        func found(
+            _ collection: CollectionModel, _ parameters: ListParameters, page: String = "3"
+        ) throws -> String? {
+            let list = ServerCall.listPart(collection, parameters, after: nil, page: page)
             guard
                 case .page(let page) = try adapter(version).answer(
                     to: list, HTTPResponse(status: .ok), body: Array(body.utf8))
@@ -223,6 +225,12 @@ import TidemarkSync
             return page.next
         }
         #expect(try found(entities(pageSize: 2), part) == next)
+        // Behind an empty one.
+        let last = next == "+4" ? nil : next
+        #expect(try found(entities(pageSize: 2), part, page: "+3") == last)
+        // Of a type nothing is taken out of a page.
+        let typed = try found(entities(pageSize: 2), ["orgUnit": "O1", "trackedEntityType": "P"])
+        #expect(typed == last)
         // One tracked entity stands on one page.
         #expect(try found(entities(pageSize: 2), ["id": "t1", "program": "P1"]) == nil)
     }
