@@ -1,7 +1,8 @@
 // Dhis2ValueSummary.swift — what DHIS2 says of data values that were sent.
 //
 //   SUCCESS   all of them were taken, but for those that it numbers, and for zeros that do not
-//             count for their data element: these are left out without a word
+//             count for their data element: these are left out without a word, or, from 2.38 on
+//             where a value was there, counted as deletions of it
 //   ERROR     none of them was; without a conflict, and where none is counted as left out, the
 //             import broke off: that says nothing of any value, and some may be stored
 //   WARNING   some were: a conflict is about those that it numbers, or names by their fields
@@ -137,7 +138,8 @@ struct Dhis2ValueSummary {
         rejected.allSatisfy((0..<count).contains) ? Set(rejected) : []
     }
 
-    /// The places of the zeros, where fewer values were stored than were sent and not numbered.
+    /// The places of the zeros, where fewer values were stored than were sent and not numbered, or
+    /// more deleted than were to be.
     ///
     /// Up to 2.37 those that are left out without a word count as ignored, and so does, in every
     /// version, what is to be deleted and is not there.
@@ -146,10 +148,12 @@ struct Dhis2ValueSummary {
     ) -> Set<Int> {
         guard let stored else { return [] }
         let missing = calls.count - stored.all - numbered.count
-        guard missing > 0 else { return [] }
         let texts = calls.map(Self.text)
         let empty = texts.count { $0.isEmpty }
-        guard missing > max(0, empty - stored.deleted) else { return [] }
+        let toDelete = texts.indices.count { texts[$0].isEmpty && !numbered.contains($0) }
+        guard missing > max(0, empty - stored.deleted) || stored.deleted > toDelete else {
+            return []
+        }
         return Set(calls.indices.filter { JSONNumber(text: texts[$0]) == JSONNumber(0) })
     }
 

@@ -91,9 +91,11 @@ import TidemarkSync
         arguments: [
             // From 2.38 on such a zero is not counted, before it counts as ignored.
             ([1, 0, 0, 0], true), ([0, 1, 0, 0], true), ([1, 0, 0, 1], true),
-            ([1, 1, 0, 0], false), ([2, 0, 0, 0], false), ([1, 0, 1, 0], false),
+            // From 2.38 on the value that it replaces is deleted.
+            ([1, 0, 1, 0], true), ([0, 1, 1, 0], true),
+            ([1, 1, 0, 0], false), ([2, 0, 0, 0], false),
         ] as [([Int], Bool)])
-    func `a zero is warned of where fewer values were stored than were sent`(
+    func `a zero is warned of where fewer values were stored than were sent, or one was deleted`(
         _ counts: [Int], _ isWarned: Bool
     ) throws {
         for zero in ["0", "0.0", "-0"] {
@@ -111,6 +113,16 @@ import TidemarkSync
         #expect(try answers(calls, success([1, 0, 1, 0]), status: 200) == all)
         // Where no counts are told nothing is said.
         #expect(try answers(calls, summary("SUCCESS", ignored: 0), status: 200) == all)
+    }
+
+    @Test func `a zero is warned of where more was deleted than was to be`() throws {
+        let calls = [create("D1", value: "0"), delete("D2"), delete("D3")]
+        let warned = #"stored [\#(Self.zero) ("0")] done"#
+        let done = "stored [] done"
+        #expect(try answers(calls, success([0, 0, 3, 0]), status: 200) == [warned, done, done])
+        // One that was not there is numbered.
+        let numbered = success([0, 0, 2, 1], rejected: "2")
+        #expect(try answers(calls, numbered, status: 200) == [warned, done, done])
     }
 
     @Test func `what was numbered is refused also where the import went well`() throws {
