@@ -78,8 +78,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .issues: 11
         case .places: 7
         case .access: 5
-        case .bindings, .rivals, .rollUps, .syncRuns: 4
-        case .placeholders, .pools: 3
+        case .bindings, .placeholders, .rivals, .rollUps, .syncRuns: 4
+        case .pools: 3
         case .idempotencyKeys: 2
         case .store: 1
         }

@@ -24,7 +24,7 @@ final class ReachStore {
         projects.placeholder = PlaceholderRule(copies: ["workspace_id"])
         var entries = CollectionModel(
             "entries", lastChangeField: "at",
-            references: [belongs, Reference("project_id", to: "projects")],
+            references: [belongs, Reference("project_id", to: "projects", placeholder: .always)],
             indexes: [["name"]])
         entries.access.owner = "workspace_id"
         entries.absence = .keeps

@@ -402,6 +402,27 @@ private struct RunMaker {
         #expect(decision.rule == "unreferenced" && decision.result == "pruned")
     }
 
+    @Test func `that something pending kept as their rule went go once it is settled`() throws {
+        try pull(#"{"project_id":1}"#, #"{"project_id":2}"#)
+        try fold.apply([.about(.localUpdated, "entries/2", #"{"set":{"note":"x"}}"#)])
+        var model = Office.model
+        model.collections[3].placeholder = nil
+        model.collections[5].references[1].placeholder = nil
+        let cleanUp = Event(
+            .timerFired, recordedAt: Timestamp(rawValue: 1),
+            json: TimerFired(.cleanUp, now: try time(6, 1, 12, 52)).encoded)
+        try fold.apply([.registered(model), cleanUp])
+        #expect(try placeholders() == ["projects/2"])
+
+        try fold.apply([.about(.localDiscarded, "entries/2"), cleanUp])
+
+        #expect(try placeholders() == [])
+        #expect(try row("projects/2") == nil)
+        let decision = try #require(try decisions().last)
+        #expect(decision.key.description == "projects/2")
+        #expect(decision.rule == "unreferenced" && decision.result == "pruned")
+    }
+
     @Test func `go each by a decision of its own, however many they are`() throws {
         let ids = 1...150
         try run { run in

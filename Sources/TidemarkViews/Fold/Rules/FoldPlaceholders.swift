@@ -115,42 +115,11 @@ extension Fold {
             }
         }
         guard !dropped.isEmpty else { return }
-        var keys: [EntityKey] = []
-        for (key, _) in try placeholders() where dropped.contains(key.collection) {
-            let row = try entity(key)
-            // One that is hidden may hide others with it until they are pruned together.
-            guard row.isPlaceholder, !row.isHidden, row.pending.isEmpty, row.attempt == nil else {
-                continue
-            }
-            keys.append(key)
-        }
-        guard !keys.isEmpty else { return }
-        let wanted = try wantedPlaceholders(of: dropped, model)
         var index = try freeDecision(at: position)
-        for key in keys where !wanted.contains(key) {
+        for key in try freePlaceholders(of: dropped, model) {
             try prune(key, .unreferenced, position, min(index, Int(UInt16.max)))
             index += 1
         }
-    }
-
-    /// What is referred to of some collections: by references that make placeholders, and by any
-    /// of what is pending.
-    private func wantedPlaceholders(
-        of targets: Set<CollectionName>, _ model: SyncModel
-    ) throws -> Set<EntityKey> {
-        var wanted: Set<EntityKey> = []
-        for collection in model.collections {
-            let naming = collection.references.filter { targets.contains($0.collection) }
-            guard !naming.isEmpty else { continue }
-            let making = collection.making(in: model).filter { targets.contains($0.collection) }
-            try forEachEntity(in: collection.name) { _, row in
-                let isPending = !row.pending.isEmpty || row.attempt != nil
-                let references = isPending ? naming : making
-                wanted.formUnion(try row.targets(of: references, in: collection, self))
-                return true
-            }
-        }
-        return wanted
     }
 
     /// Notes that entities came only in part, so that they stay what they were: not here.
@@ -214,6 +183,63 @@ extension Fold {
         }
         guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }
         return try serverNow(begunAt, bootID: bootID, uptime: uptime) ?? begunAt
+    }
+}
+
+extension RowReading {
+    /// The placeholders of some collections that no reference makes any more, and that nothing
+    /// pending refers to.
+    fileprivate func freePlaceholders(
+        of targets: Set<CollectionName>, _ model: SyncModel
+    ) throws -> [EntityKey] {
+        var keys: [EntityKey] = []
+        for key in try placeholderKeys() where targets.contains(key.collection) {
+            let row = try entity(at: .entity(key))
+            // One that is hidden may hide others with it until they are pruned together.
+            guard row.isPlaceholder, !row.isHidden, row.pending.isEmpty, row.attempt == nil else {
+                continue
+            }
+            keys.append(key)
+        }
+        guard !keys.isEmpty else { return [] }
+        let wanted = try wantedPlaceholders(of: targets, model)
+        return keys.filter { !wanted.contains($0) }
+    }
+
+    /// What is referred to of some collections: by references that make placeholders, and by any
+    /// of what is pending.
+    private func wantedPlaceholders(
+        of targets: Set<CollectionName>, _ model: SyncModel
+    ) throws -> Set<EntityKey> {
+        var wanted: Set<EntityKey> = []
+        for collection in model.collections {
+            let naming = collection.references.filter { targets.contains($0.collection) }
+            guard !naming.isEmpty else { continue }
+            let making = collection.making(in: model).filter { targets.contains($0.collection) }
+            try forEachEntity(in: collection.name) { _, row in
+                let isPending = !row.pending.isEmpty || row.attempt != nil
+                let references = isPending ? naming : making
+                wanted.formUnion(try row.targets(of: references, in: collection, self))
+                return true
+            }
+        }
+        return wanted
+    }
+
+    private func placeholderKeys() throws -> [EntityKey] {
+        try ledgerRows(Ledger.placeholders).compactMap { place, _ in
+            EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))
+        }
+    }
+
+    /// The placeholders of collections of which no reference of the model makes any: what was
+    /// pending when their rule went kept them, and does so no more.
+    func unmadePlaceholders(_ model: SyncModel) throws -> [EntityKey] {
+        let known = Set(try placeholderKeys().map(\.collection))
+        guard !known.isEmpty else { return [] }
+        let made = model.collections.flatMap { $0.making(in: model).map(\.collection) }
+        let unmade = known.subtracting(made)
+        return unmade.isEmpty ? [] : try freePlaceholders(of: unmade, model)
     }
 }
 

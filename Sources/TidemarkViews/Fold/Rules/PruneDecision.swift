@@ -1,7 +1,7 @@
 // PruneDecision.swift — what a clean-up prunes.
 //
 //   retention      entities whose time lies back too long
-//   unreferenced   placeholders that nothing refers to any more
+//   unreferenced   placeholders that nothing refers to any more, or that no rule makes any more
 //   access         hidden entities that no entity which stays refers to, those that refer first
 //
 // Entities with pending changes stay, and so do those that they refer to.
@@ -46,6 +46,7 @@ package struct PruneDecision: Sendable, Hashable {
         }
         let needed = try Self.needed(rows, model, of: Set(items.map(\.key)))
         items.removeAll { needed.contains($0.key) }
+        add(try rows.unmadePlaceholders(model), .unreferenced, itemsMax)
         let pruned = Set(items.map(\.key))
         var graph = try ReferenceGraph(rows, model, without: pruned)
         guard !graph.isEmpty else { return }
@@ -126,6 +127,7 @@ private struct ReferenceGraph {
                 hidesAny && (collection.access.hidesAbsent || collection.access.owner != nil)
             guard mayHide || collection.placeholder != nil else { continue }
             try rows.forEachEntity(in: collection.name) { key, row in
+                if pruned.contains(key) { return true }
                 if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
                     placeholders[collection.name, default: []].append(key)
                     candidates.insert(key)
