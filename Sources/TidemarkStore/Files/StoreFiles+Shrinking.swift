@@ -13,7 +13,8 @@
 // file is `lost`, and he opens it anew.
 //
 // What somebody else put into such a folder stays there, and the folder with it. Where `shrunk` is
-// there for that, step 2 moves the two files into it, data.mdb first.
+// there for that, step 2 moves the two files into it, data.mdb first. What has one of these names
+// and is no folder, as a file or a link, stays as well; beside it nothing is made smaller.
 
 extension StoreFiles {
     /// In the order in which they go: without its data.mdb the folder is one of step 4.
@@ -28,9 +29,24 @@ extension StoreFiles {
     /// Makes the folder for a copy; the caller has the directory's lock.
     ///
     /// - Returns: its path.
+    /// - Throws: ``StoreError``: `unfitFile` where something that is no folder has a name that is
+    ///   needed, or what the system says.
     package static func beginShrinking(_ directory: String) throws(StoreError) -> String {
         try settleShrinking(directory)
         let folder = unproven(directory)
+        for path in [folder, proven(directory)] {
+            let isFree: Bool
+            do throws(SystemNumber) {
+                let isTaken = try exists(path)
+                let isOurs = try isFolder(path)
+                isFree = !isTaken || isOurs
+            } catch { throw .system(error.number, during: "shrink", path) }
+            guard isFree else {
+                throw StoreError(
+                    .unfitFile, during: "shrink",
+                    detail: "\(path) is no folder, and one of that name is needed; move it away")
+            }
+        }
         do throws(SystemNumber) {
             try Platform.makeDirectory(folder)
         } catch  where error.number == Platform.exists {
@@ -64,7 +80,7 @@ extension StoreFiles {
         do throws(SystemNumber) {
             try removeCopy(in: unproven(directory))
             let folder = proven(directory)
-            guard try exists(folder) else { return }
+            guard try isFolder(folder) else { return }
             guard try !exists(folder + "/data.mdb") else { return try removeCopy(in: folder) }
             try moveLock(directory)
         } catch { throw .system(error.number, during: "open", directory) }
@@ -72,8 +88,10 @@ extension StoreFiles {
 
     /// Whether the data file in its place may not have its own lock.mdb yet.
     static func isBeingReplaced(_ directory: String) -> Bool {
-        ["lock.mdb", "data.mdb"].contains { name in
-            (try? exists(proven(directory) + "/" + name)) ?? false
+        let folder = proven(directory)
+        guard let isThere = try? isFolder(folder), isThere else { return false }
+        return ["lock.mdb", "data.mdb"].contains { name in
+            (try? exists(folder + "/" + name)) ?? false
         }
     }
 
@@ -102,7 +120,7 @@ extension StoreFiles {
     }
 
     private static func removeCopy(in folder: String) throws(SystemNumber) {
-        guard try exists(folder) else { return }
+        guard try isFolder(folder) else { return }
         for name in copyNames { try Platform.remove(folder + "/" + name) }
         try removeFolder(folder)
     }
@@ -114,6 +132,13 @@ extension StoreFiles {
         } catch  where [Platform.notEmpty, Platform.exists].contains(error.number) {
             return
         }
+    }
+
+    /// Whether there is a folder; a link to one is none.
+    private static func isFolder(_ path: String) throws(SystemNumber) -> Bool {
+        do throws(SystemNumber) {
+            return try Platform.status(of: path, followingLinks: false).kind == .directory
+        } catch  where error.number == Platform.noEntry { return false }
     }
 
     private static func exists(_ path: String) throws(SystemNumber) -> Bool {

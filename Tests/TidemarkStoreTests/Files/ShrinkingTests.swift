@@ -51,6 +51,39 @@ import TidemarkStore
         try reader.close()
     }
 
+    @Test(arguments: ["shrinking", "shrunk"], [false, true])
+    func `is none beside what is no folder and has the name of one, and that bars no opening`(
+        _ name: String, _ isLink: Bool
+    ) throws {
+        let environment = try scratch.open()
+        try environment.store(environment.rows, [1], [1])
+        try environment.close()
+        let manager = FileManager.default
+        let path = scratch.store + "/" + name
+        if isLink {
+            // What is in a folder of somebody else's is not the store's.
+            let elsewhere = scratch.store + "/elsewhere"
+            try manager.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+            try Data("x".utf8).write(to: URL(fileURLWithPath: elsewhere + "/lock.mdb"))
+            try manager.createSymbolicLink(atPath: path, withDestinationPath: elsewhere)
+        } else {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: path))
+        }
+
+        try StoreFiles.settleShrinking(scratch.store)
+        let error = #expect(throws: StoreError.self) {
+            _ = try StoreFiles.beginShrinking(scratch.store)
+        }
+
+        #expect(error?.code == .unfitFile)
+        #expect(error?.detail.contains("\(path) is no folder") == true)
+        let text = try String(contentsOfFile: isLink ? path + "/lock.mdb" : path, encoding: .utf8)
+        #expect(text == "x")
+        let opened = try scratch.open()
+        #expect(try opened.value(opened.rows, [1]) == [1])
+        try opened.close()
+    }
+
     @Test func `leaves no folder behind where nobody else put anything there`() throws {
         let environment = try scratch.open()
         try environment.store(environment.rows, [1], [1])
