@@ -104,6 +104,7 @@ extension Fold {
         }
         try takeSoFar(event, position)
         try dropWants(of: goes, event, position)
+        try relistPruned(apartFrom: goes, position)
         guard !hidden.isEmpty else { return }
         try takeSoFar(event, position)
         for key in hidden {

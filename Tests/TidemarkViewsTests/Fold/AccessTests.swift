@@ -218,6 +218,34 @@ import TidemarkViews
         try reach.check()
     }
 
+    @Test(arguments: [false, true])
+    func `has listed whole what was pruned, also where a wipe drops it while that stays`(
+        _ relistsOnGain: Bool
+    ) throws {
+        var model = ReachStore.model
+        model.collections[0].access.relistsOnGain = relistsOnGain
+        let reach = try ReachStore(model)
+        for workspace in [1, 2] {
+            try reach.workspace(workspace)
+            try reach.entry(workspace, in: workspace)
+        }
+        try reach.loses("2")
+        try reach.store.write(.wiped(keeping: ["projects", "entries"]))
+        #expect(try reach.seen("entries") == ["1", "2"])
+        #expect(try !isOwed("entries", reach))
+
+        try reach.workspace(2)
+        try reach.loses("2")
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == ["1"])
+        try reach.store.write(.wiped(keeping: ["projects", "entries"]))
+
+        #expect(try isOwed("entries", reach))
+        #expect(try !isOwed("projects", reach))
+        #expect(try !isOwed("workspaces", reach))
+        try reach.check()
+    }
+
     @Test func `has those listed in whose records it comes`() throws {
         var model = ReachStore.model
         model.collections[0].access.relistsOnGain = false

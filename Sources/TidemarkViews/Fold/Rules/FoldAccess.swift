@@ -167,7 +167,24 @@ extension Fold {
     fileprivate func relistPruned(ownedBy owner: CollectionModel, _ position: Position) throws {
         // All others are listed anew then.
         guard !owner.access.relistsOnGain else { return }
-        var owners: Set<CollectionName> = [owner.name]
+        try relistPruned(ownedBy: [owner.name], position) { _ in true }
+    }
+
+    /// Has collections that stay listed whole of which something was pruned, where a wipe drops
+    /// what may have hidden it: who comes back is new then, and brings nothing back.
+    func relistPruned(
+        apartFrom goes: (CollectionName) -> Bool, _ position: Position
+    ) throws {
+        let hiding = try model().collections.filter { goes($0.name) && $0.access.hidesAbsent }
+        guard !hiding.isEmpty else { return }
+        try relistPruned(ownedBy: Set(hiding.map(\.name)), position) { !goes($0) }
+    }
+
+    private func relistPruned(
+        ownedBy hiding: Set<CollectionName>, _ position: Position,
+        _ isListed: (CollectionName) -> Bool
+    ) throws {
+        var owners = hiding
         for other in try model().collections {
             guard let reference = other.ownerReference, owners.contains(reference.collection)
             else { continue }
@@ -179,7 +196,7 @@ extension Fold {
             }
             guard isAnyPruned else { continue }
             // By the lists of what it stands in, where it has none of its own.
-            for listed in try model().bringing([other.name]) {
+            for listed in try model().bringing([other.name]) where isListed(listed.name) {
                 for target in try concludedTargets(of: listed) {
                     try owe(target, position, keepsDate: listed.since != nil)
                 }
