@@ -250,7 +250,14 @@ extension Fold {
             return collection.takesMore(than: old, model, before)
                 || collection.goesFurtherBack(than: old, at: event.recordedAt)
         }
-        for collection in model.bringing(Set(gained.map(\.name))) where collection.feed == nil {
+        for collection in model.bringing(Set(gained.map(\.name))) {
+            if collection.feed != nil {
+                // Its backfill begins anew, unless it never began, and its ids are listed.
+                let back = PullTarget(collection.name, scope: PullTarget.back)
+                let isListed = try get(.watermark(back)) != nil
+                if isListed { try owe(PullTarget(collection.name), position) }
+                continue
+            }
             for target in try knownTargets(of: collection) {
                 let isListed = try get(.watermark(target)) != nil || listed(target) != nil
                 if isListed { try owe(target, position) }

@@ -73,7 +73,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox: 17
-        case .watermarks: 15
+        case .watermarks: 16
         case .contents, .decisions, .schedule: 12
         case .issues: 11
         case .places: 7

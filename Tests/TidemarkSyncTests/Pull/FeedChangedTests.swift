@@ -121,6 +121,31 @@ import TidemarkViews
         }
     }
 
+    @Test func `is listed anew where it drops a member no more`() async throws {
+        var model = Self.model(Self.feed)
+        (model.collections[0].drops, model.collections[0].pushes) = (["text"], [])
+        let world = SyncWorld(model: model)
+        for number in 1...4 {
+            let day = "2026-01-0\(number)T00:00:00Z"
+            world.server.put(
+                "articles/a\(number)", #"{"released":"\#(day)","updated":"\#(day)","text":"x"}"#)
+        }
+        try await SyncDevice.with(world) { device in
+            #expect(try await device.sync().isSynced)
+            #expect(try device.documents("articles").values.allSatisfy { !$0.contains("text") })
+
+            try register(Self.feed, device)
+            #expect(try await device.sync().isSynced)
+
+            let documents = try device.documents("articles")
+            #expect(documents.count == 4 && documents.values.allSatisfy { $0.contains("text") })
+            #expect(try cursor(PullTarget.back, device) == .end)
+            world.server.clearRequestLog()
+            #expect(try await device.sync().isSynced)
+            #expect(!world.server.requestLog.contains { $0.path.contains("max_released") })
+        }
+    }
+
     @Test(arguments: [TimeSpan.days(10), nil])
     func `is listed back again where it goes further back`(_ ageMax: TimeSpan?) async throws {
         var recent = Self.feed
