@@ -5,7 +5,7 @@ import PackageDescription
 // against.
 let package = Package(
     name: "benchmarks",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "tidemark", path: "../.."),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
