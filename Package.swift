@@ -31,6 +31,31 @@ func asyncHTTP(_ name: String, _ package: String) -> Target.Dependency {
 let optimized: [SwiftSetting] =
     Context.environment["TIDEMARK_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])]
 
+/// Whether LMDB and zstd are compiled from `Sources/Vendored`, as Apple's systems have neither: a
+/// manifest is evaluated where the build runs, which for these is a Mac. On Linux both come as
+/// packages of the system, unless `TIDEMARK_VENDORED=1` asks for the copies.
+#if os(Linux)
+    let isVendored = Context.environment["TIDEMARK_VENDORED"] == "1"
+#else
+    let isVendored = true
+#endif
+
+// The sources as they were published; no unsafe flags, which would keep apps from depending on
+// this package.
+let lmdb: Target =
+    isVendored
+    ? .target(
+        name: "CLMDB", path: "Sources/Vendored/CLMDB",
+        exclude: ["README.md", "LICENSE", "COPYRIGHT"], publicHeadersPath: ".")
+    : .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])])
+let zstd: Target =
+    isVendored
+    ? .target(
+        name: "CZstd", path: "Sources/Vendored/CZstd",
+        exclude: ["README.md", "LICENSE", "COPYING"], publicHeadersPath: ".",
+        cSettings: [.define("ZSTD_DISABLE_ASM")])  // its one file in assembler is left out
+    : .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])])
+
 /// A module of the library, from the bottom up; arrows point down only.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict + optimized)
@@ -79,10 +104,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
-        .systemLibrary(
-            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        .systemLibrary(
-            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        lmdb, zstd,
         .target(
             name: "CTidemarkSHA256", cSettings: optimized.isEmpty ? [] : [.unsafeFlags(["-O2"])]),
         module("TidemarkStore", ["CLMDB", "CZstd", "CTidemarkSHA256", crypto]),

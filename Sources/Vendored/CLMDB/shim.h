@@ -1,0 +1,1 @@
+../../CLMDB/shim.h

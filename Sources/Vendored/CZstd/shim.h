@@ -1,0 +1,1 @@
+../../CZstd/shim.h
