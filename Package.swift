@@ -308,7 +308,7 @@ let package = Package(
                 "TidemarkViews", "TidemarkRules", "TidemarkEvents", httpTypes, "SyncSupport",
             ]),
         tests("InstructionTests", ["instruction-probe"]),
-        tests("ProjectTests", []),
+        tests("ProjectTests", [crypto]),
     ]
 )
 
