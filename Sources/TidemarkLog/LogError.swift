@@ -30,9 +30,10 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case rolledBack
         /// The data file and identity.json are of different stores.
         case otherStore
-        /// The pages in which the store keeps its tables are damaged.
+        /// The pages in which the store keeps the log, or its tables, are damaged.
         case corruptTable
-        /// A view row is not what the log and its commits say.
+        /// A view row is not what the log and its commits say, or a page of rows or of indexes is
+        /// damaged; they can be made again.
         case corruptRow
         /// What a commit recorded about the views is not what its events make.
         case corruptDigest

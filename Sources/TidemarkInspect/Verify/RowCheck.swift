@@ -47,13 +47,12 @@ final class RowCheck {
             let key = RowKey(tree, bytes)
             rows += 1
             guard ByteOrder.precedes(before, bytes) else {
-                findings.append(LogError(.corruptTable, at: .start, "\(key) is out of order"))
+                findings.append(Self.misplaced("the row \(key) is out of order"))
                 return false
             }
             before = bytes
             if try transaction.withValue(table, bytes, { _ in true }) == nil {
-                findings.append(
-                    LogError(.corruptTable, at: .start, "\(key) is not found by its key"))
+                findings.append(Self.misplaced("the row \(key) is not found by its key"))
             }
             let name = RecordedRows.Name(key)
             switch recorded[name] {
@@ -66,9 +65,12 @@ final class RowCheck {
         }
         let count = try transaction.count(table)
         if findings.isEmpty, count != rowsOf(tree) {
-            findings.append(
-                LogError(.corruptTable, at: .start, "\(count) rows are counted, not \(rows)"))
+            findings.append(Self.misplaced("\(count) rows are counted, not \(rows)"))
         }
+    }
+
+    private static func misplaced(_ problem: String) -> LogError {
+        LogError(.corruptRow, at: .start, "\(problem); `tidemark rebuild` mends it")
     }
 
     private var counted: UInt64 = 0

@@ -89,15 +89,17 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - checkpoints: older ones, which must match this log; not for the level `quick`.
+    ///   - rows: false where their tables are damaged, and must not be read.
     ///   - scratch: the directory in which the level `deep` folds the log again; the caller removes
     ///     it. Nil for a temporary directory.
     ///   - progress: called after each step; an error that it throws ends the verification.
     package func verify(
         _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
-        scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
+        rows: Bool = true, scratch: String? = nil,
+        progress: (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
         try lookAgain(until: \.isFine) {
-            try verifyOnce(level, checkpoints, scratch, progress)
+            try verifyOnce(level, checkpoints, rows, scratch, progress)
         }
     }
 
@@ -132,7 +134,7 @@ extension Journal {
     }
 
     private func verifyOnce(
-        _ level: VerifyLevel, _ checkpoints: [LogCheckpoint], _ scratch: String?,
+        _ level: VerifyLevel, _ checkpoints: [LogCheckpoint], _ rows: Bool, _ scratch: String?,
         _ progress: (VerifyProgress) throws -> Void
     ) throws -> StoreVerification {
         var result = StoreVerification(level: level)
@@ -140,12 +142,14 @@ extension Journal {
             var recorded = RecordedRows()
             try verifyLog(&result, checkpoints, &recorded, progress)
             if result.isFine, level != .quick {
-                try progress(.rows)
-                try verifyRows(&result, &recorded)
+                if rows {
+                    try progress(.rows)
+                    try verifyRows(&result, &recorded)
+                }
                 result.problems += try environment.read { try snapshots.problems($0) }
                 try verifyBase(&result)
             }
-            if result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
+            if rows, result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
         } catch let error as StoreError where error.code == .lost {
             throw error
         } catch {
@@ -188,13 +192,28 @@ extension Journal {
                 try progress(.pages(done: $0, of: $1))
             }
             result.pages = pages
-            result.problems = pages.findings.map { LogError(.corruptTable, at: .start, "\($0)") }
-            guard result.isFine, let level else { return result }
+            result.problems = pages.lasting
+            // Which rows are in use can't be known then.
+            guard result.isFine else {
+                result.problems += pages.ofRows.map { LogError(.corruptRow, at: .start, "\($0)") }
+                return result
+            }
+            guard level != nil || !pages.isFine else { return result }
             let journal = try Journal.open(at: directory, readOnly: true)
             defer { try? journal.close() }
+            let (live, unused) = try journal.damage(ofRows: pages)
+            guard let level else {
+                (result.problems, result.notes) = (live, unused)
+                return result
+            }
             result = try journal.verify(
-                level, against: checkpoints, scratch: scratch, progress: progress)
-            if result.isFine { try journal.verifyFiles(in: directory, &result, progress) }
+                level, against: checkpoints, rows: live.isEmpty, scratch: scratch,
+                progress: progress)
+            if result.isFine, live.isEmpty {
+                try journal.verifyFiles(in: directory, &result, progress)
+            }
+            result.problems += live
+            result.notes += unused
             result.pages = pages
             if pages.lost > 0 {
                 result.notes.append(

@@ -204,6 +204,36 @@ import TidemarkViews
         #expect(try store.journal.read { $0.mendings } == 1)
     }
 
+    @Test func `on a page that is no leaf any more is no reason to salvage, nor found for ever`()
+        throws
+    {
+        try turnLeaf(with: "marker-1014")
+        try store.journal.close()
+
+        for level in [VerifyLevel.full, nil] {
+            let found = try Journal.verifyStore(at: store.path, level)
+            #expect(found.problems.map(\.code) == [.corruptRow])
+            #expect(found.findings.first?.hasSuffix("; `tidemark rebuild` mends it") == true)
+            #expect(!found.isSalvageable && (found.events > 0) == (level != nil))
+        }
+        try store.reopen(isClosed: true)
+        try store.write(.about(.localUpdated, "tasks/t102", #"{"set":{"n":2},"unset":[]}"#))
+        try store.journal.close()
+
+        for level in [VerifyLevel.deep, nil] {
+            let mended = try Journal.verifyStore(at: store.path, level)
+            #expect(mended.findings == [])
+            let notes = mended.notes.filter { $0.contains("which is not in use, is damaged") }
+            #expect(notes.count == 1, "\(mended.notes)")
+        }
+        try store.reopen(isClosed: true)
+        try store.journal.rebuild()
+        try store.journal.close()
+        let whole = try Journal.verifyStore(at: store.path, .deep)
+        #expect(whole.findings == [] && whole.pages?.findings == [])
+        try store.reopen(isClosed: true)
+    }
+
     @Test func `that is long is no reason to free what it says are its pages`() throws {
         let text = String(repeating: "long ", count: 700)
         for number in 1...20 {
