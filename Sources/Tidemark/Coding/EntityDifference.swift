@@ -1,5 +1,6 @@
 // EntityDifference.swift — the changes that an edit of an entity makes in its document: the fields
-// whose encodings differ, and no fields that the type does not know.
+// whose encodings differ, and neither fields that the type does not know nor those that only the
+// server sets.
 
 import TidemarkEvents
 import TidemarkRules
@@ -13,7 +14,8 @@ struct EntityDifference {
     private let lists: [KeyedList]
     private let dates: DateFormat
 
-    /// The difference between an entity before and after an edit; its id is not compared.
+    /// The difference between an entity before and after an edit; what only the server sets is not
+    /// compared.
     ///
     /// - Parameter references: the ids under which references are compared; nil for those in the
     ///   encodings.
@@ -21,8 +23,9 @@ struct EntityDifference {
         from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel,
         references: ReferenceNames? = nil
     ) throws {
+        let left = collection.serverFields
         func fields(_ node: EncodedNode) throws -> [Field] {
-            try (node.members ?? []).filter { $0.name != collection.idField }.map {
+            try (node.members ?? []).filter { !left.contains($0.name) }.map {
                 let value = $0.value.encoded
                 return ($0.name, try references?.named(value, in: $0.name) ?? value, $0.value)
             }

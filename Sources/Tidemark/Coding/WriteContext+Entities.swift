@@ -34,7 +34,8 @@ extension WriteContext {
     ///
     /// A property that lost its value becomes null where the model lists the field as nullable;
     /// otherwise the field is removed. Fields that the type does not know stay, also within a field
-    /// that is an object. Without a difference, nothing is logged.
+    /// that is an object, and so do those that only the server sets
+    /// (``CollectionModel/serverFields``). Without a difference, nothing is logged.
     ///
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `undecodable`, `invalidKey` when
     ///   the change gave it another id, and what ``put(_:_:)`` throws; what `change` throws.

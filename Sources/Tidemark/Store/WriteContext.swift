@@ -53,7 +53,7 @@ public final class WriteContext {
 
     /// Creates an entity with this document, or changes the stored document to it.
     ///
-    /// Fields that only the server sets are kept when `document` lacks them.
+    /// Fields that only the server sets (``CollectionModel/serverFields``) stay as they are stored.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `invalidKey`, `invalidDocument`, `tooLarge`, `noModel`;
@@ -99,7 +99,8 @@ public final class WriteContext {
         }
     }
 
-    /// Changes some fields of an entity; parts of the patch without effect are not logged.
+    /// Changes some fields of an entity; parts of the patch without effect are not logged, nor is
+    /// what it does to fields that only the server sets (``CollectionModel/serverFields``).
     ///
     /// Elements of the model's ``CollectionModel/keyed`` lists are changed by their names, such as
     /// `/answers/q1`. A list that is given as a whole changes the elements that differ. Of several
@@ -125,6 +126,7 @@ public final class WriteContext {
         if patch.touches(collection.model.keyed) {
             changed = try elementwise(patch, on: old, key, collection.model)
         }
+        changed = changed.leavingOut(collection.model.serverFields)
         try dropSameReferences(&changed, old, collection)
         return try log(changed, of: key, in: collection.model)
     }

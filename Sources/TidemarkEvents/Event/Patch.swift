@@ -79,6 +79,13 @@ public struct Patch: Sendable, Hashable {
         return Patch(set: Array(last.reversed()), unset: gone)
     }
 
+    /// The same without what it does to the fields named.
+    package func leavingOut(_ fields: Set<String>) -> Patch {
+        Patch(
+            set: set.filter { !fields.contains($0.name) },
+            unset: unset.filter { !fields.contains($0) })
+    }
+
     /// The entity's bytes with this patch applied; untouched fields stand byte for byte.
     public func applied(to document: JSONDocument) -> [UInt8] {
         document.applying(set: set.map { (key: $0.name, value: $0.value) }, unset: unset)

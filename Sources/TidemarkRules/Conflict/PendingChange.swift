@@ -76,10 +76,7 @@ package struct PendingChange: Sendable, Hashable {
     package func patch(except serverFields: Set<String>) -> Patch? {
         switch change {
         case .create(let document): Patch(settingAllOf: document, except: serverFields, lists)
-        case .update(let patch):
-            Patch(
-                set: patch.set.filter { !serverFields.contains($0.name) },
-                unset: patch.unset.filter { !serverFields.contains($0) })
+        case .update(let patch): patch.leavingOut(serverFields)
         case .delete: nil
         case .carried: Patch()
         }

@@ -9,6 +9,15 @@ import TidemarkTesting
 
 @testable import SyncSupport
 
+private struct StampedTask: Entity {
+    static let collection: CollectionName = "tasks"
+    let id: Tidemark.ID<StampedTask>
+    var title: String
+    var lastModified: Int?
+
+    enum CodingKeys: String, CodingKey { case id, title, lastModified = "last_modified" }
+}
+
 @Suite(.serialized) struct `a sync run in the log` {
     @Test func `with nothing new on either side it is one small event in one commit`() async throws
     {
@@ -66,6 +75,35 @@ import TidemarkTesting
                     "sync.started", "request.sent", "request.answered", "request.sent",
                     "request.answered", "request.sent", "request.answered", "sync.finished",
                 ])
+        }
+    }
+
+    @Test func `what only the server sets is no edit, however it is written`() async throws {
+        let world = SyncWorld()
+        world.rivalPuts("tasks/t1", #"{"title":"tea"}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            let position = try device.position()
+            let task = try #require(try device.replica.read { try $0.get(StampedTask.self, "t1") })
+            #expect(task.lastModified != nil)
+            let stale = StampedTask(id: task.id, title: task.title, lastModified: 1)
+            let key = try device.key("tasks/t1")
+            let patch = Patch(set: [.init("last_modified", Array("1".utf8))], unset: ["id"])
+
+            try await device.replica.write { tx throws in
+                try tx.save(stale)
+                try tx.update(StampedTask.self, "t1") { $0.lastModified = nil }
+                try tx.patch(key, patch)
+            }
+            #expect(try device.position() == position)
+            let edited = StampedTask(id: task.id, title: "green tea", lastModified: 1)
+            try await device.replica.write { tx throws in try tx.save(edited) }
+            let payload = try #require(try device.events(after: position).last?.event.payload)
+            #expect(payload == Array(#"{"set":{"title":"green tea"},"unset":[]}"#.utf8))
+
+            try await device.sync()
+            #expect(world.writes == ["PUT tasks/t1 = 200"])
+            try device.verify()
         }
     }
 
