@@ -58,7 +58,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// It was asked for inside a read or a write of the same store, where it would wait for
         /// itself.
         case nested
-        /// The path, or what lies there, can't be a store.
+        /// The path, or what lies there, can't be a store, or what it is to lie in is not there.
         case invalidPath
         /// A file beside the data, or one that was to be put there, is not there or not what it
         /// should be.

@@ -3,13 +3,14 @@
 extension StoreFiles {
     /// Where a store is made that is to be at a path: a directory that must not be there yet.
     ///
-    /// - Throws: ``StoreError``: `invalidPath` when something is at the path; what the system says.
+    /// - Throws: ``StoreError``: `invalidPath` when something is at the path, or the folder that it
+    ///   is to lie in is not there; what the system says.
     package static func prepareMaking(of directory: String) throws(StoreError) -> String {
         try checkFree(directory)
         let temporary = makingPath(directory)
         removeMaking(of: directory)
         do throws(SystemNumber) { try Platform.makeDirectory(temporary) } catch {
-            throw .system(error.number, during: "make", temporary)
+            throw StorePath.notMade(temporary, error.number, during: "make")
         }
         return temporary
     }

@@ -15,9 +15,17 @@ package enum StorePath {
         } catch  where error.number == Platform.exists {
             return
         } catch {
-            throw .system(error.number, during: "open", path)
+            throw notMade(path, error.number, during: "open")
         }
         try sync(parent(of: path))
+    }
+
+    /// Why a directory could not be made.
+    static func notMade(_ path: String, _ number: Int32, during: String) -> StoreError {
+        guard number == Platform.noEntry else { return .system(number, during: during, path) }
+        return StoreError(
+            .invalidPath, during: during,
+            detail: "the folder \(parent(of: path)) is not there; make it first")
     }
 
     /// Which file is there, nil when none; a link or anything that isn't a regular file is refused.

@@ -48,7 +48,9 @@ import TidemarkStore
         #expect(failure(scratch.store, .small.with { $0.create = false })?.code == .missing)
         #expect(failure(scratch.store, .small.with { $0.readOnly = true })?.code == .missing)
         #expect(failure(scratch.path, .small.with { $0.create = false })?.code == .missing)
-        #expect(failure(scratch.path + "/no/parent")?.code == .missing)
+        let parentless = failure(scratch.path + "/no/parent")
+        #expect(parentless?.code == .invalidPath)
+        #expect(parentless?.detail == "the folder \(scratch.path)/no is not there; make it first")
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
 

@@ -205,11 +205,11 @@ private struct Room: Entity, Equatable {
         try second.deleteTemporary()
     }
 
-    @Test func `says when there is none`() throws {
+    @Test func `says when there is none, and when there is no folder to make it in`() throws {
         let missing = FileManager.default.temporaryDirectory.path + "/tidemark-not-there"
 
         expect(.noStore) { _ = try Replica.open(existing: missing) }
-        expect(.noStore) { _ = try Replica.open(at: missing + "/deeper/down", model: model) }
+        expect(.invalidPath) { _ = try Replica.open(at: missing + "/deeper/down", model: model) }
         #expect(!FileManager.default.fileExists(atPath: missing))
     }
 
