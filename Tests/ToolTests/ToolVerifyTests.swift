@@ -154,6 +154,10 @@ struct `the tool's verification` {
                 ("verify --checkpoint '\(folder / "none")' '\(store)'", "can't be read"),
                 ("verify --checkpoint '\(folder / "text")' '\(store)'", "is no checkpoint"),
                 ("verify '\(folder / "none")'", "there is no store"),
+                (
+                    "verify '\(folder / "no store")'",
+                    "make one: tidemark init '\(folder / "no store")' --model"
+                ),
                 ("rebuild --check '\(folder / "none")'", "there is no store"),
                 ("checkpoint '\(folder / "none")'", "there is no store"),
                 ("checkpoint --at x '\(store)'", "is no position"),

@@ -115,7 +115,7 @@ struct StoreArgument: ParsableArguments {
 
     /// The advice for a damaged store.
     var salvageAdvice: String {
-        "tidemark: what can be proven: tidemark salvage \(store) -o NEW"
+        "tidemark: what can be proven: tidemark salvage \(store.shellQuoted) -o NEW"
     }
 
     /// The error for the user; where there is no store, with advice how to make one.
@@ -125,8 +125,8 @@ struct StoreArgument: ParsableArguments {
         switch told.code {
         case .noStore:
             return UsageError(
-                "there is no store at \(store); make one: tidemark init \(store) --model MODEL.json"
-            )
+                "there is no store at \(store); make one: tidemark init \(store.shellQuoted) "
+                    + "--model MODEL.json")
         case .damaged:
             return TidemarkError(
                 .damaged, "\(told.message)\n\(salvageAdvice)", key: told.key,

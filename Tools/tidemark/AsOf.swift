@@ -44,7 +44,7 @@ struct AsOf: ParsableCommand {
             let known = Self.verbs.joined(separator: ", ")
             throw UsageError(
                 "say what to read as of \(moment): one of \(known), as in "
-                    + "`tidemark as-of \(store) \(moment) list`")
+                    + "`tidemark as-of \(store.shellQuoted) \(moment.shellQuoted) list`")
         }
         var command = try Tool.parseAsRoot([name, "--as-of", moment, store] + verb.dropFirst())
         try command.run()

@@ -38,8 +38,9 @@ struct BisectFinding {
             "changes",
             changed.prefix(Self.changesShown).map { EventText.printable($0) }
                 + (more > 0 ? ["and \(more) more lines"] : []))
+        let store = store.shellQuoted
         var commands = ["tidemark show \(store) \(turn.position)"]
-        if let key { commands.append("tidemark why \(store) \(key)") }
+        if let key { commands.append("tidemark why \(store) \("\(key)".shellQuoted)") }
         add("look at", commands)
         return lines
     }

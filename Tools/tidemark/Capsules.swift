@@ -5,6 +5,7 @@ import Foundation
 import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkReplay
 import TidemarkSync
 import TidemarkViews
@@ -71,8 +72,9 @@ struct CapsuleCommand: ParsableCommand {
             guard argument.isFile else {
                 throw UsageError(
                     argument.isThere
-                        ? "\(store) is a store; to make a capsule of it: tidemark capsule \(store) "
-                            + "-o bug.capsule" : "there is nothing at \(store)")
+                        ? "\(store) is a store; to make a capsule of it: tidemark capsule "
+                            + "\(store.shellQuoted) -o bug.capsule"
+                        : "there is nothing at \(store)")
             }
             return describe(try argument.capsule(), at: store)
         }

@@ -18,7 +18,7 @@ enum DamagedStore {
         guard !isChild, let problem = Journal.brokenPage(at: store) else { return }
         Terminal.say(
             "tidemark: \(store)/data.mdb is damaged: \(problem). What can be read is read; "
-                + "tidemark verify \(store) lists what can't.")
+                + "tidemark verify \(store.shellQuoted) lists what can't.")
         let words = Array(CommandLine.arguments.dropFirst())
         let end = try ChildProcess.run(words, variable: childVariable)
         switch end {

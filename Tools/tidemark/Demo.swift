@@ -8,6 +8,7 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkInspect
 import TidemarkTesting
 
 /// A story with a server in this process and stores in a folder.
@@ -32,7 +33,7 @@ extension DemoStory {
         }
         Terminal.write("")
         Terminal.write("Look further")
-        for line in ["cd \(URL(filePath: folder).path)"] + further {
+        for line in ["cd \(URL(filePath: folder).path.shellQuoted)"] + further {
             Terminal.write("   " + line)
         }
         Terminal.flush()

@@ -104,7 +104,7 @@ struct DemoReport {
             Terminal.write("   export PATH=\"\(place):$PATH\"")
         }
         let commands = """
-               cd \(URL(filePath: folder).path)
+               cd \(URL(filePath: folder).path.shellQuoted)
                tidemark dump phone -o verbose
                tidemark why laptop time_entries/102
                tidemark outbox laptop --all

@@ -117,7 +117,7 @@ struct ShrinkCommand: ParsableCommand {
                 cut("  " + "\(entry.position)".padded(to: 6) + " " + EventText.line(entry.event)))
         }
         if !result.isMinimal {
-            Terminal.say("tidemark: cut short; to go on: tidemark shrink \(output) …")
+            Terminal.say("tidemark: cut short; to go on: tidemark shrink \(output.shellQuoted) …")
         }
         Terminal.write("")
         for line in test(of: result.capsule) { Terminal.write(line) }
@@ -128,9 +128,9 @@ struct ShrinkCommand: ParsableCommand {
     private func test(of capsule: Capsule) -> [String] {
         let name = URL(filePath: output).lastPathComponent
         if let check = checks.check {
-            let path = output.replacingOccurrences(of: "'", with: "'\\''")
             let lines = check.split(separator: "\n", omittingEmptySubsequences: false)
-            return ["export TIDEMARK_CAPSULE='\(path)' TIDEMARK_POSITION=\(capsule.last)"]
+            let path = output.shellQuoted
+            return ["export TIDEMARK_CAPSULE=\(path) TIDEMARK_POSITION=\(capsule.last)"]
                 + lines.map(String.init)
         }
         guard let predicate = checks.predicate else {
@@ -157,7 +157,8 @@ struct ShrinkCommand: ParsableCommand {
             Terminal.say(
                 lines: "tidemark: \(file) does not show it at its end, \(last): \(question)"
                     + (checks.predicate == nil
-                        ? "" : "\n  Where it does: tidemark bisect \(file) --predicate …"))
+                        ? ""
+                        : "\n  Where it does: tidemark bisect \(file.shellQuoted) --predicate …"))
         case .begins(let position):
             Terminal.say(
                 lines: "tidemark: it is so at \(position), before the first event: \(question)\n"

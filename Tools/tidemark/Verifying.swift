@@ -54,8 +54,8 @@ struct Verify: ParsableCommand {
     func run() throws {
         try store.expectStore(
             "a capsule has no Merkle tree, and its own checksum is checked whenever it is read; "
-                + "tidemark replay \(store.store) folds it and compares")
-        guard sandbox.inProcess else { return try Sandbox.run() }
+                + "tidemark replay \(store.store.shellQuoted) folds it and compares")
+        guard sandbox.inProcess else { return try Sandbox.run(on: store) }
         let level: VerifyLevel? = pages ? nil : quick ? .quick : deep ? .deep : .full
         let result: StoreVerification
         do {
@@ -156,8 +156,8 @@ struct Rebuild: ParsableCommand {
 
     func run() throws {
         try store.expectStore(
-            "of a capsule the rows are made whenever it is read; tidemark replay \(store.store) "
-                + "compares them")
+            "of a capsule the rows are made whenever it is read; tidemark replay "
+                + "\(store.store.shellQuoted) compares them")
         do {
             if check { try compare() } else { try rebuild() }
         } catch { throw store.advised(error) }
@@ -176,7 +176,7 @@ struct Rebuild: ParsableCommand {
     }
 
     private func compare() throws {
-        guard sandbox.inProcess else { return try Sandbox.run() }
+        guard sandbox.inProcess else { return try Sandbox.run(on: store) }
         var last = Position.start
         let problems = try Journal.checkRebuild(at: store.store, scratch: sandbox.scratch) {
             progress in
@@ -203,11 +203,13 @@ struct Sandbox: ParsableArguments {
     private static let progressName = "progress"
 
     /// Runs this verb with its arguments in a child process, and ends with its exit code.
-    static func run() throws {
-        try ScratchDirectory.with(nil) { temporary in try run(in: URL(filePath: temporary)) }
+    static func run(on store: StoreArgument) throws {
+        try ScratchDirectory.with(nil) { temporary in
+            try run(on: store, in: URL(filePath: temporary))
+        }
     }
 
-    private static func run(in temporary: URL) throws {
+    private static func run(on store: StoreArgument, in temporary: URL) throws {
         var words = Array(CommandLine.arguments.dropFirst())
         words.insert(contentsOf: ["--in-process", "--scratch", temporary.path], at: 1)
         let end = try ChildProcess.run(words)
@@ -226,7 +228,7 @@ struct Sandbox: ParsableArguments {
             Terminal.write(
                 "\(done ?? "@0"): corruptTable: the store is damaged behind this position; reading "
                     + "it ended the check by signal \(signal)")
-            Terminal.say("tidemark: what can be proven: tidemark salvage STORE -o NEW")
+            Terminal.say(store.salvageAdvice)
             throw Exit.findings
         }
     }

@@ -86,9 +86,10 @@ extension Divergence: CustomStringConvertible {
 
     /// The commands that show details.
     private func commands(_ file: String) -> [String] {
+        let file = file.shellQuoted
         var commands = ["tidemark show \(file) \(position)"]
         if let entity {
-            commands.append("tidemark why \(file) \(entity)")
+            commands.append("tidemark why \(file) \("\(entity)".shellQuoted)")
         }
         let run = causes.first { $0.text.hasPrefix(EventKind.syncStarted.description) }
         if kind != .digest, let run {

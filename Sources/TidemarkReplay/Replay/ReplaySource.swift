@@ -4,6 +4,7 @@ package import Foundation
 import Tidemark
 package import TidemarkCapsule
 package import TidemarkEvents
+import TidemarkInspect
 import TidemarkViews
 
 /// Where a recorded log is.
@@ -76,7 +77,7 @@ public struct ReplaySource: Sendable {
         let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
         throw ReplayMistake(
             "there is no \(name) in \(folder), nor in its Fixtures or Replays, nor in a folder "
-                + "above it; record one: tidemark capsule STORE -o \(name)")
+                + "above it; record one: tidemark capsule STORE -o \(name.shellQuoted)")
     }
 
     /// The folder of a file and those above it, up to that of the package.

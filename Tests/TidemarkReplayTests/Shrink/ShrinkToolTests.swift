@@ -221,7 +221,7 @@ struct `bisect and shrink on the command line` {
                 ["shrink", store, "--check", check, "-o", "min.capsule", "--tries", "100"])
             #expect(shrunk.text.hasPrefix("min.capsule: 2 of 7 commits, 3 of 8 events"))
             // A replay of the capsule would pass: the check is the test.
-            let file = "\nexport TIDEMARK_CAPSULE='min.capsule' TIDEMARK_POSITION=@"
+            let file = "\nexport TIDEMARK_CAPSULE=min.capsule TIDEMARK_POSITION=@"
             #expect(shrunk.text.contains(file), "\(shrunk.text)")
             #expect(shrunk.text.hasSuffix("\n\(check)\n") && !shrunk.text.contains("Replay("))
         }

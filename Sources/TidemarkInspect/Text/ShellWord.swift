@@ -1,0 +1,17 @@
+// ShellWord.swift — words of commands that people copy into a shell.
+
+extension String {
+    /// The text as one word for a shell: in quotes where it has more than letters, digits and what
+    /// no shell reads as a sign of its own.
+    package var shellQuoted: String {
+        let isPlain = unicodeScalars.allSatisfy { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", "/", ":", "@", "%", "+", ",": true
+            default: false
+            }
+        }
+        guard !isPlain || isEmpty else { return self }
+        let parts = split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.joined(separator: #"'\''"#) + "'"
+    }
+}
