@@ -6,16 +6,19 @@ import TidemarkViews
 extension ReadContext {
     /// The entity with an id, which may also be its id on the server; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
+    ///   when its document can't be read as the type.
     public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
+        let collection = try collection(type)
         guard let (key, row) = try views.found(T.key(id)) else { return nil }
-        return try reader(type).entity(key, row)
+        return try reader(type, in: collection).entity(key, row)
     }
 
     /// All entities of a type, sorted by id.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` for the first one whose document can't be read as
-    ///   the type; ``decodable(_:)`` leaves those out, and ``undecodable(_:)`` lists them.
+    /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
+    ///   for the first one whose document can't be read as the type; ``decodable(_:)`` leaves those
+    ///   out, and ``undecodable(_:)`` lists them.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(type)
@@ -29,6 +32,8 @@ extension ReadContext {
     /// The entities of a type whose documents can be read as the type, sorted by id.
     ///
     /// The others are still in the store and still synced; ``undecodable(_:)`` lists them.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel` when the model lacks the collection.
     public func decodable<T: Entity>(_ type: T.Type) throws -> [T] {
         var entities: [T] = []
         try forEachResult(type) { if case .success(let entity) = $0 { entities.append(entity) } }
@@ -37,6 +42,8 @@ extension ReadContext {
 
     /// The entities whose documents can't be read as a type, sorted by id: `undecodable` errors,
     /// each with the key, the position and the problem.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel` when the model lacks the collection.
     public func undecodable<T: Entity>(_ type: T.Type) throws -> [TidemarkError] {
         var errors: [TidemarkError] = []
         try forEachResult(type) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -59,18 +66,34 @@ extension ReadContext {
 
     /// A reader for a type, by the model of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
-        let collection = try collection(type)
-        return EntityReader(
-            type, in: collection, references: try views.localNames(collection))
+        try reader(type, in: try collection(type))
     }
 
-    /// The model of a type's collection; a default one when the model has none.
+    private func reader<T: Entity>(
+        _ type: T.Type, in collection: CollectionModel
+    ) throws -> EntityReader<T> {
+        EntityReader(type, in: collection, references: try views.localNames(collection))
+    }
+
+    /// The model of a type's collection.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel` when the model lacks it.
     func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
-        try views.model()[T.collection] ?? CollectionModel(T.collection)
+        let model = try views.model()
+        guard let collection = model[T.collection] else {
+            throw TidemarkError.noCollection(T.collection, in: model)
+        }
+        return collection
     }
 }
 
 extension TidemarkError {
+    /// A collection that the model does not have.
+    static func noCollection(_ name: CollectionName, in model: SyncModel) -> TidemarkError {
+        let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
+        return TidemarkError(.noModel, "the model has no collection \(name); it has \(names)")
+    }
+
     /// A document that can't be read as a type.
     static func undecodable(
         _ key: EntityKey, _ type: Any.Type, _ problem: DecodingProblem, _ position: Position?

@@ -6,7 +6,8 @@ import TidemarkViews
 extension WriteContext {
     /// The entity with an id, with the changes of this commit so far; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
+    ///   when its document can't be read as the type.
     public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
         let key = try draft.fold.resolve(T.key(id))
         return try reader(type).entity(key, try draft.fold.entity(key))
@@ -88,8 +89,13 @@ extension WriteContext {
         try log(patch, of: key, in: collection)
     }
 
-    /// The model of a type's collection; a default one when the model has none.
+    /// The model of a type's collection.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel` when the model lacks it.
     func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
-        try draft.fold.knownCollection(T.collection) ?? CollectionModel(T.collection)
+        guard let collection = try draft.fold.knownCollection(T.collection) else {
+            throw TidemarkError.noCollection(T.collection, in: try draft.fold.model())
+        }
+        return collection
     }
 }

@@ -106,7 +106,8 @@ extension ReadContext {
     /// Both sides of an open issue, as entities; nil also when it is about an entity of another
     /// collection.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when a side can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
+    ///   when a side can't be read as the type.
     public func sides<T: Entity>(
         of issue: SyncIssue.ID, as type: T.Type
     ) throws -> ConflictSides<T>? {

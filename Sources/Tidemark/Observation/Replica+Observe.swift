@@ -38,6 +38,7 @@ extension Replica {
                     Interest(try $0.resolve(T.key(id)), asked: T.key(id), includesStatus: true)
                 },
                 read: { context in
+                    _ = try context.collection(T.self)
                     guard let row = try context.trackedRow(T.key(id)) else {
                         return ObservedReading(fingerprint: [0]) { nil }
                     }
@@ -51,7 +52,8 @@ extension Replica {
 extension ReadContext {
     /// The entity with an id, with its sync status; nil when there is no visible one.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when the document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
+    ///   when the document can't be read as the type.
     public func row<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> Tracked<T>? {
         let reader = try reader(type)
         return try trackedRow(T.key(id))?.decoded(reader)

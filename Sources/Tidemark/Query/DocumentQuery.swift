@@ -46,8 +46,7 @@ package struct DocumentQuery: Sendable {
         ids: (EntityKey) throws -> [String]
     ) throws {
         guard let collection = model[name] else {
-            let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
-            throw TidemarkError(.noModel, "the model has no collection \(name); it has \(names)")
+            throw TidemarkError.noCollection(name, in: model)
         }
         try self.init(terms, in: collection, hasRollUps: model.hasRollUps(of: name), ids: ids)
     }

@@ -10,7 +10,8 @@ import TidemarkEvents
 public protocol EntityReading {
     /// The entity with an id, which may also be its id on the server; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel`, and `undecodable` when its document can't be read as
+    ///   the type.
     func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T?
 
     /// The entities of a query, in its order.
@@ -28,7 +29,8 @@ public protocol EntityReading {
 extension EntityReading {
     /// All entities of a type, sorted by id.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when a document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel`, and `undecodable` when a document can't be read as
+    ///   the type.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] { try all(EntityQuery<T>()) }
 
     /// The first entity of a query, or nil; where an index has the order, only that one is read.
@@ -42,7 +44,8 @@ extension EntityReading {
 
     /// The entity with an id, or nil: `try store.get(entry.project)`.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when the document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel`, and `undecodable` when the document can't be read as
+    ///   the type.
     public func get<T: Entity>(_ id: ID<T>?) throws -> T? {
         guard let id else { return nil }
         return try get(T.self, id)
@@ -50,7 +53,8 @@ extension EntityReading {
 
     /// The entities with these ids, in the same order; ids without an entity are left out.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when a document can't be read as the type.
+    /// - Throws: ``TidemarkError``: `noModel`, and `undecodable` when a document can't be read as
+    ///   the type.
     public func all<T: Entity>(_ ids: some Sequence<ID<T>>) throws -> [T] {
         try ids.compactMap { try get(T.self, $0) }
     }

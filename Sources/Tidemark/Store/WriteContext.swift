@@ -255,10 +255,7 @@ public final class WriteContext {
                     + "\(EntityKey.idBytesMax) bytes without control characters")
         }
         guard let collection = try draft.fold.known(key.collection) else {
-            let names = try draft.fold.model().collections.map(\.name.rawValue).joined(
-                separator: ", ")
-            throw TidemarkError(
-                .noModel, "the model has no collection \(key.collection); it has \(names)")
+            throw TidemarkError.noCollection(key.collection, in: try draft.fold.model())
         }
         return (try draft.fold.resolve(key), collection)
     }

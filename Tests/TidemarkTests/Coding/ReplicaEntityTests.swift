@@ -26,6 +26,12 @@ private struct Room: Entity, Equatable {
     var title: String
 }
 
+/// Of a collection that was forgotten in the model.
+private struct Stray: Entity, Equatable {
+    static let collection: CollectionName = "strays"
+    let id: Tidemark.ID<Stray>
+}
+
 @Suite struct `entities of the app's own types` {
     private let tea = Chore(
         id: Tidemark.ID("tea"), title: "Buy tea", list: Tidemark.ID("home"),
@@ -203,6 +209,29 @@ private struct Room: Entity, Equatable {
         #expect(try second.text(EntityKey("tasks", "t")) == "{}")
         #expect(try second.journal.verify(.deep).root == root)
         try second.deleteTemporary()
+    }
+
+    @Test func `says that the model lacks a collection, however it is asked for`() async throws {
+        try await Replica.withTemporary(model: model) { replica in
+            try replica.read { store in
+                expect(.noModel) { _ = try store.get(Stray.self, "a") }
+                expect(.noModel) { _ = try store.all(Stray.self) }
+                expect(.noModel) { _ = try store.all(Stray.all) }
+                expect(.noModel) { _ = try store.decodable(Stray.self) }
+                expect(.noModel) { _ = try store.undecodable(Stray.self) }
+                expect(.noModel) { _ = try store.row(Stray.self, "a") }
+            }
+            try await replica.write { tx in
+                expect(.noModel) { _ = try tx.get(Stray.self, "a") }
+                expect(.noModel) { _ = try tx.all(Stray.self) }
+                expect(.noModel) { try tx.save(Stray(id: "a")) }
+            }
+            var values = replica.observe(Stray.self, "a").makeAsyncIterator()
+            let value = await #expect(throws: TidemarkError.self) { try await values.next() }
+            var rows = replica.observe(row: Stray.self, "a").makeAsyncIterator()
+            let row = await #expect(throws: TidemarkError.self) { try await rows.next() }
+            #expect(value?.code == .noModel && row?.code == .noModel)
+        }
     }
 
     @Test func `says when there is none, and when there is no folder to make it in`() throws {
