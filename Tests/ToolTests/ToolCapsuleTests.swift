@@ -64,6 +64,8 @@ struct `the tool on a capsule` {
             let dump = try await SyncTool.run("dump", file)
             #expect(dump.code == 0 && dump.err == begins && dump.lines.count == 3)
             #expect(try await SyncTool.run("dump", file, "--from", "@60").err == "")
+            let show = try await SyncTool.run("show", file, "@12")
+            #expect(show.code == 1 && show.err == "tidemark: there is no event at @12; " + begins)
         }
     }
 

@@ -105,11 +105,11 @@ struct Show: ParsableCommand {
 
     func run() throws {
         let position = try Name.position(position)
-        let (shown, first) = try store.read { journal in
-            (try journal.show(position), try journal.firstEvent()?.position)
+        let (shown, beginning) = try store.read { journal in
+            (try journal.show(position), try journal.beginning())
         }
         guard let (event, body) = shown else {
-            let begun = first.flatMap { position < $0 ? ": the log begins at \($0)" : nil } ?? ""
+            let begun = beginning.flatMap { position < $0.first ? "; \($0.words)" : nil } ?? ""
             Terminal.say("tidemark: there is no event at \(position)" + begun)
             throw Exit.findings
         }
