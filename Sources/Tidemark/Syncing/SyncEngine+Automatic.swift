@@ -9,7 +9,7 @@ import TidemarkViews
 extension SyncEngine {
     /// Begins runs automatically until the engine is stopped, or the store fails.
     func follow() async {
-        defer { (loop, startsAgain) = (nil, nil) }
+        defer { (loop, startsAgain) = (nil, false) }
         do { try beginSyncing() } catch {
             isStarted = false
             rest = .stopped(error)
@@ -40,8 +40,10 @@ extension SyncEngine {
         let isPaused = schedule.isPaused
         schedule = SyncSchedule()
         schedule.isPaused = isPaused
+        guard startsAgain else { return }
+        let stops = stops
         // It waits for the end of this.
-        if let triggers = startsAgain { Task { await start(triggers) } }
+        Task { await start(since: stops) }
     }
 
     /// Asks for a run where the server refused an older app: the first loop of an engine does, as

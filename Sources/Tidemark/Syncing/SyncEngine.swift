@@ -35,8 +35,10 @@ public actor SyncEngine {
     var automaticRun: Int?
     /// Whether a pause ended it.
     var isRunPaused = false
-    /// Where it was started again from within a run of the loop that ends: how.
-    var startsAgain: SyncTriggers?
+    /// How it was to be started last.
+    private var wanted = SyncTriggers()
+    /// Whether it was started again from within a run of the loop that ends.
+    var startsAgain = false
     /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
@@ -146,23 +148,33 @@ public actor SyncEngine {
     /// Lets runs begin automatically, until ``stop()``.
     ///
     /// What is already pending counts as an edit. If it is called again, the new triggers replace
-    /// the old ones. While another engine syncs the same store, this one is `stopped`, with
+    /// the old ones. Where it waits for the end of what was stopped before, a later ``stop()``
+    /// revokes it. While another engine syncs the same store, this one is `stopped`, with
     /// `engineRunning`.
     ///
     /// Where the server refused the API or the version of the app before, the first start of an
     /// engine tries once more, as after `trigger(.credentialsChanged)`: the app may be another one
     /// by now.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
+        wanted = triggers
         if loop != nil, !isStarted, asking.isInside {
-            startsAgain = triggers
+            startsAgain = true
             return
         }
-        while let loop, !isStarted {
+        await start(since: stops)
+    }
+
+    /// Starts it as it was to be started last.
+    ///
+    /// - Parameter stops: how often it was stopped by then; it stays stopped where it was since.
+    func start(since stops: Int) async {
+        while let loop, !isStarted, stops == self.stops {
             // It was stopped, but the loop has not ended yet.
             await loop.value
         }
+        guard stops == self.stops else { return }
         let usual = (try? replica.registration)?.model.settings.runEvery ?? .zero
-        schedule.automatic = triggers.automatic(every: usual)
+        schedule.automatic = wanted.automatic(every: usual)
         schedule.planCleanUp(after: replica.dependencies.now())
         guard !isStarted else {
             bell.ringForEdit()
@@ -244,7 +256,7 @@ public actor SyncEngine {
         stops += 1
         // Another one may be started while this waits.
         let ending = loop
-        startsAgain = nil
+        startsAgain = false
         rest = .stopped(nil)
         bell.ring()
         for run in runs { cancel(run.number, as: .cancelled) }

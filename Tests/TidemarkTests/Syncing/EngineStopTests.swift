@@ -7,6 +7,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
+import TidemarkRules
 import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
@@ -76,6 +77,62 @@ import TidemarkTesting
 
             #expect(await device.engine.isStarted)
             #expect(try await device.engine.sync().isSynced)
+        }
+    }
+
+    @Test func `stays stopped where a start that waits for its end is followed by a stop`()
+        async throws
+    {
+        try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            let tasks = SyncBox<[Task<Void, Never>]>()
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    tasks.value = [
+                        Task.immediate { await device.engine.stop() },
+                        Task.immediate { await device.engine.start(.none) },
+                        Task.immediate { await device.engine.stop() },
+                    ]
+                    while await device.engine.stops < 2 { await Task.yield() }
+                }
+                return await pass()
+            }
+            await device.engine.trigger(.userRequested)
+            try await watch.until { $0.activity == .stopped(nil) }
+
+            for task in try #require(tasks.value) { await task.value }
+
+            #expect(await !device.engine.isStarted)
+        }
+    }
+
+    @Test func `is started as it was asked for last where several wait for its end`()
+        async throws
+    {
+        try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            let tasks = SyncBox<[Task<Void, Never>]>()
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    tasks.value = [
+                        Task.immediate { await device.engine.stop() },
+                        Task.immediate {
+                            await device.engine.start(SyncTriggers(every: .seconds(2)))
+                        },
+                        Task.immediate {
+                            await device.engine.start(SyncTriggers(every: .seconds(3)))
+                        },
+                    ]
+                    while await device.engine.stops < 1 { await Task.yield() }
+                }
+                return await pass()
+            }
+            await device.engine.trigger(.userRequested)
+            try await watch.until { $0.activity == .stopped(nil) }
+
+            for task in try #require(tasks.value) { await task.value }
+
+            #expect(await device.engine.schedule.automatic?.every == 3_000_000)
         }
     }
 
