@@ -79,6 +79,12 @@ extension SyncEngine {
         }
     }
 
+    /// Ends all runs, and the pass over the files, at their next step.
+    func endAll() {
+        for run in runs { cancel(run.number, as: .cancelled) }
+        transfers?.cancel()
+    }
+
     /// Ends a run that has not begun by its deadline.
     func expire(_ number: Int, after deadline: Duration) -> Task<Void, any Error> {
         let sleep = replica.dependencies.sleep

@@ -254,19 +254,18 @@ public actor SyncEngine {
     public func stop() async {
         isStarted = false
         stops += 1
-        // Another one may be started while this waits.
-        let ending = loop
+        // Others may begin while this waits.
+        let (ending, pass) = (loop, transfers)
         startsAgain = false
         rest = .stopped(nil)
         bell.ring()
-        for run in runs { cancel(run.number, as: .cancelled) }
-        transfers?.cancel()
+        endAll()
         guard !asking.isInside else {
             if runs.isEmpty { publish(rest) }
             return
         }
         for task in runs.map(\.task) { _ = await task.result }
-        _ = await transfers?.result
+        _ = await pass?.result
         await ending?.value
         if runs.isEmpty, !isStarted { publish(rest) }
     }

@@ -69,6 +69,34 @@ private final class Silence: Transport, Sendable {
     func reached() async { for await _ in begun.stream { return } }
 }
 
+/// Holds the first request until one for a file has come, even where its run is cancelled; that one
+/// is not answered until its task is cancelled.
+private final class HeldRun: Transport, Sendable {
+    private struct State: Sendable {
+        var asked = 0
+        var isCancelled = false
+        var hasFile = false
+    }
+    private let state = Lock(State())
+    var isAsked: Bool { state.withLock { $0.asked > 0 } }
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var hasFile: Bool { state.withLock { $0.hasFile } }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let isFile = request.path?.hasPrefix("/files/") == true
+        state.withLock { state in
+            state.asked += 1
+            state.hasFile = state.hasFile || isFile
+        }
+        while !Task.isCancelled { await Task.yield() }
+        state.withLock { $0.isCancelled = true }
+        while !hasFile { await Task.yield() }
+        throw TransportError(.cancelled)
+    }
+}
+
 /// Gives another token each time.
 final class Tokens: Sendable {
     private let given = Lock(0)
@@ -280,6 +308,27 @@ extension SyncEngine {
 
         #expect(try await first.value.failure == .cancelled)
         #expect(try world.events == ["cancelled"])
+    }
+
+    @Test("is stopped without a wait for what a later start began to fetch")
+    func startedMeanwhile() async throws {
+        let world = try TransferWorld()
+        try world.serve(1)
+        let held = HeldRun()
+        let engine = try world.engine(over: held)
+        let run = Task { try await engine.sync() }
+        while !held.isAsked { await Task.yield() }
+        let stopping = Task { await engine.stop() }
+        while !held.isCancelled { await Task.yield() }
+        await engine.start(.none)
+        while !held.hasFile { await Task.yield() }
+
+        #expect(try await run.value.failure == .cancelled)
+        await stopping.value
+
+        let before = try world.events
+        await engine.stop()
+        #expect(try world.events == before + ["cancelled"])
     }
 
     @Test("takes a request for failed that others have cancelled")
