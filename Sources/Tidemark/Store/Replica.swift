@@ -158,11 +158,16 @@ public final class Replica: Sendable {
     ///
     /// All acknowledged writes are already on disk. After many thousand events it takes a moment,
     /// because old events are sealed, which frees pages of the file, and a snapshot of the tables
-    /// is kept, from which earlier positions can be read sooner. An engine that was started ends.
+    /// is kept, from which earlier positions can be read sooner.
+    ///
+    /// An engine that was started ends, and so does what is in flight: what the server answers from
+    /// then on is not logged, and the next run asks for it again. ``SyncEngine/stop()`` before it
+    /// has engines end in order; without that, requests may be open for a moment more, beside those
+    /// of an engine that syncs the store after another opening.
     public func close() throws {
         if !isReader { journal.keepTidy(at: dependencies.now()) }
         try TidemarkError.mapped { try journal.close() }
-        engines.ring()
+        engines.end()
     }
 
     /// The model and the remote in the log.

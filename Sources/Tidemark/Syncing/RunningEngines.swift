@@ -17,8 +17,13 @@ final class RunningEngines: Sendable {
         }
     }
 
-    /// Has those that wait see that the store was closed.
-    func ring() { for one in engines.withLock(\.self) { one.engine?.bell.ring() } }
+    /// Ends what is in flight, as the store was closed, and has those that wait see that.
+    func end() {
+        for engine in engines.withLock({ $0.compactMap(\.engine) }) {
+            Task { await engine.endAll() }
+            engine.bell.ring()
+        }
+    }
 
     /// Stops all engines, one after another.
     func stop() async {

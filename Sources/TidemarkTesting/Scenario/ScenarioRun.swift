@@ -78,7 +78,8 @@ actor ScenarioRun {
     func run(
         inspecting inspect: @Sendable (Replica) async throws -> Void = { _ in }
     ) async throws -> ScenarioResult {
-        wire.connect { steps in await self.performInFlight(steps) }
+        // In a task of its own: a restart ends the run whose request it is.
+        wire.connect { steps in await Task { await self.performInFlight(steps) }.value }
         do throws(ScenarioStop) {
             try await perform(scenario.given)
             try note { mark = try replica.read(\.position) }

@@ -202,6 +202,31 @@ import TidemarkTesting
         try second.close()
         folder.delete()
     }
+
+    @Test func `ends what is in flight when its replica is closed`() async throws {
+        let folder = try SyncFolder()
+        let world = SyncWorld()
+        let replica = try Replica.open(
+            at: folder / "store", model: world.model,
+            dependencies: .seeded(1, clock: world.clock))
+        let wire = SyncWire(world.server)
+        let engine = SyncDevice.engine(
+            replica, wire, adapter: try SyncWorld.remote.makeAdapter())
+        let key = try #require(EntityKey("tasks/t1"))
+        try replica.write { tx in _ = try tx.put(key, Array("{}".utf8)) }
+        wire.tap { request, _, pass in
+            guard request.isWrite else { return await pass() }
+            try replica.close()
+            while !Task.isCancelled { await Task.yield() }
+            return .failure(TransportError(.cancelled))
+        }
+
+        await #expect(throws: TidemarkError.self) { _ = try await engine.sync() }
+
+        #expect(wire.problem == nil)
+        #expect(world.record("tasks/t1") == nil)
+        folder.delete()
+    }
 }
 
 extension SyncEngine {
