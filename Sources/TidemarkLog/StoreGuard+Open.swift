@@ -81,7 +81,7 @@ extension StoreGuard {
         _ checking: @escaping (UInt64, UInt64) -> Void
     ) throws -> Opened {
         let place = try FileIdentity(ofDirectory: directory)
-        return try whileNobodyOpens(place) { () throws -> Opened in
+        return try whileOthersClose(place) { () throws -> Turn<Opened> in
             if let guardian = guardian(of: place), guardian.isOpen {
                 guard !guardian.isLeaving else {
                     throw StoreError(.busy, during: "open", detail: "it is being removed or shrunk")
@@ -89,14 +89,17 @@ extension StoreGuard {
                 var identity = guardian.identity
                 identity.opening = nil
                 try opening.check(identity)
-                let environment = try Environment.open(at: directory, options)
-                guardian.join(opening)
-                return (environment, guardian)
+                switch try Environment.attempt(at: directory, options) {
+                case .closing(let file): return .closing(file)
+                case .opened(let environment):
+                    guardian.join(opening)
+                    return .opened((environment, guardian))
+                }
             }
             let opened = try Unopened(directory, options, opening, checking).open()
             let store = Weak(guardian: opened.guardian)
             openStores.withLock { $0[opened.guardian.place, default: Place()].store = store }
-            return opened
+            return .opened(opened)
         }
     }
 
@@ -113,8 +116,31 @@ extension StoreGuard {
             // Says what is wrong with the path.
             return try Environment.open(at: directory, options)
         }
-        return try whileNobodyOpens(place) { () throws -> Environment in
-            try Environment.open(at: directory, options)
+        return try whileOthersClose(place) { () throws -> Turn<Environment> in
+            switch try Environment.attempt(at: directory, options) {
+            case .closing(let file): return .closing(file)
+            case .opened(let environment): return .opened(environment)
+            }
+        }
+    }
+
+    /// What came of a turn to open a store.
+    private enum Turn<Result> {
+        case opened(Result)
+        /// Its file is being closed.
+        case closing(FileIdentity)
+    }
+
+    /// Runs `body` as ``whileNobodyOpens(_:_:)`` does, and again once a closing that it met has
+    /// ended: others have their turn meanwhile, as a read that the closing waits for may open.
+    private static func whileOthersClose<Result>(
+        _ place: FileIdentity, _ body: () throws -> Turn<Result>
+    ) throws -> Result {
+        while true {
+            switch try whileNobodyOpens(place, body) {
+            case .opened(let result): return result
+            case .closing(let file): Environment.waitWhileClosing(file)
+            }
         }
     }
 

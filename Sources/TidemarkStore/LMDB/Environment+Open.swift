@@ -69,30 +69,43 @@ extension Environment {
     /// ever stored in it, but only a caller that keeps record of that elsewhere can know.
     ///
     /// - Throws: `missing`, `lost`, `damaged`, `invalidPath`, `notPermitted`, `alreadyOpen`, `io`;
-    ///   `busy`, read-only, where the file is replaced all the time.
+    ///   `busy`, read-only, where the file is replaced all the time; `nested` inside a read or a
+    ///   write of the store, for whose end a closing of it waits.
     package static func open(
         at directory: String, _ options: Options
     ) throws(StoreError) -> Environment {
-        Platform.require(
-            (options.readOnly || !options.tables.isEmpty)
-                && Set(options.tables).count == options.tables.count,
-            "A store needs at least one table, and each table name only once.")
         while true {
-            let attempt = try Registry.whileOpening { () throws(StoreError) -> Attempt in
-                try openUnlessClosing(directory, options)
-            }
-            switch attempt {
+            switch try attempt(at: directory, options) {
             case .opened(let environment): return environment
-            // Waited for where others can open: a read that the closing waits for may be about to.
-            case .closing(let identity): Registry.waitWhileClosing(identity)
+            case .closing(let identity): waitWhileClosing(identity)
             }
         }
     }
 
-    private enum Attempt {
+    /// What came of an attempt to open a store.
+    package enum Attempt {
         case opened(Environment)
         /// The same file is being closed.
         case closing(FileIdentity)
+    }
+
+    /// Blocks while a file is being closed; to be called where others can open: a read that the
+    /// closing waits for may be about to.
+    package static func waitWhileClosing(_ identity: FileIdentity) {
+        Registry.waitWhileClosing(identity)
+    }
+
+    /// The same as ``open(at:_:)``, but without a wait where the store is being closed.
+    package static func attempt(
+        at directory: String, _ options: Options
+    ) throws(StoreError) -> Attempt {
+        Platform.require(
+            (options.readOnly || !options.tables.isEmpty)
+                && Set(options.tables).count == options.tables.count,
+            "A store needs at least one table, and each table name only once.")
+        return try Registry.whileOpening { () throws(StoreError) -> Attempt in
+            try openUnlessClosing(directory, options)
+        }
     }
 
     private static func openUnlessClosing(
@@ -113,7 +126,10 @@ extension Environment {
         switch Registry.find(identity, refusing: { $0.objection(to: options) }) {
         case .shared(let environment): return .opened(environment)
         case .refused(_, let error): throw error
-        case .closing: return .closing(identity)
+        case .closing(let environment):
+            // The closing would wait for who waits for it.
+            try environment?.checkNotInside("open")
+            return .closing(identity)
         case .absent: break
         }
         guard options.readOnly else {

@@ -14,8 +14,8 @@ enum Registry {
         /// Open, and why it can't be shared. Carries the environment so that it isn't released
         /// under the lock.
         case refused(Environment, StoreError)
-        /// It is being closed.
-        case closing
+        /// It is being closed. Carries the environment, which is nil where nobody has it any more.
+        case closing(Environment?)
     }
 
     private struct Entry {
@@ -42,7 +42,9 @@ enum Registry {
     ) -> Finding {
         entries.withLock { entries -> Finding in
             guard let entry = entries[identity] else { return .absent }
-            guard !entry.isClosing, let environment = entry.environment else { return .closing }
+            guard !entry.isClosing, let environment = entry.environment else {
+                return .closing(entry.environment)
+            }
             if let error = objection(environment) { return .refused(environment, error) }
             entries[identity]?.openings += 1
             return .shared(environment)

@@ -87,6 +87,36 @@ import TidemarkStore
         ended.wait { $0 == 3 }
     }
 
+    @Test func `a read that its own store's closing waits for is refused that store`() throws {
+        let (environment, path) = (environment, scratch.store)
+        let isReading = Monitored(false)
+        let isClosing = Monitored(false)
+        let refusal = Monitored<StoreError.Code?>(nil)
+        let ended = Monitored(0)
+        onNewThread {
+            try environment.read { _ in
+                isReading.set(true)
+                isClosing.wait { $0 }
+                let opened = Result { try Environment.open(at: path, .small) }
+                refusal.set(opened.failure?.code)
+            }
+            ended.update { $0 += 1 }
+        }
+        isReading.wait { $0 }
+        onNewThread {
+            try environment.close()
+            ended.update { $0 += 1 }
+        }
+        // Nobody is let in once it has begun.
+        while Result(catching: { try environment.read { _ in } }).failure == nil {}
+        isClosing.set(true)
+
+        ended.wait { $0 == 2 }
+
+        #expect(refusal.update { $0 } == .nested)
+        try Environment.open(at: path, .small).close()
+    }
+
     @Test func `the thirty-third reader waits for the first to leave`() throws {
         let environment = environment
         let inside = Monitored(0)
