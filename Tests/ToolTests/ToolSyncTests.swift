@@ -292,6 +292,13 @@ struct `the tool's sync` {
 
             let enough = try await SyncTool.run("sync", store, "--deadline", "60", environment: me)
             #expect(enough.out == "synced: 1 pushed\n")
+
+            for wrong in ["--deadline=-1", "--deadline=\(Int.max)", "--for=-1", "--for=\(Int.max)"]
+            {
+                let refused = try await SyncTool.run("sync", store, wrong, environment: me)
+                #expect(refused.code == 2, "\(wrong)")
+                #expect(refused.err.contains("takes seconds, from 0 up to a century"), "\(wrong)")
+            }
         }
     }
 

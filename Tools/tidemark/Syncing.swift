@@ -40,6 +40,15 @@ struct Sync: AsyncParsableCommand {
             valueName: "SECONDS"))
     var deadline: Int?
 
+    func validate() throws {
+        let seconds = 0...Int(Duration.century.components.seconds)
+        for (name, value) in [("--for", secondsMax), ("--deadline", deadline ?? 0)] {
+            guard seconds.contains(value) else {
+                throw ValidationError("\(name) takes seconds, from 0 up to a century")
+            }
+        }
+    }
+
     func run() async throws {
         let replica = try store.open(patience)
         guard let remote = try replica.registration?.remote else {

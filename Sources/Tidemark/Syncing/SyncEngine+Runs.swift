@@ -89,7 +89,7 @@ extension SyncEngine {
     func expire(_ number: Int, after deadline: Duration) -> Task<Void, any Error> {
         let sleep = replica.dependencies.sleep
         return Task {
-            try await sleep(deadline)
+            try await sleep(deadline.withinCentury)
             if let index = index(number), !runs[index].hasBegun { cancel(number, as: .deadline) }
         }
     }

@@ -112,10 +112,21 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
 }
 
 extension Duration {
+    private static var centurySeconds: Int64 { 3_155_760_000 }
+
+    /// A hundred years; longer times don't fit every clock.
+    package static var century: Duration { .seconds(centurySeconds) }
+
+    /// A century where it is longer, before or after.
+    package var withinCentury: Duration {
+        let most = Duration.century
+        return min(max(self, Duration.zero - most), most)
+    }
+
     /// Whole microseconds; a century where that does not fit.
     package var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
-        let most: Int64 = 3_155_760_000
+        let most = Self.centurySeconds
         return min(max(seconds, -most), most) * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }

@@ -1,5 +1,6 @@
 // SyncClock.swift — the time that a sync run has, and the moments that gates are measured by.
 
+import TidemarkEvents
 package import TidemarkRules
 
 extension Dependencies {
@@ -18,10 +19,10 @@ package struct SyncTime: Sendable {
     private let begun: Moment
     private let deadline: Duration?
 
-    /// - Parameter deadline: how long from now; nil for no deadline.
+    /// - Parameter deadline: how long from now, up to a century; nil for no deadline.
     package init(from now: Moment, deadline: Duration?) {
         begun = now
-        self.deadline = deadline
+        self.deadline = deadline?.withinCentury
     }
 
     /// The time left; nil without a deadline.

@@ -31,6 +31,12 @@ import TidemarkSync
         #expect(pace.verdict(at: Self.at(10)) == .go)
     }
 
+    @Test func `is that of a run that has a century at most`() {
+        let time = SyncTime(from: Self.begun, deadline: .seconds(Int64.max))
+
+        #expect(time.left(at: Self.begun) == .seconds(3_155_760_000))
+    }
+
     @Test(arguments: [
         (Int64(5), RequestPace.Verdict.end(.deadline)), (30, .wait(10_000_000)),
     ])

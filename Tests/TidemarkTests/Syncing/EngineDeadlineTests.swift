@@ -114,6 +114,23 @@ private final class LimitedWire: Transport {
         }
     }
 
+    @Test func `may be longer than any clock can wait`() async throws {
+        let world = SyncWorld()
+        var dependencies = Dependencies.seeded(1, clock: world.clock)
+        dependencies.alarm = Dependencies.live.alarm
+        dependencies.sleep = Dependencies.live.sleep
+        let replica = try Replica.temporary(model: world.model, dependencies: dependencies)
+        let engine = SyncDevice.engine(
+            replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
+
+        let runs = (1...2).map { _ in
+            Task { try await engine.sync(.background, deadline: .seconds(Int64.max)) }
+        }
+
+        for run in runs { #expect(try await run.value.isSynced) }
+        try replica.deleteTemporary()
+    }
+
     @Test func `counts by the clock that nobody sets`() async throws {
         try await scene { world, device, wire, engine async throws in
             device.wire.tap { _, number, pass in
