@@ -48,8 +48,8 @@ public final class Replica: Sendable {
     ///     permanent, and any other is refused with `otherAccount`. With nil there is no check: the
     ///     store keeps its account, if it has one.
     ///   - model: what is synced and by which rules; logged when it differs from the last one.
-    ///   - remote: the server to be synced with, if it is known already; the first one is
-    ///     permanent.
+    ///   - remote: the server to be synced with, if it is known already; the first one stays,
+    ///     unless nothing came of it and an engine names another.
     ///   - rules: the app's own conflict rules, each with a name of its own, for collections whose
     ///     conflicts are `custom`; without its rule, such a collection is paused as soon as there
     ///     is a conflict.

@@ -187,20 +187,26 @@ extension SyncEngine {
             triggers: run.triggers, scope: run.scope, mode: run.mode, time: time)
     }
 
-    /// Binds the replica to the remote with the first sync, and holds it to it ever after.
+    /// Binds the replica to the remote with the first sync, and holds it to it once something was
+    /// sent there, or was answered.
     func bind() throws -> ModelRegistration {
         guard let registered = try replica.registration else {
             throw TidemarkError(.noModel, "the replica has no model")
         }
         let wanted = try ModelRegistration(model: registered.model, remote: remote)
             .checked(beside: registered)
-        if let known = registered.remote, let own = wanted.remote,
+        var bound = registered.remote
+        if let known = bound, let own = wanted.remote,
             let member = known.placeMember(differingFrom: own, place: adapter.place)
         {
-            throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
+            guard try !replica.journal.tellsOfServer() else {
+                throw TidemarkError(.otherRemote, Self.otherRemote(own, than: known, by: member))
+            }
+            // A wrong address, of which nothing came.
+            bound = nil
         }
-        try adapter.check(wanted, isBound: registered.remote != nil)
-        guard let known = registered.remote, let own = wanted.remote else {
+        try adapter.check(wanted, isBound: bound != nil)
+        guard let known = bound, let own = wanted.remote else {
             try replica.register(wanted)
             return wanted
         }

@@ -202,6 +202,7 @@ extension SyncEngine {
     @Test("tries again after the longest backoff when the storage failed, and says so")
     func broken() async throws {
         let world = try TransferWorld()
+        #expect(try await world.engine.sync().failure == nil)
         #expect(try await world.engine.transfer() == TransferOutcome())
         try world.serve(1)
         let engine = try world.engine(

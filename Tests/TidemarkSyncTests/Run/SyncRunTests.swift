@@ -153,6 +153,37 @@ extension SyncEngine {
         #expect(try replica.registration?.remote == SyncWorld.remote)
         try replica.deleteTemporary()
     }
+
+    @Test func `bind a store to another server where the first one never answered`() async throws {
+        try await SyncDevice.with(SyncWorld()) { device in
+            try device.put("tasks/t1", "{}")
+            let wrong = Remote.kinto(origin: "http://wrong.test", bucket: "b")
+            let first = SyncDevice.engine(
+                device.replica, NoNetwork(), remote: wrong, adapter: try wrong.makeAdapter())
+            #expect(try await first.sync().failure?.name == "offline")
+            #expect(try device.replica.registration?.remote == wrong)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try device.replica.registration?.remote == SyncWorld.remote)
+            #expect(device.world.writes == ["PUT tasks/t1 * 201"])
+            await #expect {
+                _ = try await first.sync()
+            } throws: { error in
+                (error as? TidemarkError)?.code == .otherRemote
+            }
+            try device.verify()
+        }
+    }
+}
+
+/// Lets no request out.
+private struct NoNetwork: Transport {
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        throw TransportError(.offline)
+    }
 }
 
 @Suite(.serialized) struct `a run that is cancelled` {

@@ -182,6 +182,7 @@ private struct Listener {
 
     @Test func `begin and end where a run can't even begin`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
+            try await device.sync()
             let other = Remote.kinto(origin: "http://elsewhere.test", bucket: "b")
             let engine = SyncDevice.engine(
                 device.replica, device.wire, remote: other, adapter: try other.makeAdapter())

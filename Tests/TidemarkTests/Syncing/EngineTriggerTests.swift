@@ -324,6 +324,8 @@ import TidemarkTesting
 
     @Test func `by a store that fails says why`() async throws {
         try await SyncWatch.with(SyncWorld()) { device, watch in
+            try await device.sync()
+            device.wire.tap(nil)
             let other = Remote.kinto(origin: "http://elsewhere.test", bucket: "b")
             let engine = SyncDevice.engine(
                 device.replica, device.wire, remote: other, adapter: try other.makeAdapter())
