@@ -142,11 +142,13 @@ extension ConflictPolicy {
         } else if parts[0] == "preferNewer", parts.count <= 3,
             let margin = parts.count == 3 ? Int(parts[2]) : 0
         {
-            value = [
-                "preferNewer": [
-                    "field": .string(parts[1]), "marginSeconds": .number(JSONNumber(margin)),
-                ]
-            ]
+            guard (0...86_400).contains(margin) else {
+                throw ReplayMistake(
+                    "\"\(text)\" is no conflict policy: the margin is in seconds, from 0 up to 86400"
+                )
+            }
+            let span = TimeSpan.seconds(margin).description
+            value = ["preferNewer": ["field": .string(parts[1]), "margin": .string(span)]]
         } else {
             value = .object([parts[0]: .string(parts.dropFirst().joined(separator: ":"))])
         }

@@ -85,4 +85,10 @@ import TidemarkTesting
         let error = #expect(throws: ReplayMistake.self) { try ConflictPolicy(named: text) }
         #expect(error?.description.hasPrefix("\"\(text)\" is no conflict policy: ") == true)
     }
+
+    @Test(arguments: ["preferNewer:at:-5", "preferNewer:at:86401"])
+    func `says which margins there are`(_ text: String) {
+        let error = #expect(throws: ReplayMistake.self) { try ConflictPolicy(named: text) }
+        #expect(error?.description.hasSuffix("in seconds, from 0 up to 86400") == true)
+    }
 }
