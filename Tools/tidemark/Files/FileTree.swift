@@ -106,9 +106,11 @@ struct FileTree {
     }
 
     /// The entity at a path.
+    ///
+    /// - Throws: ``TidemarkError`` `notFound`.
     func known(_ path: String) throws -> Entry {
         guard let found = entry(path, isExact: false) else {
-            throw UsageError("there is no \"\(path)\" in \(collection.name)")
+            throw TidemarkError(.notFound, "there is no \"\(path)\" in \(collection.name)")
         }
         return found
     }
