@@ -6,6 +6,7 @@
 // a file room on the disk without making it longer; it answers an errno, and 0 where that is not known.
 // tidemark_clone() lets a file share the blocks of another one; it answers 0 only where it does.
 // tidemark_begin_flush() has a part of a file begin to go to the disk, where it can.
+// tidemark_try_map() maps a file to be read, and takes the map away again; it answers an errno.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -13,6 +14,14 @@
 #include <lmdb.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+
+static inline int tidemark_try_map(int file, size_t bytes) {
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+    if (map == MAP_FAILED) return errno;
+    munmap(map, bytes);
+    return 0;
+}
 
 #if defined(__APPLE__)
 #include <pthread.h>

@@ -87,7 +87,14 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence that says what is wrong and one that says what to do.
     package var description: String {
         let source = number == 0 ? "" : " (\(number))"
-        return "\(during) failed, \(code.rawValue): \(detail)\(source). \(code.advice)"
+        return "\(during) failed, \(code.rawValue): \(detail)\(source). \(advice)"
+    }
+
+    /// What a person can do about it, as a sentence.
+    package var advice: String {
+        guard number == Platform.noMemory else { return code.advice }
+        return "Close what maps much memory, or give the process more address space: by "
+            + "`ulimit -v`, on iOS by the entitlement for extended virtual addressing."
     }
 }
 

@@ -115,7 +115,9 @@ public final class Replica: Sendable {
         reading directory: String, dependencies: Dependencies = .live
     ) throws -> Replica {
         try TidemarkError.mapped {
-            let journal = try Journal.open(at: directory, readOnly: true)
+            var opening = StoreOpening()
+            opening.mapBytes = dependencies.mapBytes
+            let journal = try Journal.open(at: directory, readOnly: true, opening: opening)
             let replica = Replica(directory, journal, [], dependencies, isReader: true)
             do {
                 guard try replica.registration == nil else { return replica }

@@ -47,6 +47,7 @@ enum Platform {
     static let notEmpty = ENOTEMPTY
     static let inputOutput = EIO
     static let invalidArgument = EINVAL
+    static let noMemory = ENOMEM
 
     static func require(
         _ holds: Bool, _ sentence: @autoclosure () -> String, file: StaticString = #fileID,
@@ -118,6 +119,11 @@ extension Platform {
         }
         bytes.removeLast(count - filled)
         return bytes
+    }
+
+    /// Whether the process has address space for a map of so many bytes of an open file.
+    static func canMap(_ descriptor: Int32, bytes: Int) -> Bool {
+        tidemark_try_map(descriptor, bytes) == 0
     }
 
     /// The bytes of a page of memory.

@@ -23,6 +23,8 @@ extension Environment {
         /// checks; must be the same whenever the store is opened.
         package var checkedTables: Set<String>
         /// The address space to reserve, in bytes; costs no memory, and grows when full.
+        ///
+        /// Less is taken where the system has not so much.
         package var mapBytes: Int
         /// How large the map may grow, in bytes; then writes throw `mapFull`.
         package var mapBytesMax: Int
@@ -36,10 +38,19 @@ extension Environment {
         /// Whether to make a store where there is none.
         package var create: Bool
 
-        /// 64 GiB of map that may grow to 1 TiB, of which nine tenths may be used, and 126 readers,
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            /// The usual ``mapBytes``; a process has a few gigabytes of address space alone.
+            package static let mapBytesUsual = 1 << 30
+        #else
+            /// The usual ``mapBytes``.
+            package static let mapBytesUsual = 64 << 30
+        #endif
+
+        /// The usual map that may grow to 1 TiB, of which nine tenths may be used, and 126 readers,
         /// unless said otherwise.
         package init(
-            tables: [String], checkedTables: Set<String> = [], mapBytes: Int = 64 << 30,
+            tables: [String], checkedTables: Set<String> = [],
+            mapBytes: Int = Environment.Options.mapBytesUsual,
             mapBytesMax: Int = 1 << 40, quotaBytes: Int? = nil, readersMax: Int = 126,
             readOnly: Bool = false, create: Bool = true
         ) {

@@ -34,24 +34,14 @@ import CLMDB
     init(
         _ directory: String, _ options: Environment.Options, isLockFileUsable: Bool
     ) throws(StoreError) {
-        var created: OpaquePointer?
-        try Self.check(unsafe mdb_env_create(&created))
-        guard let raw = unsafe created else { throw .lmdb(Platform.inputOutput, during: "open") }
-        var isWhole = false
-        defer { if !isWhole { unsafe mdb_env_close(raw) } }
-
-        try Self.check(unsafe mdb_env_set_maxdbs(raw, Self.tablesMax(options)))
-        try Self.check(unsafe mdb_env_set_maxreaders(raw, UInt32(options.readersMax)))
-        try Self.check(unsafe mdb_env_set_mapsize(raw, Self.roundedUp(options.mapBytes)))
         var flags = UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if !isLockFileUsable { flags |= UInt32(MDB_NOLOCK) }
         let lockPath = StorePath.absolute(directory) + "/lock.mdb"
         let lock = try? Platform.status(of: lockPath, followingLinks: false).identity
-        let opened = Platform.besideStandardStreams {
-            unsafe mdb_env_open(raw, directory, flags, 0o600)
-        }
-        try Self.check(opened)
+        let raw = try unsafe Self.mapped(directory, options, flags)
+        var isWhole = false
+        defer { if !isWhole { unsafe mdb_env_close(raw) } }
 
         var descriptor: Int32 = -1
         try Self.check(unsafe mdb_env_get_fd(raw, &descriptor))
@@ -92,13 +82,51 @@ import CLMDB
         Registry.remove(identity) { unsafe mdb_env_close(raw) }
     }
 
+    /// LMDB's environment of the file, with the map that is wanted or, where the system has no
+    /// address space for it, with a smaller one.
+    private static func mapped(
+        _ directory: String, _ options: Environment.Options, _ flags: UInt32
+    ) throws(StoreError) -> OpaquePointer {
+        let file = try? Platform.status(of: directory + "/data.mdb", followingLinks: false)
+        let sizes = MapSizes.opening(wanted: options.mapBytes, fileBytes: file?.sizeBytes ?? 0)
+        var number = Platform.noMemory
+        for bytes in sizes where number == Platform.noMemory {
+            var created: OpaquePointer?
+            try check(unsafe mdb_env_create(&created))
+            guard let raw = unsafe created else {
+                throw .lmdb(Platform.inputOutput, during: "open")
+            }
+            number = unsafe open(raw, directory, options, flags, mapBytes: bytes)
+            if number == 0 { return unsafe raw }
+            // After a failed opening it can only be closed.
+            unsafe mdb_env_close(raw)
+        }
+        throw .lmdb(number, during: "open")
+    }
+
+    private static func open(
+        _ raw: OpaquePointer, _ directory: String, _ options: Environment.Options,
+        _ flags: UInt32, mapBytes: Int
+    ) -> Int32 {
+        var number = unsafe mdb_env_set_maxdbs(raw, tablesMax(options))
+        if number == 0 { number = unsafe mdb_env_set_maxreaders(raw, UInt32(options.readersMax)) }
+        if number == 0 { number = unsafe mdb_env_set_mapsize(raw, mapBytes) }
+        guard number == 0 else { return number }
+        return Platform.besideStandardStreams {
+            unsafe mdb_env_open(raw, directory, flags, 0o600)
+        }
+    }
+
     private static func tablesMax(_ options: Environment.Options) -> UInt32 {
         UInt32(max(options.tables.count + options.formerTables.count, 1))
     }
 
     // MARK: The map
 
-    /// Doubles the map, within its bound.
+    /// Doubles the map, within its bound, or lets it grow by less where the system has not so much
+    /// address space.
+    ///
+    /// - Throws: `mapFull` where it can't grow; the map stays as it was.
     func growMap(after full: StoreError) throws(StoreError) {
         try gate.withExclusive { () throws(StoreError) in
             let bytes = mapBytes
@@ -107,24 +135,47 @@ import CLMDB
                 error.detail += ", and the map has its largest size of \(bytes) bytes"
                 throw error
             }
-            try setMap(Self.roundedUp(min(bytes * 2, mapBytesMax)))
+            guard try setMap(MapSizes.growth(from: bytes, most: mapBytesMax)) else {
+                throw StoreError(
+                    .mapFull, number: Platform.noMemory, during: full.during,
+                    detail: "the map has \(bytes) bytes, and the system no address space for more")
+            }
         }
     }
 
-    /// Takes over the size that another process gave the map.
+    /// Makes the map as large as another process needed it for the file.
+    ///
+    /// - Throws: `io` where there is no address space for it; the map stays as it was.
     func adoptMap() throws(StoreError) {
-        try gate.withExclusive { () throws(StoreError) in try setMap(0) }
+        try gate.withExclusive { () throws(StoreError) in
+            let fileBytes = (try? Platform.status(of: descriptor).sizeBytes) ?? 0
+            // Not LMDB's 0, the largest size that any process ever asked for: it may be refused.
+            guard try setMap(MapSizes.adoption(from: mapBytes, fileBytes: fileBytes)) else {
+                throw StoreError.lmdb(Platform.noMemory, during: "grow")
+            }
+        }
     }
 
-    private func setMap(_ bytes: Int) throws(StoreError) {
+    /// Gives the map the first of some sizes that the system has address space for, beside the map
+    /// that there is.
+    ///
+    /// LMDB unmaps that one first and, where the new one is refused, never maps the file again: so
+    /// it's asked only for what the system has just given.
+    ///
+    /// - Returns: false where it has address space for none of them; nothing is changed then.
+    private func setMap(_ sizes: [Int]) throws(StoreError) -> Bool {
+        guard let bytes = sizes.first(where: { Platform.canMap(descriptor, bytes: $0) }) else {
+            return false
+        }
         defer { pages.forget() }
         let code = unsafe mdb_env_set_mapsize(raw, bytes)
         guard code == 0 else {
-            // LMDB has unmapped the old one already: nothing can be read any more.
+            // Another thread took the address space in between: nothing can be read any more.
             let error = StoreError.lmdb(code, during: "grow")
             gate.refuseAll(error)
             throw error
         }
+        return true
     }
 
     /// What a transaction that begins now knows of the map.
@@ -248,7 +299,4 @@ import CLMDB
     private static func check(_ code: Int32) throws(StoreError) {
         guard code == 0 else { throw .lmdb(code, during: "open") }
     }
-
-    /// A multiple of 64 KiB, which every page size divides.
-    private static func roundedUp(_ bytes: Int) -> Int { (bytes + 0xFFFF) & ~0xFFFF }
 }

@@ -37,7 +37,8 @@ package final class Journal: Sendable {
 
     /// How to open a store: its tables, and which of them are checked.
     package static func options(
-        mapBytes: Int = 64 << 30, readOnly: Bool = false, create: Bool = true
+        mapBytes: Int = Environment.Options.mapBytesUsual, readOnly: Bool = false,
+        create: Bool = true
     ) -> Environment.Options {
         var options = Environment.Options(
             tables: tableNames, checkedTables: ViewTables.checkedTables, mapBytes: mapBytes,

@@ -1,0 +1,34 @@
+// MapSizes.swift — how large a map is asked for, and what instead where the system has no address
+// space for so much.
+
+/// The sizes of a map in bytes, each a multiple of 64 KiB, which every page size divides.
+enum MapSizes {
+    /// What to open a file with, one after the other: as much as is wanted, half of that and so on,
+    /// last what the file needs and a little room.
+    static func opening(wanted: Int, fileBytes: Int) -> [Int] {
+        let least = roundedUp(fileBytes + fileBytes / 8 + (1 << 20))
+        var sizes = [roundedUp(wanted)]
+        while let last = sizes.last, last > least {
+            sizes.append(max(roundedUp(last / 2), least))
+        }
+        return sizes
+    }
+
+    /// What a full map of fewer than `most` bytes may become, the largest first: twice as large,
+    /// then larger by half as much and so on.
+    static func growth(from bytes: Int, most: Int) -> [Int] {
+        let more = roundedUp(min(bytes * 2, most)) - bytes
+        return [1, 2, 4, 8, 16].map { roundedUp(bytes + more / $0) }
+    }
+
+    /// What a map becomes where another process made the file longer than it: doubled as often as
+    /// that takes, or else what the file needs and a little room.
+    static func adoption(from bytes: Int, fileBytes: Int) -> [Int] {
+        var doubled = max(bytes, 1 << 16)
+        while doubled < fileBytes { doubled *= 2 }
+        let least = roundedUp(fileBytes + fileBytes / 8 + (1 << 20))
+        return [roundedUp(doubled), min(roundedUp(doubled), least)]
+    }
+
+    private static func roundedUp(_ bytes: Int) -> Int { (bytes + 0xFFFF) & ~0xFFFF }
+}
