@@ -141,8 +141,40 @@ extension Platform {
         }
     }
 
+    /// Makes what was written to a file durable.
     static func sync(_ descriptor: Int32) throws(SystemNumber) {
-        guard fsync(descriptor) == 0 else { throw SystemNumber(number: errno) }
+        let number = flush(
+            fully: { flushDrive(descriptor) }, plainly: { fsync(descriptor) == 0 ? 0 : errno })
+        guard number == 0 else { throw SystemNumber(number: number) }
+    }
+
+    /// Makes a commit of LMDB's durable where its own flush leaves it in the drive's memory: on
+    /// Darwin, whose fsync it calls; Linux has fdatasync.
+    ///
+    /// That the drive has a commit's pages before the meta page that names them only a liblmdb can
+    /// see to whose `MDB_FDATASYNC` is F_FULLFSYNC.
+    static func syncCommit(_ descriptor: Int32) throws(SystemNumber) {
+        #if canImport(Darwin)
+            try sync(descriptor)
+        #endif
+    }
+
+    /// Flushes a file, and the drive's own memory where the file system can have that done.
+    ///
+    /// - Returns: 0, or the errno of the flush that counts.
+    static func flush(fully: () -> Int32, plainly: () -> Int32) -> Int32 {
+        let number = fully()
+        return [ENOTSUP, EINVAL, ENOTTY].contains(number) ? plainly() : number
+    }
+
+    /// Has the drive write what it has in its memory, which fsync does not on Darwin; answers an
+    /// errno, on Linux that there is nothing beyond fsync.
+    private static func flushDrive(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+            return fcntl(descriptor, F_FULLFSYNC) == -1 ? errno : 0
+        #else
+            return ENOTSUP
+        #endif
     }
 
     /// Lets a part of a file begin to go to the disk, where the system can do so; it is durable
