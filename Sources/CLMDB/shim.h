@@ -7,6 +7,8 @@
 // tidemark_clone() lets a file share the blocks of another one; it answers 0 only where it does.
 // tidemark_begin_flush() has a part of a file begin to go to the disk, where it can.
 // tidemark_try_map() maps a file to be read, and takes the map away again; it answers an errno.
+// tidemark_boot_session() writes the name that Darwin gives each start, with a zero at its end; it
+// answers an errno.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -27,6 +29,7 @@ static inline int tidemark_try_map(int file, size_t bytes) {
 #include <pthread.h>
 #include <sys/mount.h>
 #include <sys/param.h>
+#include <sys/sysctl.h>
 static inline int64_t tidemark_file_system_type(const char *path) {
     struct statfs status;
     if (statfs(path, &status) != 0) return -1;
@@ -48,6 +51,9 @@ static inline int tidemark_clone(int from, int to) {
 }
 static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
     (void)file, (void)from, (void)bytes;
+}
+static inline int tidemark_boot_session(void *text, size_t bytes) {
+    return sysctlbyname("kern.bootsessionuuid", text, &bytes, NULL, 0) == 0 ? 0 : errno;
 }
 #else
 #include <sys/ioctl.h>
@@ -72,6 +78,10 @@ static inline int tidemark_clone(int from, int to) {
 }
 static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
     syscall(SYS_sync_file_range, file, (long)from, (long)bytes, 2 /* begin to write */);
+}
+static inline int tidemark_boot_session(void *text, size_t bytes) {
+    (void)text, (void)bytes;
+    return ENOSYS;
 }
 #endif
 

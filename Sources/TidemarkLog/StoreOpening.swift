@@ -24,7 +24,7 @@ package struct StoreOpening: Sendable {
     ) {
         self.account = account
         self.device = device
-        self.bootID = bootID
+        self.bootID = bootID?.isEmpty == true ? nil : bootID
         self.makeID = makeID
         self.waitSeconds = waitSeconds
     }

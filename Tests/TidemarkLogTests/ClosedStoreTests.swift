@@ -130,6 +130,15 @@ import TidemarkStore
         try FileManager.default.removeItem(at: folder)
     }
 
+    @Test func `is looked at where neither start has a name`() throws {
+        let opened = try open(boot: "")
+        try opened.guardian.close(opened.environment)
+        try damageFreeList()
+        try age(identityBy: 1000)
+        #expect(try isRefused(boot: ""))
+        try FileManager.default.removeItem(at: folder)
+    }
+
     @Test func `is looked at when somebody else wrote to it while it was open`() throws {
         let opened = try open()
         var times = try times(data)

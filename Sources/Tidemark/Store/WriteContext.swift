@@ -431,7 +431,7 @@ public final class WriteContext {
             try draft.fold.known(name)?.stampsEdits == true
         else { return }
         let uptime = dependencies.uptime()
-        event.uptime = uptime.microseconds
+        event.uptime = uptime.bootID.isEmpty ? nil : uptime.microseconds
         event.bootID = try draft.fold.unnamed(uptime.bootID)
         event.serverTime = try draft.fold.serverNow(
             draft.now, bootID: uptime.bootID, uptime: uptime.microseconds)

@@ -4,6 +4,7 @@
 import Foundation
 import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 
 extension Dependencies {
     /// The system's clock, random UUIDs, the system's random numbers.
@@ -38,14 +39,11 @@ extension Dependencies {
         return StoreIdentity.device(machine: text.filter { !$0.isWhitespace })
     }()
 
+    /// The id that Linux or Darwin gives each boot.
     private static let bootID: String = {
-        // Linux has an id for each boot; elsewhere the time of the boot is the id.
-        if let text = try? String(
-            contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        {
-            return text.filter { !$0.isWhitespace }
-        }
-        let booted = Date().timeIntervalSince1970 - secondsSinceBoot
-        return "boot-\(Int64(booted.rounded()))"
+        let file = "/proc/sys/kernel/random/boot_id"
+        return Uptime.bootID([
+            try? String(contentsOfFile: file, encoding: .utf8), SystemDevice.bootSession,
+        ])
     }()
 }

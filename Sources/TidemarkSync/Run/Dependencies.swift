@@ -49,7 +49,10 @@ public struct Dependencies: Sendable {
 
 /// The device's boot, and for how long it has been running.
 public struct Uptime: Sendable, Hashable {
-    /// The boot id; it changes with a restart.
+    /// The boot id; it changes with a restart, and with nothing else.
+    ///
+    /// Empty where it is not known: how long ago something was is told by the device's clock then,
+    /// which people set, and an opening can't tell that the device was restarted.
     public var bootID: String
     /// Microseconds since the boot, by a clock that can't be set.
     public var microseconds: Int64
@@ -58,6 +61,17 @@ public struct Uptime: Sendable, Hashable {
     public init(bootID: String, microseconds: Int64) {
         self.bootID = bootID
         self.microseconds = microseconds
+    }
+
+    /// The id of a boot by the first name that a system gives it; empty where none does.
+    ///
+    /// Never made from a clock: whoever sets that would restart the device.
+    package static func bootID(_ names: [String?]) -> String {
+        for name in names {
+            let id = (name ?? "").filter { !$0.isWhitespace }
+            if !id.isEmpty { return id }
+        }
+        return ""
     }
 }
 

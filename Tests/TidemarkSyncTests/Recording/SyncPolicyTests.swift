@@ -180,6 +180,23 @@ import TidemarkViews
         }
     }
 
+    @Test func `goes without the time since a boot that is not known`() throws {
+        var dependencies = Dependencies.seeded(1, clock: ManualClock())
+        dependencies.uptime = { Uptime(bootID: "", microseconds: 7) }
+        let notes = CollectionModel(
+            "notes", lastChangeField: "last_modified", conflict: newer)
+        let replica = try Replica.temporary(
+            model: SyncModel(name: "m", collections: [notes]), dependencies: dependencies)
+        let position = try replica.write { tx in
+            try tx.put(EntityKey("notes", "a"), Array("{}".utf8))
+        }
+        let place = try #require(position)
+        let event = try replica.journal.read { views in try views.event(at: place) }
+        #expect(event?.kind == .localCreated)
+        #expect(event?.uptime == nil && event?.bootID == nil)
+        try replica.deleteTemporary()
+    }
+
     @Test func `is in no event of a collection that does not ask for it`() async throws {
         let world = SyncWorld.notes(.mergeFields(.localWins))
         try await SyncDevice.with(world) { device in

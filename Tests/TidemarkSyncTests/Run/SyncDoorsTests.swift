@@ -34,6 +34,16 @@ import TidemarkTesting
                 == "00000007-0001-4000-8000-000000000001")
     }
 
+    @Test func `a boot has the name that its system gives it, or none`() {
+        #expect(Uptime.bootID(["a-b\n", nil]) == "a-b")
+        #expect(Uptime.bootID([nil, "C-D"]) == "C-D")
+        #expect(Uptime.bootID([" \n", "C-D"]) == "C-D")
+        #expect(Uptime.bootID([nil, nil]) == "")
+        let live = Dependencies.live
+        #expect(live.uptime().bootID == live.uptime().bootID)
+        #expect(!live.uptime().bootID.hasPrefix("boot-"))
+    }
+
     @Test func `random numbers are those of SplitMix64`() {
         let doors = Dependencies.seeded(1_234_567, clock: ManualClock())
 
