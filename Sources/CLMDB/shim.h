@@ -8,7 +8,7 @@
 // tidemark_begin_flush() has a part of a file begin to go to the disk, where it can.
 // tidemark_try_map() maps a file to be read, and takes the map away again; it answers an errno.
 // tidemark_boot_session() writes the name that Darwin gives each start, with a zero at its end; it
-// answers an errno.
+// answers an errno. tidemark_host_id() writes the 16 bytes of a Mac's id; it answers an errno, too.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -26,10 +26,14 @@ static inline int tidemark_try_map(int file, size_t bytes) {
 }
 
 #if defined(__APPLE__)
+#include <TargetConditionals.h>
 #include <pthread.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #include <sys/sysctl.h>
+#include <time.h>
+#include <uuid/uuid.h>
+#include <unistd.h>
 static inline int64_t tidemark_file_system_type(const char *path) {
     struct statfs status;
     if (statfs(path, &status) != 0) return -1;
@@ -54,6 +58,15 @@ static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
 }
 static inline int tidemark_boot_session(void *text, size_t bytes) {
     return sysctlbyname("kern.bootsessionuuid", text, &bytes, NULL, 0) == 0 ? 0 : errno;
+}
+static inline int tidemark_host_id(void *bytes) {
+#if TARGET_OS_OSX
+    struct timespec wait = {1, 0};
+    return gethostuuid((unsigned char *)bytes, &wait) == 0 ? 0 : errno;
+#else
+    (void)bytes;
+    return ENOSYS;
+#endif
 }
 #else
 #include <sys/ioctl.h>
@@ -81,6 +94,10 @@ static inline void tidemark_begin_flush(int file, int64_t from, int64_t bytes) {
 }
 static inline int tidemark_boot_session(void *text, size_t bytes) {
     (void)text, (void)bytes;
+    return ENOSYS;
+}
+static inline int tidemark_host_id(void *bytes) {
+    (void)bytes;
     return ENOSYS;
 }
 #endif

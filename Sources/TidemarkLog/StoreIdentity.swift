@@ -176,6 +176,13 @@ package struct StoreIdentity: Sendable, Hashable {
         }
     }
 
+    /// The name of a device by what its system tells: the text of Linux's machine-id, or else the
+    /// bytes of a Mac's id; nil where there is neither.
+    package static func device(systemFile text: String?, hostID: [UInt8]?) -> String? {
+        let machine = (text ?? "").filter { !$0.isWhitespace }
+        return device(machine: machine.isEmpty ? Hexadecimal.encode(hostID ?? []) : machine)
+    }
+
     /// The name of a device by a number that its system gives it; nil when that is empty.
     package static func device(machine: String) -> String? {
         guard !machine.isEmpty else { return nil }

@@ -192,6 +192,14 @@ import TidemarkStore
         #expect(name != StoreIdentity.device(machine: "0123456789abcdee"))
         #expect(name?.contains("0123456789") == false)
         #expect(StoreIdentity.device(machine: "") == nil)
+
+        func ofSystem(_ text: String?, _ hostID: [UInt8]?) -> String? {
+            StoreIdentity.device(systemFile: text, hostID: hostID)
+        }
+        #expect(ofSystem("0123456789abcdef\n", nil) == name)
+        #expect(ofSystem(nil, [0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]) == name)
+        #expect(ofSystem("\n", nil) == nil)
+        #expect(ofSystem(nil, nil) == nil)
     }
 }
 

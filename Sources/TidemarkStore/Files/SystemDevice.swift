@@ -13,4 +13,13 @@ package enum SystemDevice {
         guard number == 0 else { return nil }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
+
+    /// The 16 bytes by which a Mac is told from others; other systems have none for an app.
+    package static var hostID: [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let number = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe tidemark_host_id(buffer.baseAddress)
+        }
+        return number == 0 ? bytes : nil
+    }
 }

@@ -8,6 +8,8 @@ import TidemarkStore
 
 extension Dependencies {
     /// The system's clock, random UUIDs, the system's random numbers.
+    ///
+    /// The id of the device is that of Linux or macOS; on iOS an app sets ``deviceID``.
     public static var live: Dependencies {
         Dependencies(
             now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
@@ -31,12 +33,10 @@ extension Dependencies {
         #endif
     }
 
-    /// A hash of Linux's machine id, which itself must not leave the machine.
+    /// A hash of the id that Linux or macOS gives the machine, which itself must not leave it.
     private static let deviceID: String? = {
-        guard let text = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8) else {
-            return nil
-        }
-        return StoreIdentity.device(machine: text.filter { !$0.isWhitespace })
+        let text = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
+        return StoreIdentity.device(systemFile: text, hostID: SystemDevice.hostID)
     }()
 
     /// The id that Linux or Darwin gives each boot.

@@ -14,7 +14,9 @@ public struct Dependencies: Sendable {
     public var uptime: @Sendable () -> Uptime
     /// A stable id of this device; nil when there is none.
     ///
-    /// A store that was last used on another device is only opened after it was adopted.
+    /// A store that was last used on another device is only opened after it was adopted; where
+    /// there is no id nobody notices. ``live`` has one on Linux and macOS. It stays in the store's
+    /// folder: what must not be kept there is hashed before.
     public var deviceID: @Sendable () -> String?
     /// Waits; throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
