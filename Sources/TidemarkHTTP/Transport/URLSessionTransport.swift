@@ -138,21 +138,26 @@ public final class URLSessionTransport: Transport {
             return session.dataTask(with: request)
         }
     #else
-        /// A task that reads its body from the file, where it is the whole of it; a part of a file,
-        /// and one with bytes around it, is read into memory.
+        /// A task that reads its body from the file, where it is the whole of it, or from a copy,
+        /// which goes when the exchange has ended; what is short is read into memory.
         private func uploadTask(
             _ request: URLRequest, of body: TransportBody, _ part: PartReader,
             exchange: TransportExchange
         ) throws(TransportError) -> URLSessionTask {
-            guard case .file(let file, let count) = body else {
+            let source = UploadSource(of: body) { path in
+                try? URL(filePath: path).resourceValues(forKeys: [.fileSizeKey]).fileSize
+            }
+            switch source {
+            case .file(let path):
+                return session.uploadTask(with: request, fromFile: URL(filePath: path))
+            case .copy:
+                let copy = try UploadCopy(part, in: FileManager.default.temporaryDirectory)
+                let task = session.uploadTask(with: request, fromFile: copy.url)
+                exchanges.keep(copy, id: task.taskIdentifier)
+                return task
+            case .memory:
                 return session.uploadTask(with: request, from: Data(try body.bytes()))
             }
-            let url = URL(filePath: file.path)
-            let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
-            guard file.offset == 0, size == count else {
-                return session.uploadTask(with: request, from: Data(try body.bytes()))
-            }
-            return session.uploadTask(with: request, fromFile: url)
         }
     #endif
 }
@@ -171,6 +176,10 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
     private var table: [Int: TransportExchange] = [:]
     /// The tasks that were redirected to the same address with a slash at its end.
     private var moved: Set<Int> = []
+    /// Copies that tasks read their bodies from.
+    private var copies: [Int: UploadCopy] = [:]
+
+    func keep(_ copy: UploadCopy, id: Int) { lock.withLock { copies[id] = copy } }
 
     func add(_ exchange: TransportExchange, id: Int) { lock.withLock { table[id] = exchange } }
 
@@ -178,6 +187,7 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
     func remove(id: Int) -> Bool {
         lock.withLock {
             table[id] = nil
+            copies[id] = nil
             return moved.remove(id) != nil
         }
     }
