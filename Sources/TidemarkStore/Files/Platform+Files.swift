@@ -148,17 +148,6 @@ extension Platform {
         guard number == 0 else { throw SystemNumber(number: number) }
     }
 
-    /// Makes a commit of LMDB's durable where its own flush leaves it in the drive's memory: on
-    /// Darwin, whose fsync it calls; Linux has fdatasync.
-    ///
-    /// That the drive has a commit's pages before the meta page that names them only a liblmdb can
-    /// see to whose `MDB_FDATASYNC` is F_FULLFSYNC.
-    static func syncCommit(_ descriptor: Int32) throws(SystemNumber) {
-        #if canImport(Darwin)
-            try sync(descriptor)
-        #endif
-    }
-
     /// Flushes a file, and the drive's own memory where the file system can have that done.
     ///
     /// - Returns: 0, or the errno of the flush that counts.

@@ -232,13 +232,6 @@ import CLMDB
 
     func noteOldLock() { missesWriters.withLock { $0 = true } }
 
-    /// Has a commit reach the disk where LMDB's own flush does not see to it.
-    func syncCommit(during action: String) throws(StoreError) {
-        do throws(SystemNumber) { try Platform.syncCommit(descriptor) } catch {
-            throw .system(error.number, during: action, "data.mdb")
-        }
-    }
-
     /// Takes note of the file as a commit left it.
     func noteCommit() {
         let mark = try? Platform.status(of: descriptor).mark

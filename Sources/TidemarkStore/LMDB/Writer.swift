@@ -45,7 +45,6 @@ import CLMDB
     borrowing func flush() throws(StoreError) {
         let code = unsafe mdb_env_sync(handle.raw, 1)
         guard code == 0 else { throw poisoning(.lmdb(code, during: "flush")) }
-        try syncCommit(during: "flush")
     }
 
     private enum Attempt<T> {
@@ -87,7 +86,6 @@ import CLMDB
             // Whatever it returns, the transaction is gone afterwards.
             let code = unsafe mdb_txn_commit(raw)
             guard code != 0 else {
-                try syncCommit(during: "commit")
                 handle.noteCommit()
                 return .committed(value)
             }
@@ -99,24 +97,13 @@ import CLMDB
 
     /// After a commit whose bytes may or may not be on disk, nothing may be built on it.
     private borrowing func poisoning(_ error: StoreError) -> StoreError {
-        if error.code == .poisoned || error.number == Platform.inputOutput { refuseWrites(error) }
-        return error
-    }
-
-    /// A commit is acknowledged only once the disk has it; reads see it before, so that nothing may
-    /// be built on one that may not be there.
-    private borrowing func syncCommit(during action: String) throws(StoreError) {
-        do throws(StoreError) { try handle.syncCommit(during: action) } catch {
-            refuseWrites(error)
-            throw error
+        if error.code == .poisoned || error.number == Platform.inputOutput {
+            handle.gate.refuseWrites(
+                StoreError(
+                    .poisoned, number: error.number, during: "begin",
+                    detail: "an earlier \(error.during) failed: \(error.detail)"))
         }
-    }
-
-    private borrowing func refuseWrites(_ error: StoreError) {
-        handle.gate.refuseWrites(
-            StoreError(
-                .poisoned, number: error.number, during: "begin",
-                detail: "an earlier \(error.during) failed: \(error.detail)"))
+        return error
     }
 
     private borrowing func checkThread() {

@@ -32,7 +32,6 @@ import Testing
         let descriptor = try Platform.createFile(scratch.path + "/a")
         try Platform.write([1], to: descriptor)
         try Platform.sync(descriptor)
-        try Platform.syncCommit(descriptor)
         Platform.closeFile(descriptor)
         #expect(throws: SystemNumber.self) { try Platform.sync(-1) }
     }
