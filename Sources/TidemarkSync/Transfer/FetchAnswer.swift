@@ -143,6 +143,16 @@ package enum FetchAnswer: Sendable {
         }
     }
 
+    /// Whether what says that the server can't be had may be the file's own: a failure of the
+    /// server's without a pause that it asks for, or none that came in time.
+    var mayBeOfFile: Bool {
+        guard let failure = unavailable else { return false }
+        switch failure {
+        case .server(_, nil), .timeout: return true
+        default: return false
+        }
+    }
+
     /// What may be wrong with the server, which other files tell; nil where only this file failed.
     var doubt: SyncFailure? {
         guard result == .failed, unavailable == nil else { return nil }

@@ -426,12 +426,13 @@ extension TransferDriver.Step {
     ///
     /// - Parameter failures: how often the file had failed in a row before.
     mutating func end(with answer: FetchAnswer, after failures: Int) {
-        if let failure = answer.unavailable {
+        // One that fails again and again tells of itself.
+        let isOfItself = failures >= TransferRule.failuresTold
+        if let failure = answer.unavailable, !isOfItself || !answer.mayBeOfFile {
             isFull = failure.kind == .diskFull
             (self.failure, isAway) = (failure, !isFull)
         }
-        // One that fails again and again tells of itself.
-        if failures < TransferRule.failuresTold { doubt = answer.doubt }
+        if !isOfItself { doubt = answer.doubt }
         (result, bytes) = (answer.result, answer.bytes)
     }
 

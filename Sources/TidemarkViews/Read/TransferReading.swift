@@ -54,7 +54,11 @@ extension RowReading {
         let farthest = farthestPause(from: now, model)
         let hasRoom = unasked < budgets.unasked
         func isDue(_ time: Timestamp) -> Bool { time <= now || time > farthest }
-        var due = try firstDueTransfer(ifAsked: !hasRoom || !inOldOrder, isAway, isDue)
+        var due = try firstDueTransfer(
+            ifAsked: !hasRoom || !inOldOrder,
+            failuresMax: hasRoom && !inOldOrder ? TransferRule.failuresTold - 1 : .max, isAway,
+            isDue)
+        // What failed again and again comes after what never failed, whoever waits for it.
         if due == nil, hasRoom, !inOldOrder { due = try firstDueTransfer(isAway, isDue) }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
@@ -196,9 +200,12 @@ extension RowReading {
 
     /// The first source that is wanted and due at a time that `isSought`.
     ///
-    /// - Parameter ifAsked: whether only those count that somebody waits for.
+    /// - Parameters:
+    ///   - ifAsked: whether only those count that somebody waits for.
+    ///   - failuresMax: how often in a row they may have failed.
     private func firstDueTransfer(
-        ifAsked: Bool = false, _ isAway: ((ContentSource, ContentRule) throws -> Bool)?,
+        ifAsked: Bool = false, failuresMax: Int = .max,
+        _ isAway: ((ContentSource, ContentRule) throws -> Bool)?,
         _ isSought: (Timestamp) -> Bool
     ) throws -> (time: Timestamp, source: ContentSource)? {
         let model = try model()
@@ -210,6 +217,7 @@ extension RowReading {
             guard isSought(time) else { return true }
             let source = try SourcesRow(parsing: value).sources.first { source in
                 guard let entry = try contentName(source), !ifAsked || entry.isAsked,
+                    entry.fetch.progress.failures <= failuresMax,
                     let rule = entry.wantedField(in: model[source.collection])
                 else { return false }
                 return try isAway?(source, rule) != true && canBeAsked(source, entry, rule)

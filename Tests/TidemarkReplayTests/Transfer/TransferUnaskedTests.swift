@@ -172,6 +172,36 @@ import TidemarkViews
         try await world.expectSound()
     }
 
+    @Test("come though what somebody asked for fails again and again", arguments: [false, true])
+    func besideOneThatFails(_ isTimeout: Bool) async throws {
+        let world = try TransferWorld(
+            ContentRule("photo", when: .all), TransferBudgets(downloads: 3))
+        for number in 1...8 {
+            world.serve("/files/\(number)", "tea")
+            try world.name("/files/\(number)", by: "\(number)")
+        }
+        try await world.replica.write { tx in _ = try tx.wantFiles(of: EntityKey("tasks", "8")) }
+        world.files.fault = { request, answer throws(TransportError) in
+            guard request.path == "/files/8" else { return answer }
+            if isTimeout { throw TransportError(.timeout) }
+            return TransportResponse(response: HTTPResponse(status: .serviceUnavailable), body: [])
+        }
+
+        var stored = 0
+        for _ in 1...24 {
+            let outcome = try await world.engine.transfer()
+            stored += outcome.stored
+            world.world.clock.advance(by: .seconds(3600))
+        }
+
+        #expect(stored == 7)
+        // It is asked for still, and says nothing of its server any more.
+        #expect(world.files.requests.count { $0.path == "/files/8" } == 24)
+        let last = try await world.engine.transfer()
+        #expect(last.failed == 1 && last.failure == nil)
+        try await world.expectSound(acts: 24)
+    }
+
     @Test func `are as many as the budget says where somebody waits for the pass`() async throws {
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
