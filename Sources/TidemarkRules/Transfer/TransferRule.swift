@@ -92,7 +92,7 @@ package enum TransferRule {
         case .refused: return true
         case .part, .whole, .sent: return false
         case .anew, .partless, .failed:
-            let isOfFile = (200..<500).contains(status) && !isPassing(status)
+            let isOfFile = (200..<500).contains(status) && (status == 423 || !isPassing(status))
             return isOfFile && max(progress.failures, progress.restarts) >= failuresTold
         }
     }
@@ -176,10 +176,11 @@ package enum TransferRule {
         }
     }
 
-    /// Whether a status says of a file only that it was not given now.
+    /// Whether a status says of a file only that it was not given now: somebody else may hold it
+    /// (423).
     private static func isPassing(_ status: Int) -> Bool {
         switch status {
-        case 401, 408, 425, 429: true
+        case 401, 408, 423, 425, 429: true
         default: false
         }
     }

@@ -125,8 +125,8 @@ package enum FetchAnswer: Sendable {
         switch self {
         case .answered(let answered):
             let (status, seconds) = (answered.status, answered.retryAfter)
-            // That a file has another version, or is not there, is about no other one.
-            guard status >= 400, !TransferRule.isOtherVersion(status),
+            // That a file has another version, is not there or is locked, is about no other one.
+            guard status >= 400, status != 423, !TransferRule.isOtherVersion(status),
                 seconds != nil || [429, 502, 503, 504].contains(status)
             else { return nil }
             return status >= 500

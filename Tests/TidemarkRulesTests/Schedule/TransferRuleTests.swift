@@ -91,6 +91,21 @@ private func result(
         #expect(file.isPartless && file.restarts == TransferRule.restartsMax + 1)
     }
 
+    @Test("is passing where the file is locked, and is told of once it came again and again")
+    func locked() {
+        #expect(result(facts(423)) == .failed)
+        #expect(TransferRule.sent(status: 423, hasName: true, isPage: false, doubts: 0) == .failed)
+        var file = FetchProgress()
+        var told: [Bool] = []
+        for _ in 1...3 {
+            file = TransferRule.after(.failed, file, from: 0, bytes: 0, total: nil, tag: nil)
+            told.append(TransferRule.isTold(.failed, file, status: 423))
+        }
+        #expect(told == [false, false, true])
+        let pause = TransferRule.pause(.failed, file, status: 423, retryAfter: nil, BackoffSpan())
+        #expect(pause == .seconds(20))
+    }
+
     @Test("is another file with another version, or another length of the whole")
     func anotherFile() {
         let before = progress(4, of: 10, tag: "\"a\"")
