@@ -8,7 +8,8 @@
 //                 the third failure
 //   an id         the next list tells it, and all others that were to be asked for
 //   an upload     there is no room for it (507): the server answers, and the rest goes on
-//   three in a row, of two collections                   the server fails: the run ends
+//   three in a row, of two collections                   the server fails: the run ends; folders
+//                 of a tree count as one call, up to the tenth
 //   ten in a row, of one collection                      the others of it wait for the next run
 //
 // Calls that failed in an earlier run come last, and alone.
@@ -222,6 +223,7 @@ extension SyncMachine {
             return streak.answered()
         }
         let known = knownToFail(step)
+        let isFolder = isOneFolder(step, failure)
         passOver(step, failure)
         if case .push(let items) = step { noteFailedDeletions(items) }
         // Of a server that makes no values nothing else is known.
@@ -239,13 +241,19 @@ extension SyncMachine {
         let name = call.collection?.name
         let isEnd = streak.failed(
             call, name, kind: step.kind, known: known, isForeign: failure.isForeign,
-            isFirst: !step.asksAfterWrites, of: count)
+            isFolder: isFolder, isFirst: !step.asksAfterWrites, of: count)
         if let kind = step.kind, let name, streak.leavesOthers(kind) {
             stuck[kind, default: []].insert(name)
         }
         // Of writes that are on their way together the first one says why the run ends.
         if isEnd, outcome.failure == nil { outcome.failure = failure }
         if known == .list, streak.skips(.list) { skipFailingLists(failure) }
+    }
+
+    /// Whether what failed is one folder of a tree, behind which the list goes on.
+    private func isOneFolder(_ step: SyncStep, _ failure: SyncFailure) -> Bool {
+        guard case .list = step, let list, list.walk != nil else { return false }
+        return streak.hasAnswer && list.goesOn(after: failure)
     }
 
     /// Leaves the subject of a call to a later run.

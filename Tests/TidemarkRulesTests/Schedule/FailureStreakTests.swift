@@ -11,9 +11,10 @@ import TidemarkRules
 
     private mutating func fail(
         _ call: String, _ collection: CollectionName? = "tasks", isForeign: Bool = false,
-        isFirst: Bool = true, of count: Int = 2
+        isFolder: Bool = false, isFirst: Bool = true, of count: Int = 2
     ) -> Bool {
-        streak.failed(call, collection, isForeign: isForeign, isFirst: isFirst, of: count)
+        streak.failed(
+            call, collection, isForeign: isForeign, isFolder: isFolder, isFirst: isFirst, of: count)
     }
 
     @Test mutating func `are each about what they asked, up to the second`() {
@@ -86,5 +87,16 @@ import TidemarkRules
         #expect(streak.leavesOthers(.write) && !streak.leavesOthers(.read))
         streak.answered()
         #expect(!streak.leavesOthers(.write))
+    }
+
+    @Test mutating func `count as one where they list folders of a tree, up to the tenth`() {
+        for number in 1...9 { #expect(!fail("\(number)", isFolder: true, of: 1)) }
+        #expect(fail("10", isFolder: true, of: 1))
+    }
+
+    @Test mutating func `tell of the server where others fail beside folders of a tree`() {
+        for number in 1...9 { #expect(!fail("\(number)", isFolder: true, of: 1)) }
+        #expect(!fail("a", of: 1))
+        #expect(fail("b", of: 1))
     }
 }
