@@ -9,8 +9,11 @@
 //   equal to K, short                             before K               after K; a later run
 //                                                                        from K (1)
 //   nothing past, after K                                                from K (1)
+//   full, its last dated ahead                               from that; a later run from the
+//                                                            last that is not (2)
 //
 // (1) While others may still come to have K.
+// (2) Or from where this one began. So each run lists what is dated ahead, and it hides nothing.
 //
 // Back, a block older than the feed goes ends it; where the time is not sure, only for this run.
 //
@@ -44,6 +47,8 @@ package struct FeedTurn: Sendable, Hashable {
     package var isOver: Bool
     /// Where a later run goes on, if this one is cut off; nil for the same place.
     package var later: FeedCursor?
+    /// Whether it goes on among changes dated ahead, so that no later run goes on there.
+    package var isAhead = false
 }
 
 /// Why a block says nothing of where the feed goes on.
@@ -184,16 +189,17 @@ package struct FeedDecision: Sendable {
     private func turnForward(
         _ block: FeedBlockFacts, _ isShort: Bool, _ cursor: FeedCursor, _ now: Timestamp
     ) -> FeedTurn {
-        guard let last = latest(block.keys, now) else {
-            if case .after(let key) = cursor, isRecent(key, now) {
-                return FeedTurn(cursor: .from(key), isOver: true)
-            }
-            return FeedTurn(cursor: cursor, isOver: true)
+        let last = latest(block.keys, now)
+        var kept = last.map { FeedCursor.from($0) } ?? cursor
+        if last == nil, case .after(let key) = cursor, isRecent(key, now) { kept = .from(key) }
+        guard !isShort, let first = block.keys.first, let end = block.keys.last else {
+            return FeedTurn(cursor: kept, isOver: true)
         }
-        let isFuture = block.keys.last.map { !isPast($0, now) } ?? false
-        if isShort || isFuture { return FeedTurn(cursor: .from(last), isOver: true) }
-        let isOneKey = block.keys.first.map { areSame($0, last) } ?? false
-        return FeedTurn(cursor: isOneKey ? .equal(last, after: nil) : .from(last), isOver: false)
+        let isAhead = !isPast(end, now)
+        let place = isAhead ? end : last ?? end
+        return FeedTurn(
+            cursor: areSame(first, place) ? .equal(place, after: nil) : .from(place),
+            isOver: false, later: isAhead ? kept : nil, isAhead: isAhead)
     }
 
     /// The last of some changes that is not later than the server's time; nil for none.

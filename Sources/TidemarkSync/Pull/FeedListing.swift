@@ -29,6 +29,8 @@ package struct FeedListing: Sendable, Hashable {
     package var epoch: Revision?
     /// Where the next block begins.
     package internal(set) var cursor: FeedCursor
+    /// Where a later run goes on while changes dated ahead are listed; nil while none are.
+    package internal(set) var kept: FeedCursor?
     /// Where the list of changes goes on, as far as it is known.
     package internal(set) var forward: FeedCursor?
     /// Whether the next block is the first of the backfill.

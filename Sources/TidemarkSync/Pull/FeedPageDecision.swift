@@ -76,10 +76,14 @@ package struct FeedPageDecision {
                 after.forward = .from(rules.latest(changes, now) ?? rules.key(of: asked))
             }
         }
-        if after.cursor != feed.cursor || feed.isFirst && !isStale {
-            let place = isStale ? after.cursor : turn.later ?? turn.cursor
+        let place = isStale ? after.cursor : turn.later ?? turn.cursor
+        let isMoved = after.cursor != feed.cursor && place != feed.cursor
+        // Among changes dated ahead nothing moves.
+        if feed.kept == nil, isMoved || feed.isFirst && !isStale {
             cursors.append(Named(feed.target.scope, place))
         }
+        after.kept = feed.kept ?? (turn.isAhead && !isStale ? place : nil)
+        if let kept = after.kept, after.isOver { after.cursor = kept }
         if feed.isBack, let forward = after.forward, forward != feed.forward {
             cursors.append(Named(PullTarget.forward, forward))
         } else if feed.isFirst, !isStale, after.forward == nil {
@@ -89,7 +93,7 @@ package struct FeedPageDecision {
                 cursors.append(Named(PullTarget.forward, .end))
             }
         }
-        if !feed.isBack { after.forward = after.cursor }
+        if !feed.isBack { after.forward = after.kept ?? after.cursor }
         unreadable = try sorted.unreadable.filter { try news.isNew($0, in: collection) }
         result.count = unreadable.count
         result.feed = after

@@ -44,6 +44,7 @@ extension SyncRecorder {
             var again = feed
             again.blocks += 1
             again.isOver = true
+            again.cursor = feed.kept ?? feed.cursor
             news.feed = again
             news.isComplete = true
         }

@@ -164,13 +164,29 @@ import TidemarkEvents
     }
 
     @Test(arguments: ["2026-11-21T00:00:00Z", "9999-12-31T23:59:59Z"])
-    func `with a change of the future moves on to the last one that is not, and ends`(
+    func `with a change of the future goes on there, and a later run at the last one that is not`(
         _ future: String
     ) throws {
-        let facts = FeedBlockFacts(
-            keys: [day(5), day(6), FeedKey(future)], lastID: nil, count: 3, hasMore: false)
-        let turn = try feed().turn(facts, isBack: false, at: .from(day(5)), now: Self.now)
-        #expect(turn == FeedTurn(cursor: .from(day(6)), isOver: true))
+        let ahead = FeedKey(future)
+        func turn(_ keys: [FeedKey], at cursor: FeedCursor) throws -> FeedTurn {
+            let facts = FeedBlockFacts(
+                keys: keys, lastID: nil, count: keys.count, hasMore: false)
+            return try feed().turn(facts, isBack: false, at: cursor, now: Self.now)
+        }
+        let first = try turn([day(5), day(6), ahead], at: .from(day(5)))
+        #expect(
+            first
+                == FeedTurn(
+                    cursor: .from(ahead), isOver: false, later: .from(day(6)), isAhead: true))
+        let short = try turn([day(6), ahead], at: .from(day(5)))
+        #expect(short == FeedTurn(cursor: .from(day(6)), isOver: true))
+
+        let alike = try turn([ahead, ahead, ahead], at: .from(ahead))
+        #expect(alike.cursor == .equal(ahead, after: nil) && alike.isAhead && !alike.isOver)
+        let none = try turn([ahead, ahead, ahead], at: .after(day(6)))
+        #expect(none.later == .after(day(6)))
+        let last = try turn([ahead], at: .from(ahead))
+        #expect(last == FeedTurn(cursor: .from(ahead), isOver: true))
     }
 
     // MARK: Servers that do not what they are asked
