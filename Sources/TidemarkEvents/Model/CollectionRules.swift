@@ -273,6 +273,9 @@ extension CollectionModel {
         public var ageMax: TimeSpan?
         /// How often the ids of all entities are listed, so that what was deleted goes and what is
         /// missing comes; zero for never.
+        ///
+        /// A record that was dated ahead by ``order`` when the backfill began, and does not change
+        /// any more, comes with these ids, or with a run that lists everything.
         public var reconcileEvery: TimeSpan
         /// How the server compares keys.
         public var compares: Comparison
