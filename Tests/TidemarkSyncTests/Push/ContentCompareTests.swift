@@ -114,3 +114,48 @@ private struct WrongLengths: Transport {
         try replica.deleteTemporary()
     }
 }
+
+@Suite struct `a content that is changed` {
+    @Test func `is no file again that another client deleted, where a server would make one of it`()
+        async throws
+    {
+        let clock = ManualClock()
+        var options = WebDAVOptions()
+        options.hasFileIDs = true
+        options.makesMissing = true
+        let server = WebDAVServer(WebDAVServerModel(options), clock: clock)
+        server.put("a.txt", "one")
+        let remote = Remote.webdav(origin: "http://files.test", home: "/")
+        let replica = try Replica.temporary(
+            model: .files(.init("content", when: .all)), remote: remote,
+            dependencies: .seeded(0, clock: clock))
+        let engine = try SyncEngine(replica, remote: remote, transport: server) {
+            .basic(user: "me", password: "secret")
+        }
+        #expect(try await engine.sync().isSynced)
+        #expect(try await engine.transfer().stored == 1)
+        let key = try #require(try replica.keys(in: "files").first)
+        // By this the server is found to heed conditions.
+        let new = String(decoding: try replica.importText("new").encoded(), as: UTF8.self)
+        let made = #"{"name":"b.txt","kind":"file","content":\#(new)}"#
+        try await replica.write { tx in
+            _ = try tx.create(EntityKey("files", "b"), Array(made.utf8))
+        }
+        #expect(try await engine.sync().isSynced)
+        let found = try replica.journal.read { try $0.preconditions()?.areHeeded }
+        #expect(found == true)
+
+        let content = try replica.importText("two").encoded()
+        try await replica.write { tx in
+            _ = try tx.patch(key, Patch(set: [.init("content", content)]))
+        }
+        server.delete("a.txt")
+        _ = try await engine.sync(scope: .push)
+
+        #expect(server.entry("a.txt") == nil)
+        #expect(server.entry("b.txt") != nil)
+        #expect(try replica.journal.verify(.deep).findings.isEmpty)
+        await engine.stop()
+        try replica.deleteTemporary()
+    }
+}

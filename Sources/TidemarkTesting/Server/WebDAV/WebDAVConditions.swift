@@ -22,7 +22,8 @@ extension WebDAVServerModel {
         let isRead = call.method == "GET" || call.method == "HEAD"
         if options.ignoresPreconditions, !isRead { return }
         let tag = node.flatMap { self.tag(of: $0) }
-        if let wanted = call[.ifMatch] {
+        let isMade = options.makesMissing && node == nil && call.method == "PUT"
+        if let wanted = call[.ifMatch], !isMade {
             let holds =
                 wanted == "*"
                 ? node != nil
