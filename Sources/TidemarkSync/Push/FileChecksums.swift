@@ -1,6 +1,7 @@
 // FileChecksums.swift — what a server tells of a file's bytes, by which a file is compared without
 // being fetched.
 
+import HTTPTypes
 public import TidemarkEvents
 import TidemarkStore
 
@@ -47,7 +48,39 @@ public struct FileChecksums: Sendable, Hashable {
     }
 }
 
+extension FileChecksums {
+    /// The checksums of a file in an answer that has it, as servers of ownCloud's family tell them:
+    /// `OC-Checksum: SHA1:…`, in small digits.
+    ///
+    /// What is encoded is not the file. Others than those that are known are passed over.
+    static func told(by fields: HTTPFields) -> [Algorithm: String] {
+        let encoding = fields[.contentEncoding]?.lowercased() ?? "identity"
+        guard encoding == "identity", let name = HTTPField.Name("OC-Checksum"),
+            let words = fields[name]
+        else { return [:] }
+        var told: [Algorithm: String] = [:]
+        for word in words.split(whereSeparator: { $0 == " " || $0 == "," }) {
+            let parts = word.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let algorithm = Algorithm(rawValue: parts[0].uppercased()),
+                parts[1].utf8.count == algorithm.digitsCount,
+                parts[1].allSatisfy(\.isHexDigit)
+            else { continue }
+            told[algorithm] = parts[1].lowercased()
+        }
+        return told
+    }
+}
+
 extension FileChecksums.Algorithm {
+    /// How many hexadecimal digits it has.
+    fileprivate var digitsCount: Int {
+        switch self {
+        case .sha256: 64
+        case .sha1: 40
+        case .md5: 32
+        }
+    }
+
     /// The hash that makes it; nil for the one by which files are named.
     var hash: FileHash? {
         switch self {

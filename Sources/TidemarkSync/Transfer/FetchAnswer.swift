@@ -190,7 +190,9 @@ package enum FetchAnswer: Sendable {
 extension RequestAnswered {
     /// The answer with what it means for the file, by what it says of itself.
     ///
-    /// That the file has another hash than it should have is known only once it is whole.
+    /// That the file has another hash than it should have is known only once it is whole. Where no
+    /// entity told the hash, the answer did: then the bytes may have been spoilt on their way, and
+    /// are fetched anew for some times.
     package func judged(as plan: TransferPlan) -> RequestAnswered {
         func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
         var facts = FetchFacts()
@@ -207,7 +209,10 @@ extension RequestAnswered {
             facts, plan.progress, from: plan.from, count: plan.count,
             bytesMax: UInt64(clamping: plan.rule.bytesMax))
         var answer = self
-        answer.file.result = file.otherDigest == nil ? result : .refused
+        let isSpoilt =
+            plan.digest == nil && plan.progress.restarts < TransferRule.restartsMax
+        answer.file.result =
+            file.otherDigest == nil ? result : isSpoilt ? .anew : .refused
         answer.file.total = total
         return answer
     }

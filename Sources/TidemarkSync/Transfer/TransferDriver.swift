@@ -62,6 +62,15 @@ package struct TransferDriver: Sendable {
         case send(SendRequest)
     }
 
+    /// What came of a request for a file.
+    private struct Reply: Sendable {
+        var answer: FetchAnswer
+        /// Whether the request was stopped.
+        var isStopped = false
+        /// What the answer tells of the file's bytes.
+        var checksums: [FileChecksums.Algorithm: String] = [:]
+    }
+
     /// What one request brought.
     struct Step: Sendable {
         var result: ReceivedFile.Result?
@@ -284,10 +293,11 @@ package struct TransferDriver: Sendable {
         }
         dependencies.reach(.beforeSend)
         let given = await proof.given
-        var (answer, isStopped) = await answer(to: request, files, given.credentials)
+        let reply = await self.answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
+        var answer = reply.answer
         var step = Step(source: request.plan.source, server: request.address?.server)
-        step.isUncounted = isStopped
+        step.isUncounted = reply.isStopped
         await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?
         switch answer.result {
@@ -296,7 +306,7 @@ package struct TransferDriver: Sendable {
                 try files.sync(part: request.part, isNew: request.plan.from == 0)
             } catch { answer = Self.failed(error) }
         case .whole:
-            do { stored = try admit(request, &answer, files) } catch {
+            do { stored = try admit(request, &answer, reply.checksums, files) } catch {
                 answer = Self.failed(error)
             }
         case .anew, .partless, .refused, .failed, .sent, nil: break
@@ -323,17 +333,17 @@ package struct TransferDriver: Sendable {
         FetchAnswer(TransportError(file: error))
     }
 
-    /// What came of a request, and whether it was stopped.
+    /// What came of a request.
     private func answer(
         to request: TransferRequest, _ files: ContentFiles, _ proof: Credentials
-    ) async -> (FetchAnswer, isStopped: Bool) {
+    ) async -> Reply {
         let path: String
         do {
             if request.plan.part == nil { try files.make(part: request.part) }
             path = try files.path(ofPart: request.part)
-        } catch { return (Self.failed(error), false) }
+        } catch { return Reply(answer: Self.failed(error)) }
         guard let head = request.head(proof) else {
-            return (FetchAnswer(TransportError(.invalidRequest)), false)
+            return Reply(answer: FetchAnswer(TransportError(.invalidRequest)))
         }
         var file = TransportFile(path, offset: Int(clamping: request.plan.from))
         file.bytesMax = request.plan.rule.bytesMax
@@ -353,17 +363,18 @@ package struct TransferDriver: Sendable {
         let isStopped = running.end(request.call)
         switch result {
         case .success(let answer):
-            return (
-                FetchAnswer(
+            return Reply(
+                answer: FetchAnswer(
                     answer.response, written: answer.written ?? 0, to: request.plan, proof.mask),
-                false
-            )
+                checksums: FileChecksums.told(by: answer.response.headerFields))
         case .failure(let error) where isStopped && error.code == .cancelled:
-            return (FetchAnswer(TransportError(.cancelled, detail: "the file was deleted")), true)
+            return Reply(
+                answer: FetchAnswer(TransportError(.cancelled, detail: "the file was deleted")),
+                isStopped: true)
         case .failure(let error):
             // It may be the file's own, once it came again.
             let isForeign = request.plan.progress.doubts < TransferRule.doubtsMax
-            return (Self.failed(error, proof, isForeign: isForeign), false)
+            return Reply(answer: Self.failed(error, proof, isForeign: isForeign))
         }
     }
 
@@ -375,22 +386,6 @@ package struct TransferDriver: Sendable {
         let code = isStray ? TransportError.Code.connectionLost : error.code
         return FetchAnswer(
             TransportError(code, detail: proof.mask.masked(error.detail)), isForeign: isForeign)
-    }
-
-    /// Gives a whole file its name, unless it has another hash than it should have.
-    private func admit(
-        _ request: TransferRequest, _ answer: inout FetchAnswer, _ files: ContentFiles
-    ) throws -> ContentFiles.Content? {
-        let content = try files.content(ofPart: request.part)
-        guard case .answered(var answered) = answer else { return nil }
-        if let digest = request.plan.digest, digest != content.digest {
-            answered.file.otherDigest = content.digest
-            answer = .answered(answered.judged(as: request.plan))
-            return nil
-        }
-        journal.shared.contents.imports(content.digest, at: try journal.read { $0.last })
-        try files.admit(part: request.part, as: content)
-        return content
     }
 
     private func log(

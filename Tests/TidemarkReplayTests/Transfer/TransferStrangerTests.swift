@@ -260,6 +260,49 @@ extension TransferWorld {
     }
 }
 
+@Suite struct `a file of which its answer tells a checksum` {
+    /// A server that tells the checksum of "tea", and gives something else some times.
+    private func world(spoilt times: Int) throws -> TransferWorld {
+        let world = try TransferWorld()
+        world.serve("/files/1", "tea")
+        try world.name("/files/1")
+        let count = SyncCounter()
+        world.files.fault = { _, answer in
+            var answer = answer
+            if let name = HTTPField.Name("OC-Checksum") {
+                answer.response.headerFields[name] =
+                    "ADLER32:02780140 SHA1:75490F32C06A50051804339453D3FE2F0CD5564B"
+            }
+            if count.count() < times { answer.body = Array("tee".utf8) }
+            return answer
+        }
+        return world
+    }
+
+    @Test("is fetched anew where its bytes have another one")
+    func spoiltOnce() async throws {
+        let world = try world(spoilt: 1)
+
+        #expect(try await world.engine.transfer().stored == 1)
+
+        #expect(try world.text() == "tea")
+        #expect(try world.events == ["anew", "whole", "stored"])
+        try await world.expectSound(acts: 4)
+    }
+
+    @Test("can't be had where it has another one each time")
+    func spoiltAlways() async throws {
+        let world = try world(spoilt: .max)
+
+        #expect(try await world.engine.transfer().refused == 1)
+
+        #expect(try world.text() == nil)
+        #expect(try world.events == ["anew", "anew", "anew", "refused"])
+        #expect(try await world.engine.transfer().refused == 0)
+        try await world.expectSound(acts: 8)
+    }
+}
+
 @Suite struct `a server of files that fails` {
     @Test("is asked for few of many files", arguments: [500, 502, 504])
     func always(_ status: Int) async throws {

@@ -93,6 +93,8 @@ import TidemarkTesting
 
         #expect(try await world.found("f", "oc:checksums").contains("<oc:checksum>\(right)<"))
         #expect(world.server.entry("f")?.text == "abc")
+        let field = try #require(HTTPField.Name("OC-Checksum"))
+        #expect(try await world.send("GET", "f").response.headerFields[field] == right)
         let plain = self.world()
         #expect(try await plain.status("PUT", "f", [("OC-Checksum", right)], "abd") == 201)
     }

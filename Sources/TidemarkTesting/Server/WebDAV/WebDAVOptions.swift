@@ -17,7 +17,8 @@ public struct WebDAVOptions: Sendable, Hashable {
     public var folderVersions = FolderVersions.none
     /// Whether each entry has an id that it keeps when it is moved: `oc:id` and `oc:fileid`.
     public var hasFileIDs = false
-    /// Whether files have checksums, `oc:checksums`, and an upload's `OC-Checksum` is checked.
+    /// Whether files have checksums, `oc:checksums` and `OC-Checksum`, and that of an upload is
+    /// checked.
     public var hasChecksums = false
     /// Whether the time of a file's last change can be set: by `X-OC-MTime` and `D:lastmodified`.
     public var takesTimes = false

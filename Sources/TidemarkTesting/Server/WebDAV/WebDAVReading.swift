@@ -22,6 +22,9 @@ extension WebDAVServerModel {
         guard !node.isFolder else { throw WebDAVRefusal(405) }
         var fields = fields(of: node)
         fields[.contentType] = node.type
+        if options.hasChecksums, let name = WebDAVCall.checksumField {
+            fields[name] = "SHA1:\(Self.sha1(node.content))"
+        }
         fields[.acceptRanges] = options.hasRanges ? "bytes" : "none"
         let length = node.content.count
         guard options.hasRanges, call.method == "GET", isCurrent(call, node),
