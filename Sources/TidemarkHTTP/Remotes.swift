@@ -145,8 +145,7 @@ extension Remote {
     /// The files and folders below a path of a WebDAV server, such as `/dav/files/user/`.
     ///
     /// - Parameter heedsPreconditions: whether the server is known to heed `If-Match` and
-    ///   `If-None-Match`, also of a file that is not there; else the first is found out by the first
-    ///   upload, and another content of a file goes after a read.
+    ///   `If-None-Match`; else that is found out by the first upload.
     public static func webdav(
         origin: String, home: String, heedsPreconditions: Bool = false
     ) -> Remote {

@@ -2,11 +2,8 @@
 // and when that is found out again.
 //
 //   not known        a write of what the server has, or has there, goes after a read
-//   heeded           writes go with their preconditions; another content of a file after a read
+//   heeded           writes go with their preconditions
 //   ignored          every write with a precondition goes after a read
-//
-// Of a file that is gone some servers that heed If-Match make a new one with it, as wsgidav's does:
-// what another client deleted would be there again.
 //
 // It is tried by our own upload of a new file: once that was taken, and the server still has the
 // version that it told, the very request is sent once more. Its precondition does not hold any
@@ -41,14 +38,10 @@ package enum PreconditionRule {
 
     /// Whether a write with a precondition goes after a read.
     ///
-    /// - Parameters:
-    ///   - mayReplace: whether the server has something at its place, as far as is known. Where it
-    ///     has not, the list came just before, and nothing is known of the server only until its
-    ///     first upload that can be tried: a small one whose answer tells a version.
-    ///   - isContent: whether it sends another content of a file that the server has.
-    package static func readsFirst(
-        _ known: KnownPreconditions?, mayReplace: Bool, isContent: Bool = false
-    ) -> Bool {
-        known.map { !$0.areHeeded || isContent } ?? mayReplace
+    /// - Parameter mayReplace: whether the server has something at its place, as far as is known.
+    ///   Where it has not, the list came just before, and nothing is known of the server only until
+    ///   its first upload that can be tried: a small one whose answer tells a version.
+    package static func readsFirst(_ known: KnownPreconditions?, mayReplace: Bool) -> Bool {
+        known.map { !$0.areHeeded } ?? mayReplace
     }
 }

@@ -133,7 +133,7 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// The first small upload of something new that the server takes is sent once more then: a
     /// server that heeds its precondition refuses it. One that doesn't is written to only after a
-    /// read, and another content of a file is sent only after one to any.
+    /// read.
     public var triesPreconditions = false
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>

@@ -63,10 +63,8 @@ extension SyncMachine {
     /// - Parameter wasRead: whether it was, just now.
     func readsFirst(_ pending: PendingWrite, wasRead: Bool) -> Bool {
         guard traits.triesPreconditions, pending.isConditional, !wasRead else { return false }
-        let sendsFile = model[pending.key.collection].map { pending.sentFile(in: $0) != nil }
-        return PreconditionRule.readsFirst(
-            trial.known, mayReplace: pending.isLive || pending.isTaken,
-            isContent: pending.isLive && sendsFile == true)
+        let mayReplace = pending.isLive || pending.isTaken
+        return PreconditionRule.readsFirst(trial.known, mayReplace: mayReplace)
     }
 
     /// The place to which a write moves an entity of a tree, where its version is no reason that it

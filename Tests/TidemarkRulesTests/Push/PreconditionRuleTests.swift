@@ -32,11 +32,4 @@ import TidemarkRules
         let known = areHeeded.map { KnownPreconditions(areHeeded: $0, triedAt: tried) }
         #expect(PreconditionRule.readsFirst(known, mayReplace: mayReplace) == isRead)
     }
-
-    @Test func `have another content of a file go after a read also where they are heeded`() {
-        for areHeeded in [true, false] {
-            let known = KnownPreconditions(areHeeded: areHeeded, triedAt: tried)
-            #expect(PreconditionRule.readsFirst(known, mayReplace: true, isContent: true))
-        }
-    }
 }

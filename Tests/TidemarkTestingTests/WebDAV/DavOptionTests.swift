@@ -144,19 +144,6 @@ import TidemarkTesting
         }
     }
 
-    @Test func `an upload with a version makes a file that is not there on some servers`()
-        async throws
-    {
-        for makes in [true, false] {
-            let world = world { $0.makesMissing = makes }
-
-            let missing = try await world.status("PUT", "a/new", [("If-Match", "\"w\"")], "x")
-            let there = try await world.status("PUT", "a/g", [("If-Match", "\"w\"")], "x")
-
-            #expect([missing, there] == (makes ? [201, 412] : [412, 412]))
-        }
-    }
-
     @Test func `an upload that is cut off leaves a part where it is written in place`()
         async throws
     {

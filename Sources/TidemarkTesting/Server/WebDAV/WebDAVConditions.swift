@@ -22,8 +22,7 @@ extension WebDAVServerModel {
         let isRead = call.method == "GET" || call.method == "HEAD"
         if options.ignoresPreconditions, !isRead { return }
         let tag = node.flatMap { self.tag(of: $0) }
-        let isMade = options.makesMissing && node == nil && call.method == "PUT"
-        if let wanted = call[.ifMatch], !isMade {
+        if let wanted = call[.ifMatch] {
             let holds =
                 wanted == "*"
                 ? node != nil

@@ -30,8 +30,6 @@ public struct WebDAVOptions: Sendable, Hashable {
     public var changesETagsOfMoved = false
     /// Whether the conditions of writes are ignored.
     public var ignoresPreconditions = false
-    /// Whether an upload with `If-Match` makes a file that is not there, as on wsgidav's server.
-    public var makesMissing = false
     /// Whether an upload that is cut off leaves what came of it, instead of nothing.
     public var uploadsInPlace = false
     /// Whether a folder that is named without a slash at its end is redirected to its address with
