@@ -6,7 +6,8 @@ import TidemarkViews
 
 /// What a page of a list brings.
 package struct PageDecision {
-    /// What each of its records means for the log, in their order.
+    /// What each of its records means for the log, in their order; of those of one entity the last
+    /// one counts, and the others mean nothing new.
     package let verdicts: [ServerNews.Verdict]
     /// The records that are left out with all that stands in them, by index.
     let withheld: Set<Int>
@@ -36,7 +37,16 @@ package struct PageDecision {
         // Reading the answer's date takes longer than looking at a record.
         let asked = exchange.asked
         var withheld: Set<Int> = []
+        let (named, hasRepeats) = try Self.named(page, collection, news)
+        let overtaken = hasRepeats ? records.overtaken : []
         for index in records.indices {
+            if let time = records[index].serverTime, asked.map({ time <= $0 }) ?? false {
+                latest = max(time, latest ?? time)
+            }
+            if overtaken.contains(index) {
+                verdicts.append(.same)
+                continue
+            }
             var verdict = try news.verdict(on: records[index], in: collection, asOf: exchange.asOf)
             if verdict != .outdated, try news.withholds(records[index], in: list.collection) {
                 withheld.insert(index)
@@ -45,9 +55,6 @@ package struct PageDecision {
                 }
             }
             verdicts.append(verdict)
-            if let time = records[index].serverTime, asked.map({ time <= $0 }) ?? false {
-                latest = max(time, latest ?? time)
-            }
         }
         (self.verdicts, self.withheld) = (verdicts, withheld)
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
@@ -56,7 +63,7 @@ package struct PageDecision {
         result.wanted = try page.references.filter {
             try news.isWanted($0, in: collection, isIDOnly: list.isOfIDs)
         }
-        result.named = try Self.named(page, collection, news)
+        result.named = named
         result.step = page.step
         // What was missing and is named now.
         let back = list.walk == nil ? [] : list.unnamed.intersection(result.named)
@@ -99,22 +106,25 @@ package struct PageDecision {
         self.result = result
     }
 
-    /// Every entity that the page names, readable or not: by its id, and by the id of its key.
+    /// Every entity that the page names, readable or not: by its id, and by the id of its key; and
+    /// whether several of its records may be of one.
     private static func named(
         _ page: ListPage, _ collection: CollectionName, _ news: ServerNews
-    ) throws -> Set<ExactString> {
+    ) throws -> (ids: Set<ExactString>, hasRepeats: Bool) {
         var named: Set<ExactString> = []
         named.reserveCapacity(page.records.count + page.references.count)
-        func add(_ id: String) throws {
+        var hasRepeats = false
+        func add(_ id: String, isRecord: Bool = false) throws {
             let isNew = named.insert(ExactString(id)).inserted
+            if isRecord, !isNew { hasRepeats = true }
             guard isNew, news.fold.hasBindings else { return }
             named.insert(ExactString(try news.fold.resolve(EntityKey(collection, id)).id))
         }
-        for index in page.records.indices { try add(page.records[index].id) }
+        for index in page.records.indices { try add(page.records[index].id, isRecord: true) }
         for reference in page.references { try add(reference.id) }
         for id in page.unreadable.compactMap(\.id) { try add(id) }
         for id in page.unspoken { try add(id) }
-        return named
+        return (named, hasRepeats)
     }
 
     private static func progress(
@@ -143,5 +153,19 @@ package struct PageDecision {
             progress.unreadable = list.unreadable.inOrder
         }
         return progress
+    }
+}
+
+extension [ServerRecord] {
+    /// The records, by index, behind which another one of the same id comes: what that says counts.
+    var overtaken: Set<Int> {
+        var last: [ExactString: Int] = [:]
+        var overtaken: Set<Int> = []
+        for index in indices {
+            if let before = last.updateValue(index, forKey: ExactString(self[index].id)) {
+                overtaken.insert(before)
+            }
+        }
+        return overtaken
     }
 }

@@ -207,17 +207,12 @@ package struct ServerNews {
     ) throws -> [Named<Timestamp>] {
         guard collection.since != nil else { return [] }
         var times: [Named<Timestamp>] = []
-        var places: [ExactString: Int] = [:]
-        for record in page.records {
+        let overtaken = page.records.overtaken
+        for (index, record) in page.records.enumerated() where !overtaken.contains(index) {
             guard let time = record.serverTime else { continue }
             let key = try fold.resolve(EntityKey(collection.name, record.id))
             guard try fold.entity(key).serverTime != time else { continue }
-            if let place = places[ExactString(record.id)] {
-                times[place].value = time
-            } else {
-                places[ExactString(record.id)] = times.count
-                times.append(Named(record.id, time))
-            }
+            times.append(Named(record.id, time))
         }
         return times
     }

@@ -15,9 +15,11 @@ extension SyncRecorder {
         var new: [CombinedPage] = []
         for var page in pages {
             let name = page.collection
-            page.records = try page.records.filter {
-                try known.verdict(on: $0, in: name, asOf: exchange.asOf) == .new
-            }
+            let overtaken = page.records.overtaken
+            page.records = try page.records.indices.filter {
+                try !overtaken.contains($0)
+                    && known.verdict(on: page.records[$0], in: name, asOf: exchange.asOf) == .new
+            }.map { page.records[$0] }
             page.unreadable = try page.unreadable.filter { try known.isNew($0, in: name) }
             if !page.records.isEmpty || !page.unreadable.isEmpty { new.append(page) }
         }

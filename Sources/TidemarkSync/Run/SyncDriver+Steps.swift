@@ -416,6 +416,10 @@ extension SyncDriver {
                 try $0.holdingContents(of: records, list.collection)
             }
         }
+        if !list.collection.embeds.isEmpty {
+            // Where an entity comes again, what stands in it there counts.
+            for index in page.records.overtaken.sorted() { page.records[index].children = [] }
+        }
         let below = try below(&page.records, list.collection, list.target.parameters)
         return try await log(&recorder) { [page, adapter] in
             var page = page

@@ -160,6 +160,21 @@ import TidemarkViews
 
     // MARK: Pages
 
+    @Test func `of several records of one entity the last one counts`() throws {
+        let (a, b) = (#"{"a":1}"#, #"{"b":1}"#)
+        func verdicts(_ texts: [String?], here: String? = nil) throws -> [ServerNews.Verdict] {
+            let news = try Self.news(here.map { [Self.server("1", $0)] } ?? [])
+            let records = [Self.record("2", b)] + texts.map { Self.record("1", $0) }
+            return try Array(
+                Self.decision(Self.page(records), Self.list(), news).verdicts.dropFirst())
+        }
+        #expect(try verdicts([a, nil]) == [.same, .same])
+        #expect(try verdicts([nil, a]) == [.same, .new])
+        #expect(try verdicts([nil, a], here: a) == [.same, .same])
+        #expect(try verdicts([b, a], here: a) == [.same, .same])
+        #expect(try verdicts([a, b, nil], here: a) == [.same, .same, .new])
+    }
+
     @Test func `a page without news waits, unless the cursor moves`() throws {
         let news = try Self.news([Self.server("1", #"{"a":1}"#)])
         let same = [Self.record("1", #"{"a":1}"#)]

@@ -51,6 +51,17 @@ import TidemarkViews
         }
     }
 
+    @Test func `says of an entity what it says last`() async throws {
+        try await with { device, server, _ async throws in
+            server.put("tags", "[\(mate),\(tea),\(cake)]")
+
+            let outcome = try await device.engine.sync(.timer)
+
+            #expect(outcome.counts.pulled == 0)
+            #expect(try names(device) == ["cake", "tea"])
+        }
+    }
+
     @Test func `costs nothing but the end of the run where it brings nothing new`() async throws {
         try await with { device, server, _ async throws in
             let before = try device.events().count

@@ -235,6 +235,31 @@ import TidemarkViews
         }
     }
 
+    @Test func `count as the last record of a page has them that is of the same entity`()
+        async throws
+    {
+        let server = TreeServer()
+        func held(_ count: Int) -> String {
+            patient("p1", [visit("v1", of: "p1", #","n":\#(count)"#)])
+        }
+        server.list("patients", [held(1), held(2)])
+        try await with(server) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            #expect(try text(device, "visits/v1") == #"{"id":"v1","patient":"p1","n":2}"#)
+            let gone = #"{"id":"p1","deleted":true}"#
+            server.list("patients?after=c1", [gone, held(3)], cursor: "c2")
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device) == ["patients/p1", "visits/v1"])
+            #expect(try text(device, "visits/v1") == #"{"id":"v1","patient":"p1","n":3}"#)
+            #expect(try device.replica.issues() == [])
+            server.list("patients?after=c2", [held(4), gone], cursor: "c3")
+            _ = try await device.sync()
+            #expect(try live(device) == [])
+        }
+    }
+
     @Test func `are listed with those that hold them where one is to be read again`() async throws {
         let server = TreeServer()
         func list(_ inner: String) {
