@@ -38,8 +38,10 @@ struct JudgedAnswer: Sendable {
         func judge(_ response: TransportResponse) -> ServerAnswer {
             let (head, body) = (response.response, response.body)
             // What a comparison says no server wrote.
-            return (proof?.answer(to: head, body) ?? adapter.answer(to: call, head, body: body))
+            let told = (proof?.answer(to: head, body) ?? adapter.answer(to: call, head, body: body))
                 .about(call)
+            // What an adapter makes of something else than JSON is not cut.
+            return told.keepsDropped(call) ? .failure(.keepsDropped) : told.asFarAsUncut(call)
         }
         answer = judge(response)
         self.response = response
@@ -50,9 +52,7 @@ struct JudgedAnswer: Sendable {
                 exhausted = adapter.exhausted(by: head, to: call)
             }
         }
-        if answer.keepsDropped(call) {
-            // What an adapter makes of something else than JSON is not cut.
-            answer = .failure(.keepsDropped)
+        if answer == .failure(.keepsDropped) {
             self.response.body = []
             return
         }
@@ -109,17 +109,45 @@ extension SyncFailure {
 extension ServerAnswer {
     /// Whether a document in it has a member that its collection drops.
     fileprivate func keepsDropped(_ call: ServerCall) -> Bool {
-        guard case .combined(let pages) = self, case .combined(let collections) = call else {
+        switch (self, call) {
+        case (.combined(let pages), .combined(let collections)):
+            return collections.contains { collection in
+                guard !collection.drops.isEmpty else { return false }
+                let own = pages.filter { $0.collection == collection.name }
+                return ServerAnswer.combined(own).documents.contains {
+                    $0.hasMember(of: collection.drops)
+                }
+            }
+        case (.batch(let answers), .batch(let calls)), (.batch(let answers), .poll(_, let calls)):
+            return zip(answers, calls).contains { $0.answer.keepsDropped($1) }
+        default:
             let drops = call.drops
             return !drops.isEmpty && documents.contains { $0.hasMember(of: drops) }
         }
-        return collections.contains { collection in
-            guard !collection.drops.isEmpty else { return false }
-            let own = pages.filter { $0.collection == collection.name }
-            return ServerAnswer.combined(own).documents.contains {
-                $0.hasMember(of: collection.drops)
-            }
+    }
+
+    /// The answer without the documents of writes out of which members may be cut that only the
+    /// collections of other writes drop: only that they were taken, or met another version, counts.
+    fileprivate func asFarAsUncut(_ call: ServerCall) -> ServerAnswer {
+        let calls: [ServerCall]
+        switch call {
+        case .batch(let own), .poll(_, let own): calls = own
+        default: return self
         }
+        guard case .batch(let answers) = self else { return self }
+        let drops = call.drops
+        return .batch(
+            zip(answers, calls).map { told, own in
+                guard own.drops.count < drops.count else { return told }
+                var part = told
+                switch part.answer {
+                case .record(let record):
+                    part.answer = .stored(id: record.id, record.revision)
+                case .conflict: part.answer = .conflictUnknown
+                default: break
+                }
+                return part
+            })
     }
 }
 

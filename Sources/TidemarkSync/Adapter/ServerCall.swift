@@ -132,10 +132,14 @@ public indirect enum ServerCall: Sendable, Hashable {
     /// The members that its collections drop: ``CollectionModel/drops``.
     package var drops: [String] {
         switch self {
-        case .combined(let collections): collections.flatMap(\.drops)
+        case .combined(let collections): return collections.flatMap(\.drops)
+        case .batch(let calls), .poll(_, let calls):
+            var drops: [String] = []
+            for name in calls.flatMap(\.drops) where !drops.contains(name) { drops.append(name) }
+            return drops
         case .list, .listWindow, .listPart, .feed, .read, .fetch, .refetch, .create, .update,
-            .delete, .perform, .batch, .describe, .poll, .reserve:
-            collection?.drops ?? []
+            .delete, .perform, .describe, .reserve:
+            return collection?.drops ?? []
         }
     }
 }

@@ -234,6 +234,61 @@ private typealias UserDevice = Device<UserServer>
         #expect(judged.response.body == [] && judged.kept == nil)
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `are in no answer to writes of several collections, whichever comes first`(
+        _ isFirst: Bool, _ isPromised: Bool
+    ) throws {
+        let secret = #"{"id":"1","token":"feedface","n":1}"#
+        let kept = #"{"id":"2","token":"known","n":2}"#
+        let calls = [
+            ServerCall.create(CollectionModel("users", drops: ["token"]), id: "1", body: []),
+            ServerCall.create(CollectionModel("games"), id: "2", body: []),
+        ]
+        let documents = isFirst ? [secret, kept] : [kept, secret]
+        let writes = isFirst ? calls : calls.reversed()
+        let response = TransportResponse(
+            response: HTTPResponse(status: .ok),
+            body: Array(#"{"parts":[\#(documents.joined(separator: ","))]}"#.utf8))
+
+        let judged = JudgedAnswer(
+            response, to: isPromised ? .poll("p", of: writes) : .batch(writes), by: PartsAdapter(),
+            CredentialMask([]))
+
+        let user = ServerRecord(
+            id: "1", revision: nil, document: Array(#"{"id":"1","n":1}"#.utf8))
+        let parts = [
+            BatchedAnswer(status: 200, .record(user)),
+            // What its own collection does not drop may be missing in the document.
+            BatchedAnswer(status: 200, .stored(id: "2", nil)),
+        ]
+        let expected = ServerAnswer.batch(isFirst ? parts : parts.reversed())
+        #expect(judged.answer == expected)
+        let body = try #require(judged.kept).body
+        #expect(!String(decoding: body, as: UTF8.self).contains("feedface"))
+    }
+
+    @Test func `are cut out of each write's answer where all collections drop the same`() throws {
+        let writes = ["users", "games"].enumerated().map { index, name in
+            ServerCall.create(
+                CollectionModel(CollectionName(name), drops: ["token"]), id: "\(index)", body: [])
+        }
+        let body = #"{"parts":[{"id":"0","token":"a"},{"id":"1","n":1,"token":"b"}]}"#
+        let response = TransportResponse(
+            response: HTTPResponse(status: .ok), body: Array(body.utf8))
+
+        let judged = JudgedAnswer(
+            response, to: .batch(writes), by: PartsAdapter(), CredentialMask([]))
+
+        let documents = [#"{"id":"0"}"#, #"{"id":"1","n":1}"#]
+        let parts = documents.enumerated().map { index, text in
+            BatchedAnswer(
+                status: 200,
+                .record(
+                    ServerRecord(id: "\(index)", revision: nil, document: Array(text.utf8))))
+        }
+        #expect(judged.answer == .batch(parts))
+    }
+
     /// A task with notes that the model drops, and then a model that does not.
     private func withNotesAgain(
         _ body: (SyncWorld, SyncDevice) async throws -> Void
@@ -309,5 +364,23 @@ private struct TextAdapter: ServerAdapter {
         let text = String(decoding: body, as: UTF8.self)
         let document = Array(#"{"id":"1","secret":"\#(text)"}"#.utf8)
         return .record(ServerRecord(id: "1", revision: nil, document: document))
+    }
+}
+
+/// Answers each write of a batch with the record that its answer has for it.
+private struct PartsAdapter: ServerAdapter {
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        ServerRequest(method: .post, path: "/")
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let items = (try? JSON.arrayElements(of: body, at: "parts")) ?? []
+        return .batch(
+            items.map { item in
+                let bytes = Array(body[item])
+                let id = JSON.value("id", of: bytes)?.stringValue ?? ""
+                let record = ServerRecord(id: id, revision: nil, document: bytes)
+                return BatchedAnswer(status: 200, .record(record))
+            })
     }
 }
