@@ -106,12 +106,14 @@ extension KintoAdapter {
                 let status = JSON.value("status", of: part)?.int64Value
                     .flatMap(Int.init(exactly:))
             else { throw .malformed("an answer of a batch without a status") }
+            let headers = headers(of: part)
             if status == 409 || (500...599).contains(status) {
-                return .failure(.server(status: status, retryAfterSeconds: nil))
+                let wait = RetryAfter.seconds(headers)
+                return .failure(.server(status: status, retryAfterSeconds: wait))
             }
             let own = JSON.member("body", of: part).map { Array(part[$0]) } ?? []
             let answer: ServerAnswer
-            if let failure = failure(call, status, [:]) {
+            if let failure = failure(call, status, headers) {
                 answer = .failure(failure)
             } else {
                 // An answer that can't be understood says nothing of the other writes.
@@ -124,6 +126,18 @@ extension KintoAdapter {
             answers.append(BatchedAnswer(status: status, answer))
         }
         return .batch(answers)
+    }
+
+    /// The header fields of an answer in a batch that say how long the server asks to wait.
+    private static func headers(of part: [UInt8]) -> HTTPFields {
+        var headers: HTTPFields = [:]
+        for (name, value) in JSON.value("headers", of: part)?.object ?? JSONObject() {
+            let field = HTTPField.Name(name)
+            if let field, field == .retryAfter || field == .date {
+                headers[field] = value.stringValue
+            }
+        }
+        return headers
     }
 
     // MARK: Lists

@@ -108,14 +108,20 @@ extension AnswerRecord {
     }
 
     /// What is kept of one write's answer in a batch; its body lies with that of the batch.
-    init(_ answer: BatchedAnswer) {
+    ///
+    /// - Parameter uptime: microseconds since the device's boot, when the batch's answer came.
+    init(_ answer: BatchedAnswer, uptime: Int64?) {
         var part = RequestAnswered(status: answer.status)
         part.prove(answer.effect)
+        guard case .failure(let failure) = answer.answer else {
+            self.init(part)
+            return
+        }
+        part.failure = FailureName(failure.kind)
+        part.retryAfter = failure.retryAfterSeconds.map { min($0, RetryAfter.secondsMax) }
+        // A pause is measured by the clock that nobody sets.
+        part.uptime = uptime
         self.init(part)
-        guard case .failure(let failure) = answer.answer, case .answered(var answered) = content
-        else { return }
-        answered.failure = FailureName(failure.kind)
-        content = .answered(answered)
         if !failure.stopsRun { concern = .entity }
     }
 

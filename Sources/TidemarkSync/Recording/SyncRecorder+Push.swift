@@ -92,7 +92,8 @@ extension SyncRecorder {
         for (index, item) in items.enumerated() {
             var own = (record: record, answer: answer)
             if case .batch(let answers) = answer {
-                own = (AnswerRecord(answers[index]), answers[index].answer)
+                own.record = AnswerRecord(answers[index], uptime: record.uptime)
+                own.answer = answers[index].answer
             } else if items.count > 1 {
                 own.record = record.ofEachWrite
             }
@@ -169,7 +170,7 @@ extension SyncRecorder {
                 let (item, call) = (ticket.items[index], ticket.calls[index])
                 let row = try draft.fold.entity(item.key)
                 guard row.attempt?.call == call else { continue }
-                var record = AnswerRecord(answered)
+                var record = AnswerRecord(answered, uptime: exchange.answer.uptime)
                 if answered.answer.isTaken, !item.call.isAction, row.isTold(since: call) {
                     record.leaveOpen()
                     try append(record, key: item.key, nil, cause: poll, start, call, draft)

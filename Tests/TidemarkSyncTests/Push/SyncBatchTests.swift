@@ -141,6 +141,40 @@ import TidemarkTesting
         }
     }
 
+    /// Answers to a batch, the first of which is that there are too many.
+    private static func turningAway(_ answer: SyncWire.Answer) throws -> SyncWire.Answer {
+        let answer = try answer.get()
+        let parts = try #require(try JSON.arrayElements(of: answer.body, at: "responses"))
+        let others = parts.dropFirst().map { String(decoding: answer.body[$0], as: UTF8.self) }
+        let first = #"{"status":429,"headers":{"Retry-After":"30"},"body":{}}"#
+        let list = ([first] + others).joined(separator: ",")
+        return .success(answer.with(body: #"{"responses":[\#(list)]}"#))
+    }
+
+    @Test func `of which one is turned away keep the pause that its answer asks for`()
+        async throws
+    {
+        try await withEdits(count: 3) { world, device async throws in
+            device.wire.tap { request, _, pass in
+                let answer = await pass()
+                guard request.method == .post else { return answer }
+                world.rivalDeletes("tasks/t0")
+                world.server.withModel { $0.purgeTombstones() }
+                return try Self.turningAway(answer)
+            }
+            #expect(try await device.sync().failure?.retryAfterSeconds == 30)
+            #expect(device.wire.problem == nil)
+            #expect(try device.outbox() == ["tasks/t0 pending"])
+            device.wire.tap(nil)
+            let held = try await device.sync().failure
+            #expect(held == .tooManyRequests(retryAfterSeconds: 30))
+
+            world.clock.advance(by: .seconds(30))
+            #expect(try await device.sync().isSynced)
+            #expect(world.writes == ["POST  200", "PUT tasks/t0 * 201"])
+        }
+    }
+
     @Test(arguments: [
         #"{"responses":[]}"#, #"{"responses":[{"status":201},{"status":201},{}]}"#, "{",
     ])
