@@ -20,6 +20,8 @@ struct HookedAdapter: ServerAdapter {
     var hasVagueAbsence = false
     /// Whether of what is not there it is said to be deleted.
     var tellsDeleted = false
+    /// The body by which answers to writes say that the precondition failed, whatever their status.
+    var metBody: [UInt8]?
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
     /// What its header fields mean, where they are called otherwise than Kinto's.
@@ -61,6 +63,7 @@ struct HookedAdapter: ServerAdapter {
             }
         }
         if forgets(call) { return .cursorExpired }
+        if call.isWriteOfOne, body == metBody { return .conflictUnknown }
         let answer = kinto.answer(to: call, response, body: body)
         if tellsDeleted, case .read(_, let id) = call, case .absent = answer {
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))

@@ -415,7 +415,7 @@ extension ServerAdapter {
     /// No words: the adapter gets only the usual header fields, and redaction replaces all words.
     public var words: ServerWords { ServerWords() }
 
-    /// What the status usually proves, unless the answer says that the write was done.
+    /// What such an answer usually proves.
     public func effect(
         of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
     ) -> WriteEffect { answer.usualEffect(status: response.status.code) }

@@ -168,8 +168,7 @@ public struct BatchedAnswer: Sendable, Hashable {
     /// - Parameters:
     ///   - status: its own HTTP status.
     ///   - answer: what it means.
-    ///   - effect: what it proves; nil for what the status usually proves, unless the answer says
-    ///     that the write was done.
+    ///   - effect: what it proves; nil for what such an answer usually proves.
     public init(status: Int, _ answer: ServerAnswer, effect: WriteEffect? = nil) {
         self.status = status
         self.answer = answer
@@ -179,13 +178,19 @@ public struct BatchedAnswer: Sendable, Hashable {
 
 extension ServerAnswer {
     /// What an answer with this status usually proves of a write.
+    ///
+    /// Where a server says with a success that a write was not done, the answer counts.
     public func usualEffect(status: Int) -> WriteEffect {
-        switch self {
+        let isSuccess = (200..<300).contains(status)
+        return switch self {
         case .record, .stored, .deleted: .done
         case .ignored: .nothing
         case .deferred: .unknown
         // A success that can't be understood proves nothing.
-        case .failure where (200..<300).contains(status): .unknown
+        case .failure where isSuccess: .unknown
+        case .absent where isSuccess, .conflict where isSuccess, .conflictUnknown where isSuccess:
+            .precondition
+        case .refused where isSuccess: .nothing
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
             .conflict, .conflictUnknown, .refused, .batch, .waiting, .failure, .reserved:
             WriteEffect(status: status)

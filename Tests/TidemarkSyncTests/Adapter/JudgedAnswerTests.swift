@@ -1,8 +1,9 @@
 // JudgedAnswerTests.swift — where the documents of an answer lie in its body, so that they stay as
-// they are.
+// they are; and what an answer proves of its write.
 
 import HTTPTypes
 import Testing
+import TidemarkEvents
 
 @testable import TidemarkSync
 
@@ -28,5 +29,28 @@ import Testing
 
         #expect(places(of: few + [first] + few + [last], in: body) == [4..<11, 15..<22])
         #expect(places(of: [first] + made + [last], in: body) == [4..<11])
+    }
+}
+
+@Suite struct `what an answer proves` {
+    private let entity = ServerRecord(id: "1", revision: nil, document: Array("{}".utf8))
+
+    @Test(arguments: [200, 204])
+    func `of a write that was not done does not depend on a success`(_ status: Int) {
+        let refusal = ServerRefusal(status: 0, message: "no")
+        let met: [ServerAnswer] = [.absent, .conflict(entity), .conflictUnknown]
+
+        #expect(met.allSatisfy { $0.usualEffect(status: status) == .precondition })
+        #expect(ServerAnswer.refused(refusal).usualEffect(status: status) == .nothing)
+        #expect(BatchedAnswer(status: status, .conflictUnknown).effect == .precondition)
+        #expect(ServerAnswer.record(entity).usualEffect(status: status) == .done)
+    }
+
+    @Test(arguments: [400, 404, 412, 500])
+    func `follows from any other status`(_ status: Int) {
+        let usual = WriteEffect(status: status)
+
+        #expect(ServerAnswer.conflictUnknown.usualEffect(status: status) == usual)
+        #expect(ServerAnswer.absent.usualEffect(status: status) == usual)
     }
 }

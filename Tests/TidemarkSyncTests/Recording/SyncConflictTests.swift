@@ -92,6 +92,33 @@ import TidemarkTesting
         }
     }
 
+    @Test(arguments: [412, 200])
+    func `what fails again and again, as the server says, is refused in one run`(_ status: Int)
+        async throws
+    {
+        let world = SyncWorld()
+        world.rivalPuts("tasks/a", #"{"title":"old"}"#)
+        let met = Array(#"{"met":true}"#.utf8)
+        try await SyncDevice.with(world, adapter: HookedAdapter(metBody: met)) { device in
+            try await device.sync()
+            try device.patch("tasks/a", #"{"title":"mine"}"#)
+            device.wire.tap { request, _, pass in
+                guard request.isWrite else { return await pass() }
+                let head = HTTPResponse(status: .init(code: status))
+                return .success(TransportResponse(response: head, body: met))
+            }
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.counts.conflicts == 3 && outcome.counts.rejected == 1)
+            #expect(outcome.unsettled == 0)
+            #expect(try device.outbox() == ["tasks/a rejected"])
+            let message = try #require(try device.replica.issues().first?.message)
+            #expect(message.contains("its precondition fails"))
+            try device.verify()
+        }
+    }
+
     @Test func `a deletion on the server wins where the collection says so`() async throws {
         try await meet("lists/a", { $0.rivalDeletes("lists/a") }) { world, device, outcome in
             #expect(world.writes == ["PUT lists/a = 412"])
