@@ -22,6 +22,8 @@ struct HookedAdapter: ServerAdapter {
     var tellsDeleted = false
     /// The body by which answers to writes say that the precondition failed, whatever their status.
     var metBody: [UInt8]?
+    /// Whether the last write of a batch has no answer.
+    var answersTooFew = false
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
     /// What its header fields mean, where they are called otherwise than Kinto's.
@@ -70,6 +72,9 @@ struct HookedAdapter: ServerAdapter {
         }
         if hidesStored, call.isWriteOfOne, case .record(let record) = answer {
             return .stored(id: record.id, record.revision)
+        }
+        if answersTooFew, case .batch(let answers) = answer {
+            return .batch(Array(answers.dropLast()))
         }
         guard case .page(var page) = answer else { return answer }
         if hidesCursor { page.cursor = nil }

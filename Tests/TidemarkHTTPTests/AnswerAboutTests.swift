@@ -143,6 +143,16 @@ import TidemarkSync
         #expect(parts[0].answer.isMalformed && parts[1].answer == .deleted(Self.one))
     }
 
+    @Test func `is malformed where a batch has more or fewer answers than writes`() {
+        let one = BatchedAnswer(status: 201, .record(Self.one))
+        for answers in [[], [one], [one, one, one]] {
+            let answer = ServerAnswer.batch(answers)
+
+            #expect(answer.about(.batch([Self.calls[1], Self.calls[1]])).isMalformed)
+            #expect(answer.about(.poll("p", of: [Self.calls[1], Self.calls[1]])).isMalformed)
+        }
+    }
+
     @Test func `can't be told from a list, which names what it names`() {
         let page = ServerAnswer.page(ListPage(records: [Self.other], next: nil, cursor: nil))
 

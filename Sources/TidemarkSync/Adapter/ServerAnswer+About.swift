@@ -17,7 +17,11 @@ extension ServerAnswer {
         }
         if let short = withShortVersions { return short.about(call) }
         switch (self, call) {
-        case (.batch(let answers), .batch(let calls)) where answers.count == calls.count:
+        case (.batch(let answers), .batch(let calls)):
+            guard answers.count == calls.count else {
+                return .failure(
+                    .malformed("a batch of \(calls.count) with \(answers.count) answers"))
+            }
             return .batch(
                 zip(answers, calls).map { part, call in
                     var part = part

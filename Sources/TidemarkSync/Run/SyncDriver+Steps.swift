@@ -135,9 +135,6 @@ extension SyncDriver {
         let (items, sent, isCut) = (write.items, write.sent, write.isCut)
         let tried = try await tried(write, &run)
         var (answer, record) = (tried.write.answer.naming(items), tried.write.record)
-        if case .batch(let answers) = answer, answers.count != items.count {
-            answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
-        }
         if items.count == 1 { answer = counted(answer, for: items[0].key, run.recorder) }
         try hold(&answer, &record, items, sent)
         dependencies.reach(.beforeAnswer)

@@ -53,6 +53,25 @@ import TidemarkTesting
         }
     }
 
+    @Test func `with too few answers is undecided, and none of its writes is sent twice`()
+        async throws
+    {
+        let adapter = HookedAdapter(answersTooFew: true)
+        try await withEdits(count: 3, adapter: adapter) { world, device async throws in
+            let outcome = try await device.sync()
+            #expect(outcome.failure == nil && outcome.unsettled == 3)
+            #expect(try device.outbox() == (0..<3).map { "tasks/t\($0) unknown" })
+            let answers = try device.events(after: .start).map(\.event).filter {
+                $0.kind == .requestAnswered
+            }
+            let texts = answers.map { String(decoding: $0.payload, as: UTF8.self) }
+            #expect(texts.contains { $0.contains(#""failure":"malformed""#) })
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.writes == ["POST  200"])
+        }
+    }
+
     @Test func `of which no request can be made is not held against its entities`() async throws {
         try await withEdits(count: 3) { world, device async throws in
             device.wire.tap { request, _, pass in
