@@ -81,11 +81,12 @@ public struct ServerTraits: Sendable, Hashable {
     /// reach: it counts only behind a list of the collection in the same run, and is a failure of
     /// the call otherwise.
     public var absenceNeedsList = false
-    /// The collections of which the answer that an entity is not there may mean that it is out of
+    /// The collections of which the answer to a read that there is none may mean that it is out of
     /// reach.
     ///
-    /// An entity that the server had is gone only where a fetch tells it as deleted; where a fetch
-    /// leaves it out the call fails as ``SyncFailure/forbidden``.
+    /// What the server had is gone only where a fetch tells it as deleted; where a fetch leaves it
+    /// out the call fails as ``SyncFailure/forbidden``. It is no rule for answers to writes: where
+    /// these may mean that, too, the adapter tells ``ServerAnswer/conflictUnknown``.
     public var absenceNeedsFetch: Set<CollectionName> = []
     /// When the server is asked for an answer that it promised.
     public var polling = Polling()

@@ -135,7 +135,7 @@ extension SyncDriver {
         let (items, sent, isCut) = (write.items, write.sent, write.isCut)
         let tried = try await tried(write, &run)
         var (answer, record) = (tried.write.answer.naming(items), tried.write.record)
-        if items.count == 1 { answer = counted(answer, for: items[0].key, run.recorder) }
+        answer = counted(answer, for: items.map(\.key), run.recorder)
         try hold(&answer, &record, items, sent)
         dependencies.reach(.beforeAnswer)
         let isLost = if case .failed = record.content { true } else { false }
@@ -245,6 +245,10 @@ extension SyncDriver {
                 answer = absent
                 exchange.answer.fail(.client)
             }
+        case .poll(let ticket, _):
+            // That a promise is lost is none about entities.
+            guard case .batch = answer else { break }
+            answer = counted(answer, for: ticket.items.map(\.key), run.recorder)
         default: break
         }
         var result = CallResult(answer)
@@ -252,6 +256,21 @@ extension SyncDriver {
         result.page = try await note(exchange, step, answer, isCut: isCut, &run)
         try tellApplied(result.page.applied, &run)
         return answered(result, record, &run)
+    }
+
+    /// An answer to writes of entities as it counts, of a batch part by part.
+    private func counted(
+        _ answer: ServerAnswer, for keys: [EntityKey], _ recorder: SyncRecorder
+    ) -> ServerAnswer {
+        guard case .batch(let answers) = answer else {
+            return keys.count == 1 ? counted(answer, for: keys[0], recorder) : answer
+        }
+        return .batch(
+            zip(answers, keys).map { told, key in
+                var part = told
+                part.answer = counted(told.answer, for: key, recorder)
+                return part
+            })
     }
 
     /// An answer about one entity as it counts: that it is not there may be about its collection.

@@ -77,6 +77,33 @@ import TidemarkViews
         }
     }
 
+    @Test func `is kept with its edit, also where the answer is one of a batch`() async throws {
+        let model = SyncModel(name: "todo", collections: SyncWorld.usualModel.collections)
+        let world = SyncWorld(model: model)
+        for name in ["a", "b"] { world.rivalPuts("tasks/\(name)", #"{"n":1}"#) }
+        var adapter = HookedAdapter()
+        adapter.hasVagueAbsence = true
+        try await SyncDevice.with(world, adapter: adapter) { device in
+            try await device.sync()
+            for name in ["a", "b"] { try device.put("tasks/\(name)", #"{"n":2}"#) }
+            device.wire.tap { request, _, pass in
+                guard request.method == .post else { return await pass() }
+                let part = #"{"status":404,"body":{"code":404,"errno":110}}"#
+                let body = Array(#"{"responses":[\#(part),\#(part)]}"#.utf8)
+                return .success(TransportResponse(response: HTTPResponse(status: 200), body: body))
+            }
+            _ = try await device.engine.sync(scope: .push)
+            for name in ["a", "b"] { #expect(try device.status("tasks/\(name)") == .updated) }
+
+            device.wire.tap(nil)
+            try await device.sync()
+
+            #expect(world.record("tasks/a") == #"{"n":2}"#)
+            #expect(world.record("tasks/b") == #"{"n":2}"#)
+            try device.verify()
+        }
+    }
+
     @Test func `stays where it is asked for by itself, and goes with the next list`() async throws {
         try await scene { world, device in
             takeAway(device)
