@@ -32,6 +32,16 @@ public struct Credentials: Sendable {
     }
 
     public static func bearer(_ token: String) -> Credentials { authorization("Bearer \(token)") }
+
+    /// A header field of another name, as `X-API-Key`, with its whole value.
+    ///
+    /// - Precondition: the name is one that a header field can have.
+    public static func field(_ name: String, _ value: String) -> Credentials {
+        guard let name = HTTPField.Name(name) else {
+            preconditionFailure("\(name) is no name of a header field")
+        }
+        return Credentials(headers: [name: value])
+    }
 }
 
 /// The closure that gives credentials took longer than the run has time.

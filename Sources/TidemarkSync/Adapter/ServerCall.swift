@@ -149,7 +149,8 @@ public struct ServerRequest: Sendable, Hashable {
     public var method: HTTPRequest.Method
     /// Path and query below the remote's origin, percent-encoded.
     public var path: String
-    /// Header fields, preconditions among them; never credentials.
+    /// Header fields, preconditions among them; never credentials, also not in a field of another
+    /// name: a server may give back what it gets, and only ``Credentials`` are masked in answers.
     public var headers: HTTPFields
     /// The body, or nil.
     public var body: [UInt8]?

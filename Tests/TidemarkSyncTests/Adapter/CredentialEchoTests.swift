@@ -187,6 +187,32 @@ extension TransportResponse {
         }
     }
 
+    @Test func `are masked in whichever header field they are sent`() async throws {
+        let key = "key-0123456789abcdef"
+        let name = try #require(HTTPField.Name("X-API-Key"))
+        let world = SyncWorld()
+        world.server.withModel { $0.acceptedCredentials = [""] }
+        try await SyncDevice.with(world) { device in
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) { .field("X-API-Key", key) }
+            device.wire.tap { request, _, _ in
+                let sent = request.headerFields[name] ?? "none"
+                let text = #"{"code":400,"errno":999,"message":"your key is \#(sent)"}"#
+                return .success(
+                    TransportResponse(
+                        response: HTTPResponse(status: 400), body: Array(text.utf8)))
+            }
+
+            let outcome = try await engine.sync()
+
+            let texts = try device.dump() + ["\(outcome.paused)"]
+            #expect(texts.contains { $0.contains("your key is [credentials]") })
+            #expect(!texts.contains { $0.contains(key) })
+        }
+    }
+
     @Test(arguments: [1, 10])
     func `stay in documents as they came, and are told of`(_ batchSize: Int) async throws {
         var model = SyncWorld.usualModel
