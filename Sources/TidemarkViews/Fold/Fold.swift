@@ -15,11 +15,13 @@ package final class Fold {
     private var mutations = FoldedMutations()
     /// What the current event wrote so far.
     private var written = WrittenRows()
-    private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
+    private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each stands among them, once there are many.
     private var writtenIndexes: [ObjectIdentifier: Int] = [:]
     private static let writtenFew = 16
     private var writtenMutations: [(position: Position, row: MutationRow)] = []
+    /// Below which place no decision of an event is free, while one is folded.
+    var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool
     /// The names of the indexes that know of these rows.
@@ -92,10 +94,12 @@ package final class Fold {
         defer { forget() }
         defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
+        if !freePlaces.isEmpty { freePlaces = [:] }
         do { try understand(event, position) } catch is JSONError {
             forget()
             (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
             (knownTickets, knownWithheld, knownWipes) = (nil, nil, nil)
+            freePlaces = [:]
         }
         // An idempotency key counts even where the payload can't be read.
         if event.idempotencyKey != nil { try noteKey(event, position) }
@@ -110,7 +114,7 @@ package final class Fold {
             try noteConsequences(event, position)
         } catch is JSONError {
             forget()
-            knownHidden = nil
+            (knownHidden, freePlaces) = (nil, [:])
         }
         try take(event, position)
     }
@@ -118,26 +122,6 @@ package final class Fold {
     /// The entities that the current event wrote so far.
     var writtenPlaces: [RowKey] {
         writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
-    }
-
-    /// The same but for one that was changed in its place, each as it was before and as it is.
-    var rowsWritten: [(place: RowKey, before: EntityRow, after: EntityRow)] {
-        var rows: [(place: RowKey, before: EntityRow, after: EntityRow)] = []
-        var indexes: [ObjectIdentifier: Int] = [:]
-        for (entry, row) in writtenEntities {
-            if let index = indexes[ObjectIdentifier(entry)] {
-                rows[index].after = row
-            } else {
-                indexes[ObjectIdentifier(entry)] = rows.count
-                rows.append((entry.key, entry.row, row))
-            }
-        }
-        return rows
-    }
-
-    /// Whether anything that follows from a rule is pending on them.
-    var hasWrittenDerived: Bool {
-        writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
     }
 
     /// Merges the current event's writes into the fold.

@@ -108,6 +108,28 @@ private let user = EntityKey("user", "5")
         #expect(try store.differences().isEmpty)
     }
 
+    @Test func `of many entities at once looks at each decision of the event once`() throws {
+        var events = [
+            Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
+        ]
+        for id in 1...50 {
+            events.append(
+                .about(.serverUpserted, "user/\(id)", #"{"place":null}"#, revision: "1"))
+        }
+        try fold.apply(events)
+        let decision = DecisionRow(
+            key: user, rule: "access", ruleVersion: 1, result: "hidden", inputs: [], fields: [])
+        for index in 0..<200 { fold.set(.decision(fold.last.next, index), decision.encoded) }
+        let sort = UInt8(ascii: "d")
+        let before = fold.reads[sort, default: 0]
+
+        try fold.apply([Self.listed("last")])
+        let reads = fold.reads[sort, default: 0] - before
+        #expect(try fold.decisions(by: "choice").count == 50)
+        // Those that were there, and a free place for each.
+        #expect(reads <= 200 + 50 + 1, "\(reads) reads")
+    }
+
     @Test func `gives way to the user's`() throws {
         try fold.apply([
             Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),

@@ -61,8 +61,10 @@ extension Fold {
 
     /// The first free place among an event's decisions; the last one if all are taken.
     func freeDecision(at position: Position) throws -> Int {
-        var index = 0
+        // None is removed: those before the place that was found last are taken.
+        var index = freePlaces[position] ?? 0
         while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
+        freePlaces[position] = index
         return index
     }
 
