@@ -14,12 +14,12 @@ package final class Fold {
     private var entities = FoldedEntities()
     private var mutations = FoldedMutations()
     /// What the current event wrote so far.
-    private var written = WrittenRows()
+    private var written = WrittenRows<RowKey, [UInt8]?>(few: 64)
     private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each stands among them, once there are many.
     private var writtenIndexes: [ObjectIdentifier: Int] = [:]
     private static let writtenFew = 16
-    private var writtenMutations: [(position: Position, row: MutationRow)] = []
+    private var writtenMutations = WrittenRows<Position, MutationRow>(few: 16)
     /// Below which place no decision of an event is free, while one is folded.
     var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
@@ -131,7 +131,7 @@ package final class Fold {
             entry.row = row
             entities.note(entry)
         }
-        for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
+        for (changed, row) in writtenMutations.rows { mutations.set(changed, row, at: position) }
         for (key, value) in written.rows {
             let before = changes.updateValue(value, forKey: key)
             changedBytes += value?.count ?? 0
@@ -155,7 +155,7 @@ package final class Fold {
         if !written.isEmpty { written.removeAll() }
         if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
         if !writtenIndexes.isEmpty { writtenIndexes = [:] }
-        if !writtenMutations.isEmpty { writtenMutations.removeAll(keepingCapacity: true) }
+        if !writtenMutations.isEmpty { writtenMutations.removeAll() }
     }
 
     /// How many rows are in memory.
@@ -317,7 +317,7 @@ package final class Fold {
     }
 
     func put(_ row: MutationRow, at position: Position) {
-        writtenMutations.append((position, row))
+        writtenMutations.append(position, row)
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
@@ -325,7 +325,10 @@ package final class Fold {
     }
 
     private func writtenMutation(_ position: Position) -> MutationRow? {
-        writtenMutations.last { $0.position == position }?.row ?? mutations[position]
+        if let index = writtenMutations.lastIndex(of: position) {
+            return writtenMutations.rows[index].value
+        }
+        return mutations[position]
     }
 
     package func model() throws -> SyncModel { try registered().model }
