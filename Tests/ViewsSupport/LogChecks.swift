@@ -34,6 +34,7 @@ struct LogChecks {
         try rowsAreThoseOfANewFold()
         try noMutationDisappears()
         try entitiesAreConsistent()
+        try issuesAreFoundByTheirEvents()
         try everyCommitMeetsItsDigests()
         try rebuildingChangesNothing()
     }
@@ -119,6 +120,19 @@ struct LogChecks {
             position = position.next
         }
         return positions
+    }
+
+    /// Each open issue is found by its place as in the list of all.
+    func issuesAreFoundByTheirEvents() throws {
+        try store.journal.read { views in
+            let issues = try views.issues()
+            for issue in issues {
+                let (position, index) = (issue.position, issue.index)
+                let first = issues.first { $0.position == position && $0.index == index }
+                #expect(try views.issue(at: position, index: index) == first, place)
+                #expect(try views.issue(at: position, index: index + 1000) == nil, place)
+            }
+        }
     }
 
     func entitiesAreConsistent() throws {

@@ -120,6 +120,8 @@ final class MemoryFold {
     private(set) var last = Position.start
     /// How often rows of the ledger were read, by the first byte of their keys.
     private(set) var reads: [UInt8: Int] = [:]
+    /// How many rows walks came to.
+    private(set) var walked = 0
 
     /// A fold over the rows as they are now.
     var fold: Fold {
@@ -137,7 +139,10 @@ final class MemoryFold {
                         && first.map { $0 <= key } ?? true
                 }
                 let sorted = found.sorted { ($0.key < $1.key) != reversed }
-                for (key, value) in sorted where try !visit(key.bytes, value) { return }
+                for (key, value) in sorted {
+                    self.walked += 1
+                    guard try visit(key.bytes, value) else { return }
+                }
             })
         return Fold(source, ModelCache())
     }

@@ -99,7 +99,7 @@ extension ReadContext {
     /// `theirs` are the current ones. For a refusal, or an unsettled entity, all are the current
     /// ones, and `base` and `theirs` are the same.
     public func sides(of issue: SyncIssue.ID) throws -> ConflictSides<[UInt8]>? {
-        let row = try views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
+        let row = try views.issue(at: issue.position, index: issue.index)
         return try row.flatMap { try ConflictSides($0, views) }
     }
 

@@ -193,8 +193,7 @@ extension Replica {
     ///   an edit can't be made again. Nothing has changed then.
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
         let raised = try read { store in
-            try store.views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
-                .map(store.views.inFull)
+            try store.views.issue(at: issue.position, index: issue.index).map(store.views.inFull)
         }
         let none = TidemarkError(.notFound, "there is no open issue \(issue)")
         guard let raised else { throw none }

@@ -120,6 +120,16 @@ extension ViewReader {
     /// each entity.
     package func issuesInFull() throws -> [IssueRow] { try issues().map(inFull) }
 
+    /// An open issue by the event that raised it and its index among those of that event; nil where
+    /// there is no such issue.
+    package func issue(at position: Position, index: Int) throws -> IssueRow? {
+        guard let event = try event(at: position) else {
+            // What was dropped says no more which entity it was about.
+            return try issues().first { $0.position == position && $0.index == index }
+        }
+        return try issue(at: position, index: index, about: event.key)
+    }
+
     /// An issue with all that the server says of its entity in the answer that raised it.
     package func inFull(_ issue: IssueRow) throws -> IssueRow {
         var issue = issue
@@ -172,6 +182,51 @@ extension RowReading {
         return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
     }
 
+    /// The first of ``issues()`` by the event that raised it and its index there.
+    ///
+    /// What is about the entity of that event is found without a look at all the outbox.
+    ///
+    /// - Parameter named: the entity of the event; nil where it has none.
+    package func issue(
+        at position: Position, index: Int, about named: EntityKey?
+    ) throws -> IssueRow? {
+        func isIt(_ issue: IssueRow) -> Bool { issue.position == position && issue.index == index }
+        if index == 0, let key = try named.map(resolve) {
+            if let issue = try refusal(of: key), isIt(issue) { return issue }
+            if let issue = try warning(of: key), isIt(issue) { return issue }
+        }
+        if let issue = try lostConflict(position, index) { return issue }
+        let others =
+            try heldBack() + unreadable() + unsettled() + danglingIssues() + unfetchedIssues()
+        return others.first(where: isIt)
+    }
+
+    private func refusal(of key: EntityKey) throws -> IssueRow? {
+        let row = try entity(at: .entity(key))
+        guard let refusal = row.refusal, let item = row.pending.first(where: \.isRefused),
+            let mutation = try mutation(of: item, key)
+        else { return nil }
+        return try issue(of: row, refusal, item.position, mutation)
+    }
+
+    private func issue(
+        of row: EntityRow, _ refusal: EntityRow.Refusal, _ position: Position,
+        _ mutation: MutationRow
+    ) throws -> IssueRow {
+        var issue = IssueRow(
+            kind: .rejected, position: refusal.position, collection: mutation.key.collection,
+            entity: mutation.key.id)
+        issue.mutation = position
+        issue.fields = mutation.fields
+        if refusal.isAsked {
+            (issue.kind, issue.isAsked) = (.conflict, true)
+            try issue.take(askedFields(row))
+        }
+        issue.message =
+            refusal.status == 0 ? refusal.message : "\(refusal.status) \(refusal.message)"
+        return issue
+    }
+
     private func refusals() throws -> [IssueRow] {
         var issues: [IssueRow] = []
         var seen: Set<EntityKey> = []
@@ -179,18 +234,7 @@ extension RowReading {
             guard mutation.outcome == .rejected, seen.insert(mutation.key).inserted,
                 let row = try found(mutation.key)?.row, let refusal = row.refusal
             else { return true }
-            var issue = IssueRow(
-                kind: .rejected, position: refusal.position, collection: mutation.key.collection,
-                entity: mutation.key.id)
-            issue.mutation = position
-            issue.fields = mutation.fields
-            if refusal.isAsked {
-                (issue.kind, issue.isAsked) = (.conflict, true)
-                try issue.take(askedFields(row))
-            }
-            issue.message =
-                refusal.status == 0 ? refusal.message : "\(refusal.status) \(refusal.message)"
-            issues.append(issue)
+            issues.append(try issue(of: row, refusal, position, mutation))
             return true
         }
         return issues
@@ -199,14 +243,34 @@ extension RowReading {
     /// What the server says of entities whose writes it did not refuse.
     private func warnings() throws -> [IssueRow] {
         try ledgerRows(Ledger.warned).compactMap { place, value in
-            guard let key = EntityKey(bytes: place.bytes.dropFirst()),
-                let position = Position(bigEndianBytes: value[...])
-            else { return nil }
-            let row = try entity(at: .entity(key))
-            guard row.issuesAt == position, row.status != .error else { return nil }
-            return IssueRow(
-                kind: .warned, position: position, collection: key.collection, entity: key.id)
+            try EntityKey(bytes: place.bytes.dropFirst()).flatMap { try warning(of: $0, value) }
         }
+    }
+
+    private func warning(of key: EntityKey) throws -> IssueRow? {
+        try get(.warned(key)).flatMap { try warning(of: key, $0) }
+    }
+
+    private func warning(of key: EntityKey, _ value: [UInt8]) throws -> IssueRow? {
+        guard let position = Position(bigEndianBytes: value[...]) else { return nil }
+        let row = try entity(at: .entity(key))
+        guard row.issuesAt == position, row.status != .error else { return nil }
+        return IssueRow(
+            kind: .warned, position: position, collection: key.collection, entity: key.id)
+    }
+
+    private func lostConflict(_ position: Position, _ index: Int) throws -> IssueRow? {
+        guard (0...Int(UInt16.max)).contains(index), try get(.lost(position, index)) != nil,
+            let decision = try decision(position, index)
+        else { return nil }
+        var issue = IssueRow(
+            kind: .conflict, position: position, index: index,
+            collection: decision.key.collection, entity: decision.key.id)
+        issue.fields = decision.superseded
+        issue.conflicting = decision.fields
+        issue.mutation = decision.inputs.first
+        issue.message = "the server won by \(decision.rule)"
+        return issue
     }
 
     private func lostConflicts() throws -> [IssueRow] {
@@ -217,15 +281,7 @@ extension RowReading {
                 key.count == 11
             else { continue }
             let index = Int(key[9]) << 8 | Int(key[10])
-            guard let decision = try decision(position, index) else { continue }
-            var issue = IssueRow(
-                kind: .conflict, position: position, index: index,
-                collection: decision.key.collection, entity: decision.key.id)
-            issue.fields = decision.superseded
-            issue.conflicting = decision.fields
-            issue.mutation = decision.inputs.first
-            issue.message = "the server won by \(decision.rule)"
-            issues.append(issue)
+            if let issue = try lostConflict(position, index) { issues.append(issue) }
         }
         return issues
     }
