@@ -249,6 +249,9 @@ package final class Fold {
     /// An entity as its row says it, without what is in its overtaken edits.
     package func heldRow(at place: RowKey) throws -> EntityRow { held(try entry(place)) }
 
+    /// The same without what the current event wrote, as walks see it.
+    func takenRow(at place: RowKey) throws -> EntityRow { try entry(place).row }
+
     private func held(_ entry: FoldedEntities.Entry) -> EntityRow {
         guard writtenEntities.count > Self.writtenFew else {
             return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
@@ -430,9 +433,19 @@ extension Fold: RowReading {
         try rows.walkIndex(prefix, nil, false, body)
     }
 
-    /// The keys of the entities of a collection that were written, as they lie in their tree.
-    func writtenEntityKeys(in collection: CollectionName) -> [[UInt8]] {
-        entities.written(EntityKey.prefix(of: collection)).map(\.key.bytes)
+    /// The entities of a collection that were written, in the order of their keys.
+    func entitiesTaken(in collection: CollectionName) -> [FoldedEntities.Entry] {
+        entities.written(EntityKey.prefix(of: collection))
+    }
+
+    /// How many writes of entities were taken in since this was asked for first.
+    func followTaken() -> Int { entities.follow() }
+
+    /// The entities of a collection that were written after so many writes of all.
+    func entitiesTaken(
+        in collection: CollectionName, after count: Int
+    ) -> [FoldedEntities.Entry] {
+        entities.written(EntityKey.prefix(of: collection), after: count)
     }
 
     /// Whether there may be unreadable records.

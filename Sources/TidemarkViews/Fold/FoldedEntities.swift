@@ -31,6 +31,8 @@ struct FoldedEntities {
     private var writtenCount = 0
     /// The one asked for last: it is asked for several times while an event is folded.
     private var last: Entry?
+    /// Those written, each as often as it was, since somebody follows that; nil before.
+    private var followed: [Entry]?
 
     var count: Int { entries.count }
 
@@ -67,6 +69,7 @@ struct FoldedEntities {
     /// Remembers that an entity was written; to be called each time.
     mutating func note(_ entry: Entry) {
         count(entry)
+        followed?.append(entry)
         guard !entry.isWritten else { return }
         entry.isWritten = true
         writtenCount += 1
@@ -95,6 +98,17 @@ struct FoldedEntities {
         for entry in entries where entry.isWritten && entry.key.bytes.starts(with: prefix) {
             guard try body(entry.key, entry.row) else { return }
         }
+    }
+
+    /// How many writes there were since this was asked for first.
+    mutating func follow() -> Int {
+        if followed == nil { followed = [] }
+        return followed?.count ?? 0
+    }
+
+    /// The entities whose keys begin with some bytes that were written after so many writes.
+    func written(_ prefix: [UInt8], after count: Int) -> [Entry] {
+        (followed ?? []).dropFirst(count).filter { $0.key.bytes.starts(with: prefix) }
     }
 
     /// The entities written, in the order of their keys.

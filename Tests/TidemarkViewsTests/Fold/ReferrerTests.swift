@@ -73,6 +73,71 @@ import TidemarkViews
         }
     }
 
+    @Test func `is looked up among what the same commit wrote, too`() throws {
+        let store = try store()
+        let person: Set = [EntityKey("people", "7")]
+        try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            for index in 0..<50 {
+                let document = #"{"owner":"\#(index % 25)"}"#
+                try draft.append(.about(.serverUpserted, "notes/\(index)", document))
+            }
+            let found = try self.found(person, draft.fold)
+            #expect(found.seen == ["32", "7"])
+
+            // What names another one by now may be looked at.
+            try draft.append(.about(.serverUpserted, "notes/7", #"{"owner":"8"}"#))
+            try draft.append(.about(.serverUpserted, "notes/9", #"{"owner":["3",7]}"#))
+            let after = try self.found(person, draft.fold)
+            #expect(after.seen == ["32", "7", "9"])
+            #expect(after.naming == ["32", "9"])
+        }
+    }
+
+    /// A model by which notes are hidden while their owners can't be had.
+    private static let hiding: SyncModel = {
+        var notes = CollectionModel("notes")
+        notes.references = [Reference("owner", to: "people", missing: .hides)]
+        return SyncModel(name: "m", collections: [CollectionModel("people"), notes])
+    }()
+
+    @Test func `is looked up among what is hidden for want of others, too`() throws {
+        let store = try ScratchStore()
+        try store.write(.registered(Self.hiding))
+        for index in 1...20 {
+            try store.write(.about(.serverUpserted, "notes/\(index)", #"{"owner":"\#(index)"}"#))
+        }
+        try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            let notes = try #require(try draft.fold.knownCollection("notes"))
+            var seen: [String] = []
+            try draft.fold.forEachReferrer(
+                to: [EntityKey("people", "7")], by: notes.references, in: notes
+            ) { key, row in
+                if row.isHidden { seen.append(key.id) }
+                return true
+            }
+            #expect(seen == ["7"])
+        }
+    }
+
+    @Test(arguments: [1, 100])
+    func `is read once in a fold without indexes`(_ deletions: Int) throws {
+        let memory = MemoryFold()
+        var events: [Event] = [.registered(Self.hiding)]
+        for index in 0..<200 {
+            events.append(.about(.serverUpserted, "people/\(index)", "{}"))
+            events.append(
+                .about(.serverUpserted, "notes/\(index)", #"{"owner":"\#(index)"}"#))
+        }
+        try memory.apply(events)
+        let before = memory.walked
+
+        try memory.apply((0..<deletions).map { Event.about(.serverDeleted, "people/\($0)") })
+        let last = try #require(try memory.entity(EntityKey("notes", "\(deletions - 1)")))
+        #expect(last.isHidden)
+        let walked = memory.walked - before
+        #expect(walked <= 250, "\(walked) rows")
+    }
+
     @Test(arguments: 1...(TestRun.isWhole ? 40 : 8))
     func `is what a look at all of them finds, in the same order`(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
