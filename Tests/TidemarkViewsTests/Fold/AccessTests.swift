@@ -416,3 +416,48 @@ import TidemarkViews
         try reach.check()
     }
 }
+
+@Suite struct `owners that come back into reach` {
+    private static let model: SyncModel = {
+        var workspaces = CollectionModel("workspaces")
+        workspaces.access.hidesAbsent = true
+        var entries = CollectionModel(
+            "entries", references: [Reference("workspace_id", to: "workspaces")])
+        entries.access.owner = "workspace_id"
+        return SyncModel(name: "owners", collections: [workspaces, entries])
+    }()
+
+    @Test(arguments: [1, 40])
+    func `have what may belong to them read once, however many they are`(_ count: Int) throws {
+        let memory = MemoryFold()
+        var events = [Event.registered(Self.model)]
+        for id in 0..<40 {
+            events.append(.about(.serverUpserted, "workspaces/\(id)", "{}", revision: "1"))
+        }
+        for id in 0..<200 {
+            let document = #"{"workspace_id":\#(id % 40)}"#
+            events.append(.about(.serverUpserted, "entries/\(id)", document, revision: "1"))
+        }
+        let hidden = JSONValue.array((0..<40).map { JSONValue.string("\($0)") })
+        let list: JSONObject = ["scope": "", "complete": true, "full": true, "hidden": hidden]
+        events.append(
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "workspaces",
+                json: JSONValue.object(list).encoded()))
+        try memory.apply(events)
+        #expect(try memory.entity(EntityKey("entries", "199"))?.isHidden == true)
+        let before = memory.walked
+
+        try memory.apply(
+            (0..<count).map {
+                Event.about(.serverUpserted, "workspaces/\($0)", "{}", revision: "2")
+            })
+        for id in 0..<200 {
+            let isHidden = try memory.entity(EntityKey("entries", "\(id)"))?.isHidden
+            #expect(isHidden == (id % 40 >= count))
+        }
+        // Once for their owners, and once for whether any is pruned.
+        let walked = memory.walked - before
+        #expect(walked <= 450, "\(walked) rows")
+    }
+}

@@ -85,6 +85,12 @@ struct FoldAccess: FoldRule {
     }
 }
 
+/// An entity of each collection that is pruned, of those that were looked through in a fold, or that
+/// there was none after so many writes.
+private final class PrunedMemory: FoldMemory {
+    var known: [CollectionName: (pruned: EntityKey?, count: Int)] = [:]
+}
+
 extension Fold {
     /// Whether any entity is hidden that may hide others with it.
     package func hidesAny() throws -> Bool {
@@ -118,9 +124,12 @@ extension Fold {
     fileprivate func lose(_ ids: [String], of name: CollectionName, _ position: Position) throws {
         guard !ids.isEmpty else { return }
         var lost: [EntityKey] = []
+        var seen: Set<EntityKey> = []
         for id in ids {
             let key = try resolve(EntityKey(name, id))
-            if try heldRow(at: .entity(key)).isListed, !lost.contains(key) { lost.append(key) }
+            if try heldRow(at: .entity(key)).isListed, seen.insert(key).inserted {
+                lost.append(key)
+            }
         }
         guard !lost.isEmpty else { return }
         // Read before anything is written.
@@ -189,12 +198,7 @@ extension Fold {
             guard let reference = other.ownerReference, owners.contains(reference.collection)
             else { continue }
             owners.insert(other.name)
-            var isAnyPruned = false
-            try forEachEntity(in: other.name) { _, row in
-                isAnyPruned = row.prunedAt != nil
-                return !isAnyPruned
-            }
-            guard isAnyPruned else { continue }
+            guard try isAnyPruned(of: other.name) else { continue }
             // By the lists of what it stands in, where it has none of its own.
             for listed in try model().bringing([other.name]) where isListed(listed.name) {
                 for target in try concludedTargets(of: listed) {
@@ -202,6 +206,28 @@ extension Fold {
                 }
             }
         }
+    }
+
+    /// Whether an entity of a collection is pruned.
+    private func isAnyPruned(of name: CollectionName) throws -> Bool {
+        let memory = memory(PrunedMemory.self)
+        let count = followTaken()
+        if let known = memory.known[name] {
+            if let key = known.pruned {
+                if try takenRow(at: .entity(key)).prunedAt != nil { return true }
+            } else {
+                let written = entitiesTaken(in: name, after: known.count)
+                memory.known[name] = (nil, count)
+                if !written.contains(where: { $0.row.prunedAt != nil }) { return false }
+            }
+        }
+        var pruned: EntityKey?
+        try forEachEntity(in: name) { key, row in
+            if row.prunedAt != nil { pruned = key }
+            return pruned == nil
+        }
+        memory.known[name] = (pruned, count)
+        return pruned != nil
     }
 
     /// Hides and shows the entities of collections anew, each after what it belongs to.
@@ -370,22 +396,47 @@ extension Fold {
         var owners = Set(owners)
         var owned: [EntityKey] = []
         for collection in try model().collections {
-            guard let reference = collection.ownerReference else { continue }
+            guard let reference = collection.ownerReference,
+                owners.contains(where: { $0.collection == reference.collection })
+            else { continue }
+            let found = try found(below: owners, reference, collection)
             var known: Int
             repeat {
                 known = owned.count
-                try forEachEntity(in: collection.name) { key, row in
-                    if let owner = try owner(of: row, reference, collection),
-                        owners.contains(owner), owners.insert(key).inserted
-                    {
-                        owned.append(key)
-                    }
-                    return true
+                for (key, owner) in found where owners.contains(owner) {
+                    if owners.insert(key).inserted { owned.append(key) }
                 }
                 // An owner of the same collection may stand behind what belongs to it.
             } while reference.collection == collection.name && owned.count > known
         }
         return owned
+    }
+
+    /// The entities of a collection that may belong to some others, and to which of all they do, in
+    /// the order of their ids, as walks see them.
+    private func found(
+        below owners: Set<EntityKey>, _ reference: Reference, _ collection: CollectionModel
+    ) throws -> [(key: EntityKey, owner: EntityKey)] {
+        let known = try knownReferrers(by: [reference], in: collection, isWhole: true)
+        var found: Set<EntityKey> = []
+        var next = owners.filter { $0.collection == reference.collection }
+        while !next.isEmpty {
+            var below: Set<EntityKey> = []
+            for owner in next {
+                for name in try keys(of: owner) { below.formUnion(known.keys[name] ?? []) }
+            }
+            below.subtract(found)
+            found.formUnion(below)
+            next = reference.collection == collection.name ? below : []
+        }
+        var result: [(key: EntityKey, owner: EntityKey)] = []
+        for key in found.sorted() {
+            let row = try takenRow(at: .entity(key))
+            if let owner = try owner(of: row, reference, collection) {
+                result.append((key, owner))
+            }
+        }
+        return result
     }
 
     private func decide(
