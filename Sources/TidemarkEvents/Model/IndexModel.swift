@@ -62,13 +62,20 @@ public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension CollectionModel {
-    /// All indexes that are kept: the declared ones, and one for each reference, which finds the
-    /// entities that refer to an entity; but none for one that leads through lists.
+    /// All indexes that are kept: the declared ones, one for each reference, and one for each choice.
+    ///
+    /// Those of references find the entities that refer to an entity; there is none for one that
+    /// leads through lists. Those of choices find the entities with one that is open.
     public var allIndexes: [IndexModel] {
         let own = references.filter { FieldPath($0.field).isOnePlace }
             .map { IndexModel([IndexField($0.field)]) }
         let names = tree.map { IndexModel([IndexField($0.parent), IndexField($0.name)]) }
-        return indexes + (own + [names].compactMap(\.self)).filter { !indexes.contains($0) }
+        var all = indexes + (own + [names].compactMap(\.self)).filter { !indexes.contains($0) }
+        for choice in choices where !FieldPath.isPath(choice.field) {
+            let index = IndexModel([IndexField(choice.field)])
+            if !all.contains(index) { all.append(index) }
+        }
+        return all
     }
 }
 

@@ -148,8 +148,8 @@ extension ViewReader {
     private func unmadeChoice(in collections: [CollectionModel]) throws -> String? {
         for collection in collections {
             for choice in collection.choices
-            where try lacks(choice.field, in: collection)
-                && countInReach(choice.collection, upTo: 2) != 1
+            where try countInReach(choice.collection, upTo: 2) != 1
+                && lacks(choice.field, in: collection)
             {
                 return choice.missing
             }

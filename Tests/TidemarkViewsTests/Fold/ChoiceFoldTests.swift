@@ -2,8 +2,8 @@
 
 import Testing
 import TidemarkEvents
-import TidemarkViews
 
+@testable import TidemarkViews
 @testable import ViewsSupport
 
 private let user = EntityKey("user", "5")
@@ -108,6 +108,62 @@ private let user = EntityKey("user", "5")
         #expect(try store.differences().isEmpty)
     }
 
+    @Test func `of few entities is made, and taken back, without a look at all others`() throws {
+        var entries = CollectionModel("entries")
+        entries.choices = [ChoiceRule("place", of: "places", missing: "noPlace")]
+        #expect(entries.allIndexes == [["place"]])
+        let collections = [CollectionModel("places"), entries, CollectionModel("last")]
+        let store = try ScratchStore()
+        try store.write(
+            .registered(SyncModel(name: "choice", collections: collections)),
+            .about(.serverUpserted, "places/7", #"{"id":"7"}"#))
+        try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            for id in 0..<200 {
+                let document = id < 2 ? #"{"place":null}"# : #"{"place":"7"}"#
+                try draft.append(.about(.serverUpserted, "entries/\(id)", document))
+            }
+        }
+        let made = try rowsWalked(by: Self.listed("last"), in: store)
+        #expect(made <= 20, "\(made) rows")
+        try store.write(Self.listed("last"))
+        for id in 0..<2 {
+            let row = try store.entity(EntityKey("entries", "\(id)"))
+            #expect(text(row?.document) == #"{"place":"7"}"#)
+        }
+
+        try store.write(.about(.serverUpserted, "places/8", #"{"id":"8"}"#))
+        let takenBack = try rowsWalked(by: Self.listed("places"), in: store)
+        #expect(takenBack <= 20, "\(takenBack) rows")
+        try store.write(Self.listed("places"))
+        for id in 0..<2 {
+            let row = try store.entity(EntityKey("entries", "\(id)"))
+            #expect(text(row?.document) == #"{"place":null}"#)
+        }
+        #expect(try store.differences().isEmpty)
+    }
+
+    /// How many rows walks come to while the next event is folded over the rows of a store.
+    private func rowsWalked(by event: Event, in store: ScratchStore) throws -> Int {
+        try store.journal.read { views in
+            let stored = views.rows
+            let walked = Walked()
+            let source = RowSource(
+                get: { try stored.get($0) },
+                walk: { tree, prefix, from, reversed, visit in
+                    try stored.walk(tree, prefix, from, reversed) { key, value in
+                        walked.rows += 1
+                        return try visit(key, value)
+                    }
+                },
+                walkIndex: { prefix, from, reversed, visit in
+                    try stored.walkIndex(prefix, from, reversed, visit)
+                })
+            let fold = Fold(source, ModelCache(), indexNames: views.indexNames)
+            try fold.apply(event.checked, at: views.last.next)
+            return walked.rows
+        }
+    }
+
     @Test func `of many entities at once looks at each decision of the event once`() throws {
         var events = [
             Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
@@ -139,4 +195,9 @@ private let user = EntityKey("user", "5")
         #expect(try place() == "9")
         #expect(try fold.derived(4, user)?.outcome == .withdrawn)
     }
+}
+
+/// How many rows walks came to.
+private final class Walked {
+    var rows = 0
 }

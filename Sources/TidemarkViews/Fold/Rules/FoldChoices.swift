@@ -121,13 +121,45 @@ extension Fold {
         let open = memory(OpenChoices.self)
         if let known = open.keys[collection.name] { return known }
         var keys: Set<EntityKey> = []
-        try forEachEncoded(in: collection.name) { key, value in
-            let own = try? EntityRow(parsing: value).ownDocumentOnceSeen(in: collection)
-            if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
-            return true
+        if let some = try mayBeUndecided(collection) {
+            for key in some {
+                let own = try? takenRow(at: .entity(key)).ownDocumentOnceSeen(in: collection)
+                if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
+            }
+        } else {
+            try forEachEncoded(in: collection.name) { key, value in
+                let own = try? EntityRow(parsing: value).ownDocumentOnceSeen(in: collection)
+                if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
+                return true
+            }
         }
         open.keys[collection.name] = keys
         return keys
+    }
+
+    /// The entities of a collection with a choice that may be open, by the indexes of the fields;
+    /// nil where these don't tell.
+    private func mayBeUndecided(_ collection: CollectionModel) throws -> Set<EntityKey>? {
+        // What lies in a deleted entity is in no index.
+        guard collection.tree == nil else { return nil }
+        var found: Set<EntityKey> = []
+        for choice in collection.choices {
+            let index = IndexModel([IndexField(choice.field)])
+            guard let open = try keys(in: index, [nil], of: collection) else { return nil }
+            found.formUnion(open)
+        }
+        // Nor is what this fold wrote, and what is hidden; and a choice that was made has a value.
+        for entry in entitiesTaken(in: collection.name) {
+            if let key = EntityKey(bytes: entry.key.bytes) { found.insert(key) }
+        }
+        found.formUnion(try danglingKeys(in: collection))
+        for (place, _) in try ledgerRows(Ledger.openDerived) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst(9)),
+                key.collection == collection.name
+            else { continue }
+            found.insert(key)
+        }
+        return found
     }
 
     /// The entity of a collection that the server has and that is seen, where there is just one.
