@@ -228,4 +228,46 @@ import TidemarkViews
         #expect(decisions.map(\.row.words) == ["removal/1: removed on owner, assignee"])
         try check()
     }
+
+    /// Entries that name two tags each, and deletions of all tags, with a few edits amid them.
+    private static let manyDeletions: (made: [Event], deleted: [Event]) = {
+        var made = [Self.model()]
+        for id in 0..<200 {
+            let name = #"{"id":\#(id),"name":"t\#(id)"}"#
+            made.append(.about(.serverUpserted, "tags/\(id)", name, revision: "1"))
+        }
+        for id in 0..<100 {
+            let tags = #""tag_ids":[\#(id),\#(id + 100)],"tags":["t\#(id)","t\#(id + 100)"]"#
+            made.append(.about(.serverUpserted, "entries/\(id)", "{\(tags)}", revision: "1"))
+        }
+        made.append(.about(.localUpdated, "entries/7", #"{"set":{"tag_ids":[8,199]},"unset":[]}"#))
+        var deleted: [Event] = []
+        for id in 0..<200 {
+            deleted.append(.about(.serverDeleted, "tags/\(id)", revision: "2"))
+            guard id == 50 else { continue }
+            let tags = #""tag_ids":[150,7],"tags":["t150"]"#
+            deleted.append(.about(.serverUpserted, "entries/90", "{\(tags)}", revision: "2"))
+            deleted.append(
+                .about(.localUpdated, "entries/91", #"{"set":{"tag_ids":[191,9]},"unset":[]}"#))
+        }
+        return (made, deleted)
+    }()
+
+    @Test func `is looked for few times where one commit deletes many`() throws {
+        let (made, deleted) = Self.manyDeletions
+        let together = MemoryFold()
+        try together.apply(made)
+        let before = together.walked
+        try together.apply(deleted)
+        // Each entry once, and for each of the first few deletions.
+        let walked = together.walked - before
+        #expect(walked <= 100 * 17 + 100, "\(walked) rows")
+
+        let each = MemoryFold()
+        try each.apply(made)
+        for event in deleted { try each.apply([event]) }
+        #expect(together.rows == each.rows)
+        let entry = try #require(try together.entity(EntityKey("entries", "90")))
+        #expect(text(entry.base) == #"{"tag_ids":[7],"tags":[]}"#)
+    }
 }

@@ -176,6 +176,88 @@ private struct RemovalPlace {
     }
 }
 
+/// What may be taken out of entities, of collections in which one fold looks for many that were
+/// deleted.
+private final class RemovalMemory: FoldMemory {
+    struct Source: Hashable {
+        var referring: CollectionName
+        var target: CollectionName
+    }
+
+    /// How many deletions were looked for without it.
+    var deletions: [Source: Int] = [:]
+    var known: [Source: NamedInFields] = [:]
+    /// After how many it is read what all entities name, which takes as long as many looks.
+    static let few = 16
+}
+
+/// Which entities name others in some fields, by ids and by names: all that do, and some that did.
+private final class NamedInFields {
+    private var ids: [ExactString: Set<EntityKey>] = [:]
+    private var names: [JSONValue: Set<EntityKey>] = [:]
+    /// Those that could not be read: they may name any.
+    private var unread: Set<EntityKey> = []
+    /// After how many writes of the fold it is up to date.
+    var count: Int
+
+    init(count: Int) { self.count = count }
+
+    func note(_ key: EntityKey, _ row: EntityRow, _ places: [RemovalPlace]) {
+        do {
+            for place in places {
+                try place.forEachValue(of: row) { value in
+                    if let id = value.idText { ids[ExactString(id), default: []].insert(key) }
+                    if place.rule.names != nil { names[value, default: []].insert(key) }
+                }
+            }
+        } catch {
+            unread.insert(key)
+        }
+    }
+
+    /// The entities that may name one with some ids and names.
+    func naming(_ ids: Set<ExactString>, _ names: [JSONValue]) -> Set<EntityKey> {
+        var found = unread
+        for id in ids { found.formUnion(self.ids[id] ?? []) }
+        for name in names { found.formUnion(self.names[name] ?? []) }
+        return found
+    }
+}
+
+extension RemovalPlace {
+    /// Calls `body` with the values in the fields, and with each of lists: of the server's word and
+    /// of the user's edits.
+    fileprivate func forEachValue(of row: EntityRow, _ body: (JSONValue) -> Void) throws {
+        var values: [(String) -> ArraySlice<UInt8>?] = []
+        if row.baseState == .live, let document = try row.baseValue(in: collection).document {
+            values.append(document.rawValue)
+        }
+        for item in row.pending where !item.isDerived {
+            switch item.kind {
+            case .create:
+                let document = try JSONDocument(parsing: item.payload)
+                values.append(document.rawValue)
+            case .update:
+                let patch = try Patch(parsing: item.payload)
+                values.append({ patch.value(of: $0)?[...] })
+            case .delete, .carried, .action: continue
+            }
+        }
+        for read in values {
+            for name in [field, rule.names].compactMap(\.self) {
+                guard let raw = read(name), let value = try? JSONValue(parsing: raw) else {
+                    continue
+                }
+                if case .array(let list) = value {
+                    for element in list { body(element) }
+                } else {
+                    body(value)
+                }
+            }
+        }
+    }
+}
+
 extension Fold {
     /// Takes an entity that was deleted out of all that refers to it in one collection.
     ///
@@ -191,10 +273,10 @@ extension Fold {
         let named = places.map { (place: $0, name: last?.value($0.rule.name)) }
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
-        try forEachEncoded(in: referring) { other, value in
+        func look(at other: EntityKey, _ value: [UInt8]) throws {
             // Most name another one: their bytes say so without being taken apart.
             let isNamed = texts.contains { value.span.firstPlace(of: $0.span, from: 0) != nil }
-            guard other != key, isNamed else { return true }
+            guard other != key, isNamed else { return }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
@@ -203,7 +285,17 @@ extension Fold {
                 fields += try place.changePending(of: &row, name: name, isGone)
             }
             if !fields.isEmpty { found.append((other, row, fields)) }
-            return true
+        }
+        if let some = try mayName(key.collection, ids, named.compactMap { $0.name }, places) {
+            for other in some.sorted() {
+                let row = try takenRow(at: .entity(other))
+                if !row.isEmpty { try look(at: other, row.encoded) }
+            }
+        } else {
+            try forEachEncoded(in: referring) { other, value in
+                try look(at: other, value)
+                return true
+            }
         }
         guard !found.isEmpty else { return }
         // The walk's order depends on what this fold has written.
@@ -215,6 +307,37 @@ extension Fold {
                 of: fields, in: &row, other, inputs: [position], position,
                 min(first + index, Int(UInt16.max)))
         }
+    }
+
+    /// The entities that may name one of a collection in some fields of theirs; nil as long as this
+    /// fold looked for few, where a look at all is faster.
+    private func mayName(
+        _ target: CollectionName, _ ids: Set<ExactString>, _ names: [JSONValue],
+        _ places: [RemovalPlace]
+    ) throws -> Set<EntityKey>? {
+        guard let referring = places.first?.collection.name else { return nil }
+        let memory = memory(RemovalMemory.self)
+        let source = RemovalMemory.Source(referring: referring, target: target)
+        guard memory.deletions[source, default: 0] >= RemovalMemory.few else {
+            memory.deletions[source, default: 0] += 1
+            return nil
+        }
+        let count = followTaken()
+        if let known = memory.known[source] {
+            for entry in entitiesTaken(in: referring, after: known.count) {
+                guard let key = EntityKey(bytes: entry.key.bytes) else { continue }
+                known.note(key, entry.row, places)
+            }
+            known.count = count
+            return known.naming(ids, names)
+        }
+        let known = NamedInFields(count: count)
+        try forEachEntity(in: referring) { key, row in
+            known.note(key, row, places)
+            return true
+        }
+        memory.known[source] = known
+        return known.naming(ids, names)
     }
 
     /// Writes an entity out of which others were taken, and why.
