@@ -81,7 +81,7 @@ extension StoreGuard {
         _ checking: @escaping (UInt64, UInt64) -> Void
     ) throws -> Opened {
         let place = try FileIdentity(ofDirectory: directory)
-        return try whileOthersClose(place) { () throws -> Turn<Opened> in
+        return try whileOthersClose(place) { () throws -> Opened in
             if let guardian = guardian(of: place), guardian.isOpen {
                 guard !guardian.isLeaving else {
                     throw StoreError(.busy, during: "open", detail: "it is being removed or shrunk")
@@ -89,17 +89,14 @@ extension StoreGuard {
                 var identity = guardian.identity
                 identity.opening = nil
                 try opening.check(identity)
-                switch try Environment.attempt(at: directory, options) {
-                case .closing(let file): return .closing(file)
-                case .opened(let environment):
-                    guardian.join(opening)
-                    return .opened((environment, guardian))
-                }
+                let environment = try opened(directory, options)
+                guardian.join(opening)
+                return (environment, guardian)
             }
             let opened = try Unopened(directory, options, opening, checking).open()
             let store = Weak(guardian: opened.guardian)
             openStores.withLock { $0[opened.guardian.place, default: Place()].store = store }
-            return .opened(opened)
+            return opened
         }
     }
 
@@ -116,30 +113,34 @@ extension StoreGuard {
             // Says what is wrong with the path.
             return try Environment.open(at: directory, options)
         }
-        return try whileOthersClose(place) { () throws -> Turn<Environment> in
-            switch try Environment.attempt(at: directory, options) {
-            case .closing(let file): return .closing(file)
-            case .opened(let environment): return .opened(environment)
-            }
+        return try whileOthersClose(place) { try opened(directory, options) }
+    }
+
+    /// Opens a store within a turn, in which nobody waits for a closing.
+    ///
+    /// - Throws: ``StillClosing``, and what ``Environment/open(at:_:)`` throws.
+    fileprivate static func opened(
+        _ directory: String, _ options: Environment.Options
+    ) throws -> Environment {
+        switch try Environment.attempt(at: directory, options) {
+        case .opened(let environment): return environment
+        case .closing(let file): throw StillClosing(file: file)
         }
     }
 
-    /// What came of a turn to open a store.
-    private enum Turn<Result> {
-        case opened(Result)
-        /// Its file is being closed.
-        case closing(FileIdentity)
+    /// Thrown within a turn to open a store: its file is being closed.
+    private struct StillClosing: Error {
+        let file: FileIdentity
     }
 
     /// Runs `body` as ``whileNobodyOpens(_:_:)`` does, and again once a closing that it met has
     /// ended: others have their turn meanwhile, as a read that the closing waits for may open.
     private static func whileOthersClose<Result>(
-        _ place: FileIdentity, _ body: () throws -> Turn<Result>
+        _ place: FileIdentity, _ body: () throws -> Result
     ) throws -> Result {
         while true {
-            switch try whileNobodyOpens(place, body) {
-            case .opened(let result): return result
-            case .closing(let file): Environment.waitWhileClosing(file)
+            do { return try whileNobodyOpens(place, body) } catch let error as StillClosing {
+                Environment.waitWhileClosing(error.file)
             }
         }
     }
@@ -224,7 +225,7 @@ private struct Unopened {
         let environment: Environment
         do {
             try checkLog(old)
-            environment = try Environment.open(at: directory, options)
+            environment = try StoreGuard.opened(directory, options)
         } catch {
             try? old.write(to: directory, isDurable: true)
             throw error
@@ -319,7 +320,7 @@ private struct Unopened {
         var options = options
         options.readOnly = true
         options.create = false
-        let environment = try Environment.open(at: directory, options)
+        let environment = try StoreGuard.opened(directory, options)
         let result = Result {
             try environment.read { transaction in try body(EventLog(environment), transaction) }
         }
@@ -350,7 +351,7 @@ private struct Unopened {
         try identity.write(to: directory, isDurable: true)
         var options = options
         options.create = true
-        let environment = try Environment.open(at: directory, options)
+        let environment = try StoreGuard.opened(directory, options)
         do {
             try environment.write { transaction in
                 try EventLog(environment).setIdentity(identity, transaction)

@@ -63,8 +63,8 @@ public actor SyncEngine {
     ///
     /// - Parameters:
     ///   - replica: what is synced.
-    ///   - remote: the server's address; a replica stays with the first origin that it sent a change
-    ///     to, or that answered.
+    ///   - remote: the server's address; a replica stays with the first origin that it sent a
+    ///     change to, or that answered.
     ///   - adapter: the translation to the server's protocol.
     ///   - transport: sends the requests.
     ///   - limits: how long a request may take and how large an answer may be.

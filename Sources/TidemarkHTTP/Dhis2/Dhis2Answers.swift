@@ -51,8 +51,12 @@ extension Dhis2Adapter {
                     if parameters[Self.narrowing] != nil {
                         // One tracked entity stands on one page.
                         listed.next = nil
-                    } else if try mayHideMore(listed, page, collection, parameters) {
-                        listed.next = "+\(try Self.number(page) + 1)"
+                    } else {
+                        if try mayHideMore(listed, page, collection, parameters) {
+                            listed.next = "+\(try Self.number(page) + 1)"
+                        }
+                        // Of the first page nothing was left that tells where a later list begins.
+                        if page == "+2", listed.cursor != nil { listed.movesCursor = true }
                     }
                 }
                 return .page(listed)

@@ -11,7 +11,15 @@ extension String {
             }
         }
         guard !isPlain || isEmpty else { return self }
-        let parts = split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + parts.joined(separator: #"'\''"#) + "'"
+        // By scalars: a mark that combines with an apostrophe makes another character of it.
+        var text = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar == "'" {
+                text.append(contentsOf: #"'\''"#.unicodeScalars)
+            } else {
+                text.append(scalar)
+            }
+        }
+        return "'" + String(text) + "'"
     }
 }

@@ -144,8 +144,8 @@ extension ConflictPolicy {
         {
             guard (0...86_400).contains(margin) else {
                 throw ReplayMistake(
-                    "\"\(text)\" is no conflict policy: the margin is in seconds, from 0 up to 86400"
-                )
+                    "\"\(text)\" is no conflict policy: the margin is in seconds, from 0 up to "
+                        + "86400")
             }
             let span = TimeSpan.seconds(margin).description
             value = ["preferNewer": ["field": .string(parts[1]), "margin": .string(span)]]

@@ -3,9 +3,9 @@
 //
 // A call's failure concerns what it asked for. Three different calls in a row, of two collections
 // where there are two, with no answer between them, concern everything. Folders of a tree that fail
-// while the server answered others count as one call, up to the tenth in a row. That what failed in an
-// earlier run fails again says nothing of the server; after three in a row, the others of that kind
-// wait for the next run. So do the others of a collection of which ten in a row fail.
+// while the server answered others count as one call, up to the tenth in a row. That what failed in
+// an earlier run fails again says nothing of the server; after three in a row, the others of that
+// kind wait for the next run. So do the others of a collection of which ten in a row fail.
 
 package import TidemarkEvents
 

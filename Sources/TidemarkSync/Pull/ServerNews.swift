@@ -183,7 +183,8 @@ package struct ServerNews {
         let rules = FeedDecision(feed, collection.dates)
         let key = reference.feedKey ?? rules.key(JSON.value(feed.order, of: row.base))
         guard let key, let time = rules.time(of: key) else { return true }
-        return try rules.isTooOld(key, serverTime ?? begun.now) || time > back.recordedAt
+        return try rules.isTooOld(key, serverTime ?? begun.now)
+            || time > back.checkedAt ?? back.recordedAt
     }
 
     /// Whether a record that can't be read was not noted yet with these bytes.

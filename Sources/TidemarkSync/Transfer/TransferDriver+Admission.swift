@@ -1,8 +1,9 @@
-// TransferDriver+Admission.swift — a file that came whole gets its name, unless its bytes are others
-// than is said of them: by the entity that names it, or else by the checksum of its answer.
+// TransferDriver+Admission.swift — a file that came whole gets its name, unless its bytes are
+// others than is said of them: by the entity that names it, or else by the checksum of its answer.
 
 import TidemarkEvents
 import TidemarkStore
+import TidemarkViews
 
 extension TransferDriver {
     /// Gives a whole file its name, unless it has another hash than it should have.

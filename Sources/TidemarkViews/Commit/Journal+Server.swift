@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 
 extension Journal {
     /// Whether a server may know of what is here, or the log tells anything that one said.

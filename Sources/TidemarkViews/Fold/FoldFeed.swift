@@ -16,7 +16,14 @@ extension Fold {
             }
             var row = WatermarkRow(
                 cursor: part.value.revision, position: position, recordedAt: event.recordedAt)
-            row.epoch = try watermark(target)?.epoch
+            let before = try watermark(target)
+            row.epoch = before?.epoch
+            if part.name == PullTarget.back {
+                // When the backfill began: what is dated later is in none of its blocks.
+                let isBegun =
+                    before?.cursor.flatMap { FeedCursor($0) }.map { $0 != .end } ?? false
+                row.checkedAt = (isBegun ? before?.checkedAt : nil) ?? event.recordedAt
+            }
             put(.watermark(target), row.encoded)
         }
         guard let epoch = page.epoch else { return }

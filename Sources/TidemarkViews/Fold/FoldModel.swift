@@ -253,8 +253,9 @@ extension Fold {
         for collection in model.bringing(Set(gained.map(\.name))) {
             if collection.feed != nil {
                 // Its backfill begins anew, unless it never began, and its ids are listed.
-                let back = PullTarget(collection.name, scope: PullTarget.back)
-                let isListed = try get(.watermark(back)) != nil
+                let isListed = try [PullTarget.back, PullTarget.forward].contains {
+                    try get(.watermark(PullTarget(collection.name, scope: $0))) != nil
+                }
                 if isListed { try owe(PullTarget(collection.name), position) }
                 continue
             }

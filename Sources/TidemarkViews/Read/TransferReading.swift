@@ -39,9 +39,12 @@ extension RowReading {
     ///     are.
     ///   - inOldOrder: whether what failed before comes after what nobody waits for, also where
     ///     somebody waits for it, as earlier versions had it.
+    ///   - isAskedFirst: whether what somebody waits for comes first however often it failed, as
+    ///     others had it.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransfer(
         at now: Timestamp, isAwaited: Bool = true, inOldOrder: Bool = false,
+        isAskedFirst: Bool = false,
         isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> TransferPlan? {
@@ -54,10 +57,10 @@ extension RowReading {
         let farthest = farthestPause(from: now, model)
         let hasRoom = unasked < budgets.unasked
         func isDue(_ time: Timestamp) -> Bool { time <= now || time > farthest }
+        let isBounded = hasRoom && !inOldOrder && !isAskedFirst
         var due = try firstDueTransfer(
             ifAsked: !hasRoom || !inOldOrder,
-            failuresMax: hasRoom && !inOldOrder ? TransferRule.failuresTold - 1 : .max, isAway,
-            isDue)
+            failuresMax: isBounded ? TransferRule.failuresTold - 1 : .max, isAway, isDue)
         // What failed again and again comes after what never failed, whoever waits for it.
         if due == nil, hasRoom, !inOldOrder { due = try firstDueTransfer(isAway, isDue) }
         guard let source = due?.source, let entry = try contentName(source),

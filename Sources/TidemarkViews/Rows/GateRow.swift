@@ -68,9 +68,10 @@ package struct RequestTimes: Sendable, Hashable {
     /// The same of attempts, of which none is forgotten.
     ///
     /// Where the device was started anew, each of them counts as made at that start: it can't have
-    /// been later.
+    /// been later. Where the boot is not known only the device's clock tells.
     package func attempts(at now: Moment) -> [Timestamp] {
-        timesOfBoot(at: now) ?? times.map { _ in now.boot }
+        guard !now.bootID.isEmpty else { return times }
+        return timesOfBoot(at: now) ?? times.map { _ in now.boot }
     }
 
     /// Nil where the device was started anew since.

@@ -73,8 +73,9 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities, .outbox: 17
-        case .watermarks: 16
-        case .contents, .decisions, .schedule: 12
+        case .watermarks: 17
+        case .contents: 13
+        case .decisions, .schedule: 12
         case .issues: 11
         case .places: 7
         case .access: 5

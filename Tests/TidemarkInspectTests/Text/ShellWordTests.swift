@@ -20,4 +20,8 @@ import TidemarkInspect
         let inner = quoted.dropFirst().dropLast()
         #expect(inner.replacing(#"'\''"#, with: "'") == word)
     }
+    @Test func `keeps an apostrophe in quotes that a mark stands behind`() {
+        let quoted = "x'\u{301};id".shellQuoted
+        #expect(Array(quoted.unicodeScalars) == Array(#"'x'\''\#u{301};id'"#.unicodeScalars))
+    }
 }

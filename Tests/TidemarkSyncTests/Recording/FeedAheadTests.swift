@@ -1,5 +1,6 @@
 // FeedAheadTests.swift — records of a feed whose changes are dated ahead of the server's time.
 
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
