@@ -89,7 +89,7 @@ extension StoreGuard {
                 var identity = guardian.identity
                 identity.opening = nil
                 try opening.check(identity)
-                let environment = try opened(directory, options)
+                let environment = try Self.opened(directory, options)
                 guardian.join(opening)
                 return (environment, guardian)
             }
@@ -113,7 +113,7 @@ extension StoreGuard {
             // Says what is wrong with the path.
             return try Environment.open(at: directory, options)
         }
-        return try whileOthersClose(place) { try opened(directory, options) }
+        return try whileOthersClose(place) { try Self.opened(directory, options) }
     }
 
     /// Opens a store within a turn, in which nobody waits for a closing.
