@@ -3,8 +3,8 @@
 //
 // A part is asked for with the version that the first one was of, in If-Match. Only a strong one
 // tells that two parts are of one file (RFC 9110, 15.3.7.3): where there is none, all is asked for
-// at once. Another version, or another length of the whole, is another file: what came is thrown
-// away.
+// at once, and so it is where parts come that are far shorter than asked for. Another version, or
+// another length of the whole, is another file: what came is thrown away.
 
 package import TidemarkEvents
 
@@ -76,6 +76,9 @@ package enum TransferRule {
     package static let listAwaitedFor = TimeSpan.seconds(120)
     /// How long a file is not asked for at least after what may be another's than the server's.
     package static let doubtedFor = TimeSpan.seconds(120)
+    /// The shortest part that is gone on behind, where more was asked for and does not end there:
+    /// each part costs two events, and a file may have as many parts as it has bytes.
+    package static let partMin: UInt64 = 64 << 10
     /// From how many restarts on it is not begun anew at once.
     package static let restartsMax = 3
 
@@ -142,7 +145,8 @@ package enum TransferRule {
             else { return (.failed, nil) }
             if range.last + 1 == range.total { return (.whole, range.total) }
             // Without a strong version nothing tells whether two parts are of one file.
-            return (facts.tag?.hasPrefix("\"") == true ? .part : .partless, range.total)
+            let isPart = facts.tag?.hasPrefix("\"") == true && facts.written >= min(count, partMin)
+            return (isPart ? .part : .partless, range.total)
         case 412: return (.anew, nil)
         case 416:
             // There is no first byte of an empty file.

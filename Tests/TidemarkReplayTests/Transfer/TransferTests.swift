@@ -140,6 +140,30 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
+    @Test("is asked for as a whole where one byte comes for each range")
+    func shortParts() async throws {
+        let world = try TransferWorld()
+        world.serve("/files/1", "01234567", tag: "\"a\"")
+        try world.name("/files/1")
+        world.files.fault = { request, answer in
+            guard let range = request.headerFields[.range],
+                let first = range.dropFirst("bytes=".count).split(separator: "-").first
+            else { return answer }
+            var short = answer
+            short.response.headerFields[.contentRange] = "bytes \(first)-\(first)/8"
+            short.response.headerFields[.contentLength] = "1"
+            short.body = Array(answer.body.prefix(1))
+            return short
+        }
+
+        #expect(try await world.engine.transfer().stored == 1)
+        #expect(world.asked == ["bytes=0-3", "whole"])
+        #expect(try world.text() == "01234567")
+        #expect(try world.events == ["partless", "whole", "stored"])
+        world.files.fault = nil
+        try await world.expectSound()
+    }
+
     @Test("is fetched after a change of the model, whatever else is named no more")
     func modelChange() async throws {
         let world = try TransferWorld(ContentRule("photo"))

@@ -58,6 +58,26 @@ private func result(
         }
     }
 
+    @Test("is no part where far less came than was asked for, and the file does not end there")
+    func shortParts() {
+        func part(
+            of written: UInt64, from: UInt64 = 0, count: UInt64
+        ) -> ReceivedFile.Result {
+            let range = "bytes \(from)-\(from + written - 1)/1000000"
+            return result(
+                facts(206, range: range, tag: "\"a\"", written: written),
+                progress(from, of: from > 0 ? 1_000_000 : nil, tag: "\"a\""), count: count,
+                bytesMax: 1_000_000)
+        }
+        #expect(part(of: 1, count: 8 << 20) == .partless)
+        #expect(part(of: 1, from: 500, count: 8 << 20) == .partless)
+        #expect(part(of: (64 << 10) - 1, count: 8 << 20) == .partless)
+        #expect(part(of: 64 << 10, count: 8 << 20) == .part)
+        #expect(part(of: 3, count: 4) == .partless)
+        #expect(part(of: 4, count: 4) == .part, "it is all that was asked for")
+        #expect(part(of: 1, from: 999_999, count: 8 << 20) == .whole, "the file ends there")
+    }
+
     @Test("is of another version than the one that a list told, and not taken")
     func listedVersion() {
         func result(
