@@ -238,6 +238,25 @@ struct `the tool's manners` {
         #expect(again.code == 2 && again.err.contains("is not empty"))
     }
 
+    @Test func `the demo makes a folder for its owner alone where none is given`() async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+
+        let demo = try await SyncTool.run(["demo"], environment: ["TMPDIR": folder.path])
+
+        #expect(demo.code == 0 && demo.err == "", "\(demo.err)")
+        let made = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix("tidemark-demo-") }
+        let name = try #require(made.first)
+        #expect(made.count == 1 && demo.out.contains(name))
+        // Nobody can have put a folder, or a link, of that name there before.
+        #expect(UUID(uuidString: String(name.dropFirst("tidemark-demo-".count))) != nil)
+        for (path, rights) in [(name, 0o700), ("\(name)/model.json", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder / path)
+            #expect(attributes[.posixPermissions] as? Int == rights, "\(path)")
+        }
+    }
+
     /// Why the timer that was running on the phone was stopped on the laptop.
     private func explains(_ store: String) async throws {
         let why = try await SyncTool.run("why", store, "time_entries/102")

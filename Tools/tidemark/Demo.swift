@@ -9,6 +9,8 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkInspect
+import TidemarkStore
+import TidemarkSync
 import TidemarkTesting
 
 /// A story with a server in this process and stores in a folder.
@@ -65,10 +67,7 @@ struct Demo: AsyncParsableCommand {
     var store: String?
 
     func run() async throws {
-        let folder =
-            store
-            ?? FileManager.default.temporaryDirectory.path
-            + "/tidemark-demo-\(ProcessInfo.processInfo.processIdentifier)"
+        let folder = try store ?? Self.newFolder()
         if try !isEmpty(folder) { throw UsageError("\(folder) is not empty; name another folder") }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         switch story {
@@ -96,6 +95,19 @@ struct Demo: AsyncParsableCommand {
         Terminal.write(title)
         try await body()
         Terminal.flush()
+    }
+
+    /// Makes a folder among the temporary ones, for its owner alone: others may write there, so its
+    /// name is one that nobody can have taken before.
+    private static func newFolder() throws -> String {
+        let parent = FileManager.default.temporaryDirectory.path
+        for _ in 1...10 {
+            let path = "\(parent)/tidemark-demo-\(Dependencies.live.makeID())"
+            guard let lock = try DirectoryLock.making(path) else { continue }
+            lock.release()
+            return path
+        }
+        throw UsageError("no folder can be made in \(parent); name one with --store")
     }
 
     private func isEmpty(_ folder: String) throws -> Bool {

@@ -5,6 +5,7 @@ import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkInspect
+import TidemarkStore
 import TidemarkViews
 
 struct DemoReport {
@@ -95,7 +96,7 @@ struct DemoReport {
                         "tasks", lastChangeField: "last_modified", conflict: .localWins,
                         references: [Reference("list", to: "lists")]),
                 ]), remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
-        try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
+        try SmallFile(at: "\(folder)/model.json").replace(with: model.encoded, isDurable: false)
         title("Look further")
         // Suggests to put the tool on the PATH where it is not.
         let tool = CommandLine.arguments[0]

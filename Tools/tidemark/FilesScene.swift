@@ -6,6 +6,7 @@ import HTTPTypes
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
+import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -178,7 +179,7 @@ extension DemoReplica {
     /// The name of a content, after a file with it was imported.
     private func stored(_ content: String, _ folder: String) throws -> [UInt8] {
         let path = "\(folder)/\(name)-import.txt"
-        try Data(content.utf8).write(to: URL(filePath: path))
+        try SmallFile(at: path).replace(with: Array(content.utf8), isDurable: false)
         defer { try? FileManager.default.removeItem(atPath: path) }
         return Array(try JSONEncoder().encode(try replica.importFile(at: path)))
     }
