@@ -257,6 +257,8 @@ struct `the tool and a tree of files` {
             let capsule = "\(folder)/its.capsule"
             #expect(try await run("capsule STORE -o \(capsule) --contents").code == 0)
             #expect(try await run("files export \(capsule) P/a.txt \(folder)/other").code == 0)
+            let nowhere = try await run("files export \(capsule) P/a.txt \(folder)/none/other")
+            #expect(nowhere.code == 2 && nowhere.err.contains("/none/other can't be written: "))
             for name in ["out", "other"] {
                 let file = "\(folder)/\(name)"
                 let attributes = try FileManager.default.attributesOfItem(atPath: file)

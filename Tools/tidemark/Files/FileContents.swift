@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkEvents
+import TidemarkStore
 import TidemarkViews
 
 struct FilesImport: ParsableCommand {
@@ -96,7 +97,8 @@ struct FilesExport: ParsableCommand {
             throw Exit.findings
         }
         try write(entry, content.bytes.count) { target in
-            try Data(content.bytes).write(to: URL(filePath: target), options: .withoutOverwriting)
+            // From its first byte on it is for its owner alone.
+            try SmallFile(at: target).replace(with: content.bytes, isDurable: false)
         }
     }
 
@@ -129,7 +131,8 @@ struct FilesExport: ParsableCommand {
             try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part)
             try files.moveItem(atPath: part, toPath: target)
         } catch {
-            throw UsageError("\(target) can't be written: \(error.localizedDescription)")
+            let said = (error as? StoreError)?.detail ?? error.localizedDescription
+            throw UsageError("\(target) can't be written: \(said)")
         }
         Terminal.write("\(target)  \(bytes) bytes")
     }
