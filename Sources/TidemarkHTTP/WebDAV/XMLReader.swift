@@ -16,6 +16,8 @@ package struct XMLReader {
     /// How many elements a document may have, and how many attributes an element.
     static let elementsMax = 2_000_000
     static let attributesMax = 64
+    /// How many prefixes may hold in one place: each name is looked for among them.
+    static let prefixesMax = 256
 
     /// An element whose end tag has not come yet.
     private struct Open {
@@ -131,6 +133,9 @@ package struct XMLReader {
                 prefixes.append(([], text))
             } else if attribute.starts(with: "xmlns:".utf8) {
                 prefixes.append((attribute.dropFirst(6), text))
+            }
+            guard prefixes.count <= Self.prefixesMax else {
+                throw wrong("more than \(Self.prefixesMax) prefixes")
             }
         }
     }

@@ -69,6 +69,24 @@ import TidemarkSync
         }
     }
 
+    @Test func `more prefixes in one place than any server needs are malformed`() {
+        let names = (0..<60).map { " xmlns:p\($0)='urn:\($0)'" }.joined()
+        func isMalformed(_ inner: String) -> Bool {
+            let body =
+                "<x:multistatus xmlns:x='DAV:'><x:sync-token>t</x:sync-token>" + inner
+                + "</x:multistatus>"
+            return caldav.answer(to: caldav.later, 207, body).isMalformed
+        }
+        func nested(_ depth: Int) -> String {
+            String(repeating: "<a\(names)>", count: depth)
+                + String(repeating: "</a>", count: depth)
+        }
+        #expect(!isMalformed(nested(4)))
+        #expect(isMalformed(nested(5)))
+        // Those of an element end with it.
+        #expect(!isMalformed(String(repeating: nested(1), count: 9)))
+    }
+
     @Test func `UTF-16 hides nothing`() {
         let text = "<!DOCTYPE a []><a/>"
         let little: [UInt8] =
