@@ -334,7 +334,37 @@ private struct RemoteNames {
     private func nameless(detail text: String, _ hosts: [String]) -> String {
         var names = self
         names.isSparing = false
-        return hosts.reduce(names.nameless(text)) { $0.replacing($1, with: Capsule.namelessHost) }
+        let plain = hosts.reduce(names.nameless(text)) {
+            $0.replacing($1, with: Capsule.namelessHost)
+        }
+        return Self.withoutNumbers(plain)
+    }
+
+    /// A text without addresses and ports in numbers, as clients write them beside a host:
+    /// `[IPv4]host/192.0.2.1:443`, `host port 443`.
+    private static func withoutNumbers(_ text: String) -> String {
+        let plain = ["[IPv4]", "[IPv6]"].reduce(text) {
+            replacing(after: $1, by: Capsule.namelessHost, in: $0) { !" ,)".contains($0) }
+        }
+        return [" port ", ", port "].reduce(plain) {
+            replacing(after: Capsule.namelessHost + $1, by: "0", in: $0) { $0.isNumber }
+        }
+    }
+
+    /// A text with another word in the place of what follows some words, as far as it goes.
+    private static func replacing(
+        after words: String, by other: String, in text: String,
+        asFarAs isPart: (Character) -> Bool
+    ) -> String {
+        var (result, rest) = ("", text[...])
+        while let found = rest.firstRange(of: words) {
+            result += rest[..<found.upperBound]
+            rest = rest[found.upperBound...]
+            let next = rest.drop(while: isPart)
+            if next.startIndex > rest.startIndex { result += other }
+            rest = next
+        }
+        return result + rest
     }
 
     private static func isWord(_ name: String) -> Bool {

@@ -169,7 +169,23 @@
             case let error as HTTPClientError: code = error.transportCode
             default: code = .connectionLost
             }
-            self.init(code, detail: "\(error)")
+            self.init(code, detail: (error as? NIOConnectionError)?.detail ?? "\(error)")
+        }
+    }
+
+    extension NIOConnectionError {
+        /// What went wrong, without the server's name, port and addresses, which its description
+        /// has for each attempt.
+        fileprivate var detail: String {
+            let lookups = [dnsAError, dnsAAAAError].compactMap { $0 }
+            var said: [String] = []
+            for error in connectionErrors.map(\.error) + lookups {
+                let words = "\(error)"
+                let place = [" for host ", "(host: "].compactMap { words.firstRange(of: $0) }.first
+                let plain = String(words[..<(place?.lowerBound ?? words.endIndex)])
+                if !said.contains(plain) { said.append(plain) }
+            }
+            return said.isEmpty ? "no connection was made" : said.joined(separator: ", ")
         }
     }
 

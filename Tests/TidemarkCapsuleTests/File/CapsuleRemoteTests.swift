@@ -274,6 +274,52 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: [
+        (
+            said: "failed (target: [IPv4]sync.example.com/192.0.2.7:8443, error: no (errno: 111))",
+            nameless: "failed (target: [IPv4]redacted.invalid, error: no (errno: 111))"
+        ),
+        (
+            said: "target: [IPv6]2001:db8::7:8443), target: [IPv4]192.0.2.7:8443",
+            nameless: "target: [IPv6]redacted.invalid), target: [IPv4]redacted.invalid"
+        ),
+        (
+            said: "no connection to sync.example.com port 8443 after 2 ms",
+            nameless: "no connection to redacted.invalid port 0 after 2 ms"
+        ),
+        (
+            said: "unknown for host sync.example.com, port 8443",
+            nameless: "unknown for host redacted.invalid, port 0"
+        ),
+    ])
+    func `has no address in numbers that a client wrote down of the server`(
+        _ expected: (said: String, nameless: String)
+    ) async throws {
+        var capsule = try await capsule(at: "http://sync.example.com:8443", "{}")
+        capsule.answers[0].answers[0].detail = expected.said
+        var finished = 0
+        for (index, commit) in capsule.commits.enumerated() {
+            for (place, entry) in commit.entries.enumerated()
+            where entry.event.kind == .syncFinished {
+                var object = try JSONValue(parsing: entry.event.payload).object ?? [:]
+                object["detail"] = .string("the server can't be reached (\(expected.said))")
+                capsule.commits[index].entries[place].event.payload =
+                    JSONValue.object(object).encoded()
+                finished += 1
+            }
+        }
+        try #require(finished > 0)
+
+        let nameless = capsule.withoutRemote()
+
+        #expect(nameless.answers.first?.answers.first?.detail == expected.nameless)
+        for event in nameless.commits.flatMap(\.entries).map(\.event)
+        where event.kind == .syncFinished {
+            let detail = try JSONValue(parsing: event.payload)["detail"]?.stringValue
+            #expect(detail == "the server can't be reached (\(expected.nameless))")
+        }
+    }
+
     @Test func `is of one moment while a writer goes on`() async throws {
         try await Replica.withTemporary(model: CapsuleWorld.model) { replica in
             let isDone = Mutex(false)

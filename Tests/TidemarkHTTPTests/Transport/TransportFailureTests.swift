@@ -59,6 +59,23 @@ import TidemarkSync
         #expect(error?.detail.isEmpty == false)
     }
 
+    #if AsyncHTTP
+        @Test func `a refused connection says nothing of where the server is`() async throws {
+            let port = try RawSocket.closedPort()
+            let request = HTTPRequest(
+                method: .get, scheme: "http", authority: "localhost:\(port)", path: "/")
+
+            let error = await transport.failure(request)
+
+            #expect(error?.code == .offline)
+            let detail = error?.detail ?? ""
+            #expect(!detail.isEmpty)
+            for place in ["[IPv", "127.0.0.1", "::1", "localhost", "\(port)"] {
+                #expect(!detail.contains(place), "\(detail)")
+            }
+        }
+    #endif
+
     @Test func `a connection refused after a redirect does not mean that nothing arrived`()
         async throws
     {
