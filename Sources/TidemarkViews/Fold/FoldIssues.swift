@@ -123,8 +123,8 @@ extension ViewReader {
     /// An open issue by the event that raised it and its index among those of that event; nil where
     /// there is no such issue.
     package func issue(at position: Position, index: Int) throws -> IssueRow? {
-        guard let event = try event(at: position) else {
-            // What was dropped says no more which entity it was about.
+        guard let event = try? event(at: position) else {
+            // What was dropped, or is damaged, says no more which entity it was about.
             return try issues().first { $0.position == position && $0.index == index }
         }
         return try issue(at: position, index: index, about: event.key)

@@ -72,11 +72,10 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 17
-        case .watermarks: 17
-        case .contents: 13
-        case .decisions, .schedule: 12
-        case .issues: 11
+        case .entities: 18
+        case .outbox, .watermarks: 17
+        case .contents, .decisions: 13
+        case .issues, .schedule: 12
         case .places: 7
         case .access: 5
         case .bindings, .placeholders, .rivals, .rollUps, .syncRuns: 4

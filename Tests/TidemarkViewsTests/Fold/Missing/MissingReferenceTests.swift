@@ -281,6 +281,25 @@ import TidemarkViews
         #expect(try !store.rows().contains { $0.key.bytes.starts(with: Array("D".utf8)) })
     }
 
+    @Test(arguments: [#"{"id":"n","link":"l"}"#, #"{"id":"n","link":["l"]}"#])
+    func `that a wipe left as it was is settled by what it refers to alone`(note: String) throws {
+        try says("links/l", Self.link)
+        try says("notes/n", note)
+        try store.write(.wiped(keeping: ["notes"]))
+        #expect(try store.seen() == ["notes/n"])
+
+        try says("links/other", Self.link)
+        try says("links/other", nil)
+
+        #expect(try store.seen() == ["notes/n"])
+        #expect(try store.differences().isEmpty)
+
+        try says("links/l", nil)
+
+        #expect(try store.seen() == [])
+        #expect(try store.differences().isEmpty)
+    }
+
     @Test func `can't be hidden by two rules`() throws {
         var model = Self.model
         model.collections[1].access.hidesAbsent = true
