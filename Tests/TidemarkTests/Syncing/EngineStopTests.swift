@@ -213,7 +213,7 @@ import TidemarkTesting
         let engine = SyncDevice.engine(
             replica, wire, adapter: try SyncWorld.remote.makeAdapter())
         let key = try #require(EntityKey("tasks/t1"))
-        try replica.write { tx in _ = try tx.put(key, Array("{}".utf8)) }
+        try await replica.write { tx in _ = try tx.put(key, Array("{}".utf8)) }
         wire.tap { request, _, pass in
             guard request.isWrite else { return await pass() }
             try replica.close()
