@@ -62,7 +62,7 @@ public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension CollectionModel {
-    /// All indexes that are kept: the declared ones, one for each reference, and one for each choice.
+    /// All indexes that are kept: those declared, one for each reference, and one for each choice.
     ///
     /// Those of references find the entities that refer to an entity; there is none for one that
     /// leads through lists. Those of choices find the entities with one that is open.

@@ -49,7 +49,7 @@ public struct FileChecksums: Sendable, Hashable {
 }
 
 extension FileChecksums {
-    /// The checksums of a file in an answer that has it, as servers of ownCloud's family tell them:
+    /// The checksums of a file in an answer that has it, as some servers of files tell them:
     /// `OC-Checksum: SHA1:…`, in small digits.
     ///
     /// What is encoded is not the file. Others than those that are known are passed over.

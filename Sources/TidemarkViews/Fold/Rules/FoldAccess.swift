@@ -85,8 +85,8 @@ struct FoldAccess: FoldRule {
     }
 }
 
-/// An entity of each collection that is pruned, of those that were looked through in a fold, or that
-/// there was none after so many writes.
+/// An entity of each collection that is pruned, of those that were looked through in a fold, or
+/// that there was none after so many writes.
 private final class PrunedMemory: FoldMemory {
     var known: [CollectionName: (pruned: EntityKey?, count: Int)] = [:]
 }

@@ -283,6 +283,8 @@ import TidemarkViews
 
     @Test(arguments: [#"{"id":"n","link":"l"}"#, #"{"id":"n","link":["l"]}"#])
     func `that a wipe left as it was is settled by what it refers to alone`(note: String) throws {
+        try says("people/a", #"{"id":"a"}"#)
+        try says("people/b", #"{"id":"b"}"#)
         try says("links/l", Self.link)
         try says("notes/n", note)
         try store.write(.wiped(keeping: ["notes"]))
