@@ -330,6 +330,7 @@ import TidemarkTesting
             let engine = SyncDevice.engine(
                 device.replica, device.wire, remote: other, adapter: try other.makeAdapter())
             await engine.start(SyncTriggers(every: .seconds(60)))
+            await engine.trigger(.reachability)
 
             for await status in engine.status {
                 guard case .stopped(let error) = status.activity else { continue }
