@@ -23,9 +23,8 @@ struct EntityDifference {
         from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel,
         references: ReferenceNames? = nil
     ) throws {
-        let left = collection.serverFields
         func fields(_ node: EncodedNode) throws -> [Field] {
-            try (node.members ?? []).filter { !left.contains($0.name) }.map {
+            try (node.members ?? []).filter { !collection.isOfServer($0.name) }.map {
                 let value = $0.value.encoded
                 return ($0.name, try references?.named(value, in: $0.name) ?? value, $0.value)
             }

@@ -126,7 +126,7 @@ public final class WriteContext {
         if patch.touches(collection.model.keyed) {
             changed = try elementwise(patch, on: old, key, collection.model)
         }
-        changed = changed.leavingOut(collection.model.serverFields)
+        changed = changed.leavingOut(collection.model.isOfServer)
         try dropSameReferences(&changed, old, collection)
         return try log(changed, of: key, in: collection.model)
     }

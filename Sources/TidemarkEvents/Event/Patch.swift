@@ -79,11 +79,12 @@ public struct Patch: Sendable, Hashable {
         return Patch(set: Array(last.reversed()), unset: gone)
     }
 
-    /// The same without what it does to the fields named.
-    package func leavingOut(_ fields: Set<String>) -> Patch {
-        Patch(
-            set: set.filter { !fields.contains($0.name) },
-            unset: unset.filter { !fields.contains($0) })
+    /// The same without what it does to some fields.
+    package func leavingOut(_ isLeft: (String) -> Bool) -> Patch {
+        guard set.contains(where: { isLeft($0.name) }) || unset.contains(where: isLeft) else {
+            return self
+        }
+        return Patch(set: set.filter { !isLeft($0.name) }, unset: unset.filter { !isLeft($0) })
     }
 
     /// The entity's bytes with this patch applied; untouched fields stand byte for byte.

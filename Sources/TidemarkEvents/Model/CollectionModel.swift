@@ -181,6 +181,11 @@ public struct CollectionModel: Sendable, Hashable {
         return fields
     }
 
+    /// Whether only the server sets a field; see ``serverFields``.
+    package func isOfServer(_ field: String) -> Bool {
+        field == idField || field == lastChangeField
+    }
+
     /// Whether a list of everything concludes anything about entities that it does not name.
     package var isSwept: Bool { access.hidesAbsent || absence == .deletes }
 }

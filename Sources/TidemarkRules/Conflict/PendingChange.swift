@@ -76,7 +76,7 @@ package struct PendingChange: Sendable, Hashable {
     package func patch(except serverFields: Set<String>) -> Patch? {
         switch change {
         case .create(let document): Patch(settingAllOf: document, except: serverFields, lists)
-        case .update(let patch): patch.leavingOut(serverFields)
+        case .update(let patch): patch.leavingOut(serverFields.contains)
         case .delete: nil
         case .carried: Patch()
         }

@@ -14,12 +14,12 @@ package final class Fold {
     private var entities = FoldedEntities()
     private var mutations = FoldedMutations()
     /// What the current event wrote so far.
-    private var written = WrittenRows<RowKey, [UInt8]?>(few: 64)
-    private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
+    private var written = WrittenRows()
+    private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each stands among them, once there are many.
     private var writtenIndexes: [ObjectIdentifier: Int] = [:]
     private static let writtenFew = 16
-    private var writtenMutations = WrittenRows<Position, MutationRow>(few: 16)
+    private var writtenMutations = WrittenMutations()
     /// Below which place no decision of an event is free, while one is folded.
     var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
@@ -122,6 +122,27 @@ package final class Fold {
     /// The entities that the current event wrote so far.
     var writtenPlaces: [RowKey] {
         writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
+    }
+
+    /// The entities that the current event wrote but for one that was changed in its place, each as
+    /// it was before and as it is.
+    var rowsWritten: [(place: RowKey, before: EntityRow, after: EntityRow)] {
+        var rows: [(place: RowKey, before: EntityRow, after: EntityRow)] = []
+        var indexes: [ObjectIdentifier: Int] = [:]
+        for (entry, row) in writtenEntities {
+            if let index = indexes[ObjectIdentifier(entry)] {
+                rows[index].after = row
+            } else {
+                indexes[ObjectIdentifier(entry)] = rows.count
+                rows.append((entry.key, entry.row, row))
+            }
+        }
+        return rows
+    }
+
+    /// Whether anything that follows from a rule is pending on them.
+    var hasWrittenDerived: Bool {
+        writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
     }
 
     /// Merges the current event's writes into the fold.
@@ -320,7 +341,7 @@ package final class Fold {
     }
 
     func put(_ row: MutationRow, at position: Position) {
-        writtenMutations.append(position, row)
+        writtenMutations.append(row, at: position)
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
@@ -328,24 +349,10 @@ package final class Fold {
     }
 
     private func writtenMutation(_ position: Position) -> MutationRow? {
-        if let index = writtenMutations.lastIndex(of: position) {
-            return writtenMutations.rows[index].value
-        }
-        return mutations[position]
+        writtenMutations[position] ?? mutations[position]
     }
 
-    package func model() throws -> SyncModel { try registered().model }
-
-    /// Whether there are collections of which all is listed or nothing.
-    package func hasSets() throws -> Bool { try registered().hasSets }
-
-    /// The rules that the registered model has.
-    func rules() throws -> ModelRules { try registered().rules }
-
-    /// The indexes that the registered model asks for.
-    func indexPlan() throws -> IndexPlan { try registered().plan }
-
-    private func registered() throws -> RegisteredModel {
+    func registered() throws -> RegisteredModel {
         if let knownModel { return knownModel }
         let model = try fact("model").map { models.registered($0) } ?? .none
         knownModel = model
@@ -361,12 +368,7 @@ package final class Fold {
         return memory
     }
 
-    /// A collection's part of the model, or nil.
-    package func knownCollection(_ name: CollectionName) throws -> CollectionModel? {
-        try known(name)?.model
-    }
-
-    /// The same without a copy of it.
+    /// A collection's part of the model, without a copy of it; or nil.
     package func known(_ name: CollectionName) throws -> KnownCollection? {
         if let knownCollection, knownCollection.model.name == name { return knownCollection }
         guard let collection = try registered().collections[name] else { return nil }

@@ -118,26 +118,3 @@ struct FoldedEntities {
         return ByteOrder.order(of: written.map(\.key.bytes)).lazy.map { written[$0] }
     }
 }
-
-extension Fold {
-    /// The entities that the current event wrote but for one that was changed in its place, each as
-    /// it was before and as it is.
-    var rowsWritten: [(place: RowKey, before: EntityRow, after: EntityRow)] {
-        var rows: [(place: RowKey, before: EntityRow, after: EntityRow)] = []
-        var indexes: [ObjectIdentifier: Int] = [:]
-        for (entry, row) in writtenEntities {
-            if let index = indexes[ObjectIdentifier(entry)] {
-                rows[index].after = row
-            } else {
-                indexes[ObjectIdentifier(entry)] = rows.count
-                rows.append((entry.key, entry.row, row))
-            }
-        }
-        return rows
-    }
-
-    /// Whether anything that follows from a rule is pending on them.
-    var hasWrittenDerived: Bool {
-        writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
-    }
-}

@@ -107,3 +107,37 @@ extension Fold {
         }
     }
 }
+
+/// The mutations that one event wrote, in its order; the last row of each counts.
+///
+/// No generic type for them and the rows of the ledger: it would be specialised for neither where
+/// files are compiled one by one, and every event asks both.
+struct WrittenMutations {
+    private(set) var rows: [(position: Position, row: MutationRow)] = []
+    /// Where the last row of each stands, once there are many.
+    private var indexes: [Position: Int] = [:]
+    /// Few are searched from the last one.
+    private static let few = 16
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    mutating func append(_ row: MutationRow, at position: Position) {
+        rows.append((position, row))
+        guard rows.count > Self.few else { return }
+        if indexes.isEmpty {
+            for (index, written) in rows.enumerated() { indexes[written.position] = index }
+        } else {
+            indexes[position] = rows.count - 1
+        }
+    }
+
+    subscript(position: Position) -> MutationRow? {
+        guard !indexes.isEmpty else { return rows.last { $0.position == position }?.row }
+        return indexes[position].map { rows[$0].row }
+    }
+
+    mutating func removeAll() {
+        rows.removeAll(keepingCapacity: true)
+        if !indexes.isEmpty { indexes = [:] }
+    }
+}

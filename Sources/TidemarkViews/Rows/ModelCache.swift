@@ -104,3 +104,22 @@ package final class ModelCache: Sendable {
     /// The indexes that the model of a registration asks for.
     func plan(_ fact: StoreFactRow) -> IndexPlan { registered(fact).plan }
 }
+
+extension Fold {
+    /// The model in the log; an empty one where there is none.
+    package func model() throws -> SyncModel { try registered().model }
+
+    /// Whether there are collections of which all is listed or nothing.
+    package func hasSets() throws -> Bool { try registered().hasSets }
+
+    /// The rules that the registered model has.
+    func rules() throws -> ModelRules { try registered().rules }
+
+    /// The indexes that the registered model asks for.
+    func indexPlan() throws -> IndexPlan { try registered().plan }
+
+    /// A collection's part of the model, or nil.
+    package func knownCollection(_ name: CollectionName) throws -> CollectionModel? {
+        try known(name)?.model
+    }
+}

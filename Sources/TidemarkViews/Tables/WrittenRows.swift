@@ -2,21 +2,19 @@
 // taken, and discarded as a whole where the event can't be understood.
 
 /// Rows that were written one after the other; the last one under a key counts.
-struct WrittenRows<Key: Hashable, Value> {
-    /// In the order in which they were written.
-    private(set) var rows: [(key: Key, value: Value)] = []
+struct WrittenRows {
+    /// In the order in which they were written; nil is a row removed.
+    private(set) var rows: [(key: RowKey, value: [UInt8]?)] = []
     /// Where the last one under each key stands, once there are many.
-    private var indexes: [Key: Int] = [:]
-    /// Up to how many are searched from the last one.
-    private let few: Int
-
-    init(few: Int) { self.few = few }
+    private var indexes: [RowKey: Int] = [:]
+    /// Few are searched from the last one.
+    private static let few = 64
 
     var isEmpty: Bool { rows.isEmpty }
 
-    mutating func append(_ key: Key, _ value: Value) {
+    mutating func append(_ key: RowKey, _ value: [UInt8]?) {
         rows.append((key, value))
-        guard rows.count > few else { return }
+        guard rows.count > Self.few else { return }
         if indexes.isEmpty {
             for (index, row) in rows.enumerated() { indexes[row.key] = index }
         } else {
@@ -25,7 +23,7 @@ struct WrittenRows<Key: Hashable, Value> {
     }
 
     /// The place of the last row under a key; nil where none was written.
-    func lastIndex(of key: Key) -> Int? {
+    func lastIndex(of key: RowKey) -> Int? {
         indexes.isEmpty ? rows.lastIndex { $0.key == key } : indexes[key]
     }
 

@@ -1,53 +1,37 @@
-// WrittenRowsTests.swift — what one event wrote is found again after few looks.
+// WrittenRowsTests.swift — what one event wrote is found again, among few and among many.
 
 import Testing
+import TidemarkEvents
 
 @testable import TidemarkViews
 
 @Suite struct `rows that an event wrote` {
-    @Test(arguments: [0, 1, 16, 17, 18, 200])
+    @Test(arguments: [0, 1, 16, 17, 18, 64, 65, 66, 200])
     func `are found as they were written last`(_ count: Int) {
-        var written = WrittenRows<Int, Int>(few: 16)
-        for number in 0..<count { written.append(number / 2, number) }
+        func key(_ number: Int) -> RowKey { RowKey(.ledger, [UInt8(number)]) }
+        var rows = WrittenRows()
+        var mutations = WrittenMutations()
+        for number in 0..<count {
+            rows.append(key(number / 2), [UInt8(number)])
+            var mutation = MutationRow(
+                key: EntityKey("tasks", "a"), kind: .localUpdated,
+                recordedAt: Timestamp(rawValue: 1), fields: [])
+            mutation.attempts = UInt64(number)
+            mutations.append(mutation, at: Position(UInt64(number / 2) + 1))
+        }
 
         for number in 0..<count {
-            let index = written.lastIndex(of: number / 2)
-            #expect(index == min(number / 2 * 2 + 1, count - 1))
-            #expect(index.map { written.rows[$0].value } == index)
+            let last = min(number / 2 * 2 + 1, count - 1)
+            #expect(rows.lastIndex(of: key(number / 2)) == last)
+            #expect(mutations[Position(UInt64(number / 2) + 1)]?.attempts == UInt64(last))
         }
-        #expect(written.lastIndex(of: -1) == nil)
+        #expect(rows.lastIndex(of: key(250)) == nil)
+        #expect(mutations[Position(1000)] == nil)
 
-        written.removeAll()
-        #expect(written.isEmpty)
-        #expect(written.lastIndex(of: 0) == nil)
+        rows.removeAll()
+        mutations.removeAll()
+        #expect(rows.isEmpty && mutations.isEmpty)
+        #expect(rows.lastIndex(of: key(0)) == nil)
+        #expect(mutations[Position(1)] == nil)
     }
-
-    @Test func `are found after few looks, also among many`() {
-        let looks = Looks()
-        let count = 1000
-        var written = WrittenRows<CountedKey, Int>(few: 16)
-        for number in 0..<count {
-            written.append(CountedKey(number: number, looks: looks), number)
-            #expect(written.lastIndex(of: CountedKey(number: 0, looks: looks)) == 0)
-        }
-        // One search from the last one to the first looks at all of them.
-        #expect(looks.count < count * 50, "\(looks.count) looks")
-    }
-}
-
-private final class Looks {
-    var count = 0
-}
-
-/// A key of which each comparison is counted.
-private struct CountedKey: Hashable {
-    let number: Int
-    let looks: Looks
-
-    static func == (left: CountedKey, right: CountedKey) -> Bool {
-        left.looks.count += 1
-        return left.number == right.number
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
