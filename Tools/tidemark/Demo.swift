@@ -101,13 +101,12 @@ struct Demo: AsyncParsableCommand {
     /// name is one that nobody can have taken before.
     private static func newFolder() throws -> String {
         let parent = FileManager.default.temporaryDirectory.path
-        for _ in 1...10 {
-            let path = "\(parent)/tidemark-demo-\(Dependencies.live.makeID())"
-            guard let lock = try DirectoryLock.making(path) else { continue }
-            lock.release()
-            return path
+        let path = "\(parent)/tidemark-demo-\(Dependencies.live.makeID())"
+        guard let lock = try DirectoryLock.making(path) else {
+            throw UsageError("no folder can be made in \(parent); name one with --store")
         }
-        throw UsageError("no folder can be made in \(parent); name one with --store")
+        lock.release()
+        return path
     }
 
     private func isEmpty(_ folder: String) throws -> Bool {

@@ -39,10 +39,18 @@ import TidemarkTesting
         #expect(Uptime.bootID([nil, "C-D"]) == "C-D")
         #expect(Uptime.bootID([" \n", "C-D"]) == "C-D")
         #expect(Uptime.bootID([nil, nil]) == "")
-        let live = Dependencies.live
-        #expect(live.uptime().bootID == live.uptime().bootID)
-        #expect(!live.uptime().bootID.hasPrefix("boot-"))
     }
+
+    #if os(Linux)
+        @Test func `a boot of Linux has the name that the kernel gives it`() throws {
+            let said = try String(
+                contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+            let name = said.trimmingCharacters(in: .whitespacesAndNewlines)
+
+            #expect(!name.isEmpty)
+            #expect(Dependencies.live.uptime().bootID == name)
+        }
+    #endif
 
     @Test func `random numbers are those of SplitMix64`() {
         let doors = Dependencies.seeded(1_234_567, clock: ManualClock())
