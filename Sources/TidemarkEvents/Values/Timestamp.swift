@@ -123,11 +123,10 @@ extension Duration {
         return min(max(self, Duration.zero - most), most)
     }
 
-    /// Whole microseconds; a century where that does not fit.
+    /// Whole microseconds; those of a century where it is longer.
     package var wholeMicroseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let most = Self.centurySeconds
-        return min(max(seconds, -most), most) * 1_000_000 + attoseconds / 1_000_000_000_000
+        let (seconds, attoseconds) = withinCentury.components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }
 

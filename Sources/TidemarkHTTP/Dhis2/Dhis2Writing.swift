@@ -70,9 +70,8 @@ extension Dhis2Adapter {
         var body = Array("{".utf8)
         for (index, list) in lists.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
-            body += "\"\(dialect.listName(of: list.kind))\":[".utf8
-            body += list.elements.joined(separator: [UInt8(ascii: ",")])
-            body.append(UInt8(ascii: "]"))
+            body += "\"\(dialect.listName(of: list.kind))\":".utf8
+            body += list.elements.jsonList
         }
         body.append(UInt8(ascii: "}"))
         let place: String

@@ -29,15 +29,9 @@ extension WebDAVAdapter {
             bytes: properties.first("getcontentlength", in: "DAV:").flatMap {
                 Int64($0.text.trimmed)
             }, digits: [:])
-        let words = told.all("checksum", in: WebDAVResource.ownCloud).flatMap { checksum in
-            checksum.text.split(whereSeparator: \.isWhitespace)
-        }
-        for word in words {
-            let parts = word.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2,
-                let algorithm = FileChecksums.Algorithm(rawValue: parts[0].uppercased())
-            else { continue }
-            checksums.digits[algorithm] = String(parts[1])
+        let words = told.all("checksum", in: WebDAVResource.ownCloud)
+        for (algorithm, digits) in words.flatMap({ FileChecksums.pairs(in: $0.text) }) {
+            checksums.digits[algorithm] = String(digits)
         }
         return checksums
     }

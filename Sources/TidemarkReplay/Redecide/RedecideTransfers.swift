@@ -52,13 +52,13 @@ struct TransferComparison {
             // Whether somebody waited for it is not logged, nor which other servers could not be
             // had, nor by which version's order: any of these may be what was decided.
             var next: Event?
-            for (inOldOrder, isAskedFirst) in [(false, false), (false, true), (true, false)] {
+            for order in TransferOrder.allCases {
                 for (isAwaited, isAlone) in [
                     (true, false), (false, false), (true, true), (false, true),
                 ] {
                     let event = try views.nextTransferEvent(
                         at: now, after: last, adapter, isAwaited: isAwaited,
-                        inOldOrder: inOldOrder, isAskedFirst: isAskedFirst,
+                        order: order,
                         isAway: isAlone ? try isOfOther(request, views) : nil,
                         isGone: { _, _ in request.file.isPartGone })?.event
                     let made = comparison.isNameless ? event?.sent(to: request.path) : event

@@ -6,7 +6,7 @@ enum MapSizes {
     /// What to open a file with, one after the other: as much as is wanted, half of that and so on,
     /// last what the file needs and a little room.
     static func opening(wanted: Int, fileBytes: Int) -> [Int] {
-        let least = roundedUp(fileBytes + fileBytes / 8 + (1 << 20))
+        let least = least(for: fileBytes)
         var sizes = [roundedUp(wanted)]
         while let last = sizes.last, last > least {
             sizes.append(max(roundedUp(last / 2), least))
@@ -26,8 +26,13 @@ enum MapSizes {
     static func adoption(from bytes: Int, fileBytes: Int) -> [Int] {
         var doubled = max(bytes, 1 << 16)
         while doubled < fileBytes { doubled *= 2 }
-        let least = roundedUp(fileBytes + fileBytes / 8 + (1 << 20))
+        let least = least(for: fileBytes)
         return [roundedUp(doubled), min(roundedUp(doubled), least)]
+    }
+
+    /// What a file needs, and a little room.
+    private static func least(for fileBytes: Int) -> Int {
+        roundedUp(fileBytes + fileBytes / 8 + (1 << 20))
     }
 
     private static func roundedUp(_ bytes: Int) -> Int { (bytes + 0xFFFF) & ~0xFFFF }

@@ -196,6 +196,11 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         default: nil
         }
     }
+
+    /// The same, as it is kept: at most ``RetryAfter/secondsMax``.
+    var secondsToWait: Int64? {
+        retryAfterSeconds.map { min(max($0, 0), RetryAfter.secondsMax) }
+    }
 }
 
 extension SyncFailure {

@@ -60,8 +60,9 @@ package struct PageDecision {
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
         var result = PageResult()
         result.count = unreadable.count
+        let ids = try list.isOfIDs ? news.idList(of: collection) : nil
         result.wanted = try page.references.filter {
-            try news.isWanted($0, in: collection, isIDOnly: list.isOfIDs)
+            try news.isWanted($0, in: collection, by: ids)
         }
         result.named = named
         result.step = page.step

@@ -128,9 +128,9 @@ package struct ServerNews {
 
     /// Whether an entity that a list only names is to be fetched.
     ///
-    /// - Parameter isIDOnly: whether the list says nothing of versions.
+    /// - Parameter ids: of a list that says nothing of versions, what it means.
     package func isWanted(
-        _ reference: ServerReference, in collection: CollectionName, isIDOnly: Bool = false
+        _ reference: ServerReference, in collection: CollectionName, by ids: IDList? = nil
     ) throws -> Bool {
         let key = try fold.resolve(EntityKey(collection, reference.id))
         let row = try fold.entity(key)
@@ -143,48 +143,29 @@ package struct ServerNews {
         switch row.baseState {
         case .live:
             if try fold.isHiddenByItself(key, row) { return true }
-            if isIDOnly {
-                return try row.isPlaceholder || isPassedOver(reference, row, in: collection)
-            }
+            if let ids { return row.isPlaceholder || ids.isPassedOver(reference, row) }
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.
         case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
-        case .absent: return try !isIDOnly || !isLeftOut(reference, row, in: collection)
+        case .absent: return ids?.isLeftOut(reference, row) != true
         }
     }
 
-    /// Whether a feed does not go back to an entity that is not here, or it would be pruned again.
-    ///
-    /// Where it was changed, the list of changes tells.
-    private func isLeftOut(
-        _ reference: ServerReference, _ row: EntityRow, in name: CollectionName
-    ) throws -> Bool {
-        guard row.pending.isEmpty, row.attempt == nil, let key = reference.feedKey,
-            let collection = try fold.knownCollection(name), let feed = collection.feed
-        else { return false }
-        let now = try serverTime ?? begun.now
-        if FeedDecision(feed, collection.dates).isTooOld(key, now) { return true }
-        guard !row.prunedDigest.isEmpty else { return false }
-        return collection.isPast(JSONValue.object([feed.order: key.value]).encoded(), at: now)
-    }
-
-    /// Whether a feed's backfill passed over an entity that was here before, so that what changed
-    /// until it began was not listed: asked for once, by the first list of ids after it.
-    private func isPassedOver(
-        _ reference: ServerReference, _ row: EntityRow, in name: CollectionName
-    ) throws -> Bool {
-        guard let collection = try fold.knownCollection(name), let feed = collection.feed,
-            let back = try fold.watermark(PullTarget(name, scope: PullTarget.back)),
-            let base = row.basePosition, base < back.position
-        else { return false }
-        if let ids = try fold.watermark(PullTarget(name)), back.position < ids.position {
-            return false
+    /// What a list of ids alone means for a collection.
+    func idList(of name: CollectionName) throws -> IDList {
+        guard let collection = try fold.knownCollection(name), let feed = collection.feed else {
+            return IDList(feed: nil)
         }
-        let rules = FeedDecision(feed, collection.dates)
-        let key = reference.feedKey ?? rules.key(JSON.value(feed.order, of: row.base))
-        guard let key, let time = rules.time(of: key) else { return true }
-        return try rules.isTooOld(key, serverTime ?? begun.now)
-            || time > back.checkedAt ?? back.recordedAt
+        var back = try fold.watermark(PullTarget(name, scope: PullTarget.back))
+        if let passed = back, let ids = try fold.watermark(PullTarget(name)),
+            passed.position < ids.position
+        {
+            back = nil
+        }
+        return IDList(
+            feed: IDList.Feed(
+                collection: collection, rules: FeedDecision(feed, collection.dates),
+                now: try serverTime ?? begun.now, back: back))
     }
 
     /// Whether a record that can't be read was not noted yet with these bytes.
@@ -303,5 +284,44 @@ package struct ServerNews {
             let marks = try targets.compactMap { try fold.watermark($0) }
             return marks.isEmpty || marks.contains { $0.epoch != described.epoch }
         }
+    }
+}
+
+/// What a list that says nothing of versions means for the entities that it names.
+package struct IDList {
+    /// What counts of a feed.
+    fileprivate struct Feed {
+        let collection: CollectionModel
+        let rules: FeedDecision
+        /// The server's time.
+        let now: Timestamp
+        /// The backfill that no list of ids came after.
+        let back: WatermarkRow?
+    }
+
+    fileprivate let feed: Feed?
+
+    /// Whether a feed does not go back to an entity that is not here, or it would be pruned again.
+    ///
+    /// Where it was changed, the list of changes tells.
+    fileprivate func isLeftOut(_ reference: ServerReference, _ row: EntityRow) -> Bool {
+        guard let feed, row.pending.isEmpty, row.attempt == nil, let key = reference.feedKey
+        else { return false }
+        if feed.rules.isTooOld(key, feed.now) { return true }
+        guard !row.prunedDigest.isEmpty else { return false }
+        return feed.collection.isPast(
+            JSONValue.object([feed.rules.rule.order: key.value]).encoded(), at: feed.now)
+    }
+
+    /// Whether a feed's backfill passed over an entity that was here before, so that what changed
+    /// until it began was not listed: asked for once, by the first list of ids after it.
+    fileprivate func isPassedOver(_ reference: ServerReference, _ row: EntityRow) -> Bool {
+        guard let feed, let back = feed.back, let base = row.basePosition, base < back.position
+        else { return false }
+        let known = JSON.value(feed.rules.rule.order, of: row.base)
+        guard let key = reference.feedKey ?? feed.rules.key(known),
+            let time = feed.rules.time(of: key)
+        else { return true }
+        return feed.rules.isTooOld(key, feed.now) || time > back.checkedAt ?? back.recordedAt
     }
 }

@@ -52,22 +52,30 @@ extension FileChecksums {
     /// The checksums of a file in an answer that has it, as some servers of files tell them:
     /// `OC-Checksum: SHA1:…`, in small digits.
     ///
-    /// What is encoded is not the file. Others than those that are known are passed over.
+    /// What is encoded is not the file.
     static func told(by fields: HTTPFields) -> [Algorithm: String] {
         let encoding = fields[.contentEncoding]?.lowercased() ?? "identity"
         guard encoding == "identity", let name = HTTPField.Name("OC-Checksum"),
             let words = fields[name]
         else { return [:] }
         var told: [Algorithm: String] = [:]
-        for word in words.split(whereSeparator: { $0 == " " || $0 == "," }) {
-            let parts = word.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, let algorithm = Algorithm(rawValue: parts[0].uppercased()),
-                parts[1].utf8.count == algorithm.digitsCount,
-                parts[1].allSatisfy(\.isHexDigit)
-            else { continue }
-            told[algorithm] = parts[1].lowercased()
+        for (algorithm, digits) in pairs(in: words)
+        where digits.utf8.count == algorithm.digitsCount && digits.allSatisfy(\.isHexDigit) {
+            told[algorithm] = digits.lowercased()
         }
         return told
+    }
+
+    /// The checksums in a text like `SHA1:… MD5:…`.
+    ///
+    /// Others than those that are known are passed over.
+    package static func pairs(in text: String) -> [(algorithm: Algorithm, digits: Substring)] {
+        text.split(whereSeparator: { $0.isWhitespace || $0 == "," }).compactMap { word in
+            let parts = word.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let algorithm = Algorithm(rawValue: parts[0].uppercased())
+            else { return nil }
+            return (algorithm, parts[1])
+        }
     }
 }
 

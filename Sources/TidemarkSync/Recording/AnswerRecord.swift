@@ -72,7 +72,7 @@ extension AnswerRecord {
         if case .failure(let failure) = answer {
             asksToWait = true
             answered.failure = FailureName(failure.kind)
-            answered.retryAfter = failure.retryAfterSeconds
+            answered.retryAfter = failure.secondsToWait
         }
         // A pause, also one of ours, and the server's clock are measured by the clock that nobody
         // sets.
@@ -118,7 +118,7 @@ extension AnswerRecord {
             return
         }
         part.failure = FailureName(failure.kind)
-        part.retryAfter = failure.retryAfterSeconds.map { min($0, RetryAfter.secondsMax) }
+        part.retryAfter = failure.secondsToWait
         // A pause is measured by the clock that nobody sets.
         part.uptime = uptime
         self.init(part)

@@ -29,14 +29,13 @@ extension RowReading {
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransferEvent(
         at now: Timestamp, after last: Position, _ adapter: any ServerAdapter,
-        isAwaited: Bool, inOldOrder: Bool = false, isAskedFirst: Bool = false,
+        isAwaited: Bool, order: TransferOrder = .neverFailedFirst,
         isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> (event: Event, plan: TransferPlan, address: FileAddress?)? {
         var isPartGone = false
         let next = try nextTransfer(
-            at: now, isAwaited: isAwaited, inOldOrder: inOldOrder, isAskedFirst: isAskedFirst,
-            isAway: isAway
+            at: now, isAwaited: isAwaited, order: order, isAway: isAway
         ) { part, bytes in
             isPartGone = try isGone(part, bytes)
             return isPartGone

@@ -436,8 +436,8 @@ extension Fold: RowReading {
     }
 
     /// The entities of a collection that were written, in the order of their keys.
-    func entitiesTaken(in collection: CollectionName) -> [FoldedEntities.Entry] {
-        entities.written(EntityKey.prefix(of: collection))
+    func entitiesTaken(in collection: CollectionName) -> [(key: EntityKey, row: EntityRow)] {
+        entities.written(EntityKey.prefix(of: collection)).keyed
     }
 
     /// How many writes of entities were taken in since this was asked for first.
@@ -446,8 +446,8 @@ extension Fold: RowReading {
     /// The entities of a collection that were written after so many writes of all.
     func entitiesTaken(
         in collection: CollectionName, after count: Int
-    ) -> [FoldedEntities.Entry] {
-        entities.written(EntityKey.prefix(of: collection), after: count)
+    ) -> [(key: EntityKey, row: EntityRow)] {
+        entities.written(EntityKey.prefix(of: collection), after: count).keyed
     }
 
     /// Whether there may be unreadable records.

@@ -80,9 +80,8 @@ extension Fold {
             collection: collection.name, references: references, isWhole: isWhole)
         let count = followTaken()
         if let known = memory.known[source] {
-            for entry in entitiesTaken(in: collection.name, after: known.count) {
-                guard let key = EntityKey(bytes: entry.key.bytes) else { continue }
-                known.note(key, entry.row, references, collection)
+            for (key, row) in entitiesTaken(in: collection.name, after: known.count) {
+                known.note(key, row, references, collection)
             }
             known.count = count
             return known
@@ -94,9 +93,8 @@ extension Fold {
                 return true
             }
         } else {
-            for entry in entitiesTaken(in: collection.name) {
-                guard let key = EntityKey(bytes: entry.key.bytes) else { continue }
-                known.note(key, entry.row, references, collection)
+            for (key, row) in entitiesTaken(in: collection.name) {
+                known.note(key, row, references, collection)
             }
             for key in try danglingKeys(in: collection) {
                 known.note(key, try takenRow(at: .entity(key)), references, collection)

@@ -1,5 +1,6 @@
 // FoldedEntities.swift — the entities of a fold, taken apart while events are folded into them.
 
+import TidemarkEvents
 import TidemarkStore
 
 /// Entities that a fold has read or written, found by their keys.
@@ -116,5 +117,12 @@ struct FoldedEntities {
         let written =
             writtenCount == entries.count ? entries : entries.filter(\.isWritten)
         return ByteOrder.order(of: written.map(\.key.bytes)).lazy.map { written[$0] }
+    }
+}
+
+extension [FoldedEntities.Entry] {
+    /// The entities with their keys.
+    var keyed: [(key: EntityKey, row: EntityRow)] {
+        compactMap { entry in EntityKey(bytes: entry.key.bytes).map { ($0, entry.row) } }
     }
 }

@@ -28,6 +28,16 @@ package struct TransferPlan: Sendable, Hashable {
     package var progress = FetchProgress()
 }
 
+/// Which file is fetched first: an order for each version that had another one.
+package enum TransferOrder: CaseIterable {
+    /// What somebody waits for, but for what failed again and again: that is last.
+    case neverFailedFirst
+    /// What somebody waits for, however often it failed.
+    case askedFirst
+    /// What never failed, whoever waits for it.
+    case failedLast
+}
+
 extension RowReading {
     /// The request for a file that is to be made next; nil where none is due, or enough are open.
     ///
@@ -37,14 +47,10 @@ extension RowReading {
     ///     that nobody has asked for.
     ///   - isAway: whether the server that has a file by a rule is not to be asked; nil where all
     ///     are.
-    ///   - inOldOrder: whether what failed before comes after what nobody waits for, also where
-    ///     somebody waits for it, as earlier versions had it.
-    ///   - isAskedFirst: whether what somebody waits for comes first however often it failed, as
-    ///     others had it.
+    ///   - order: another than the one of today for logs of versions that had it.
     ///   - isGone: whether a part file does not hold so many bytes any more.
     package func nextTransfer(
-        at now: Timestamp, isAwaited: Bool = true, inOldOrder: Bool = false,
-        isAskedFirst: Bool = false,
+        at now: Timestamp, isAwaited: Bool = true, order: TransferOrder = .neverFailedFirst,
         isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil,
         isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
     ) throws -> TransferPlan? {
@@ -57,12 +63,14 @@ extension RowReading {
         let farthest = farthestPause(from: now, model)
         let hasRoom = unasked < budgets.unasked
         func isDue(_ time: Timestamp) -> Bool { time <= now || time > farthest }
-        let isBounded = hasRoom && !inOldOrder && !isAskedFirst
+        let isBounded = hasRoom && order == .neverFailedFirst
         var due = try firstDueTransfer(
-            ifAsked: !hasRoom || !inOldOrder,
+            ifAsked: !hasRoom || order != .failedLast,
             failuresMax: isBounded ? TransferRule.failuresTold - 1 : .max, isAway, isDue)
         // What failed again and again comes after what never failed, whoever waits for it.
-        if due == nil, hasRoom, !inOldOrder { due = try firstDueTransfer(isAway, isDue) }
+        if due == nil, hasRoom, order != .failedLast {
+            due = try firstDueTransfer(isAway, isDue)
+        }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
         else { return nil }

@@ -160,8 +160,8 @@ import TidemarkViews
 
         let now = world.world.clock.now
         let next = try world.replica.journal.read { views in
-            try [false, true].map { inOldOrder in
-                try views.nextTransfer(at: now, inOldOrder: inOldOrder) { _, _ in false }?
+            try [TransferOrder.neverFailedFirst, .failedLast].map { order in
+                try views.nextTransfer(at: now, order: order) { _, _ in false }?
                     .source.text
             }
         }

@@ -75,6 +75,19 @@ import TidemarkViews
         try check()
     }
 
+    @Test func `has a name taken out where no id stands, however the name is written`() throws {
+        let other = EntityKey("entries", "2")
+        try store.write(
+            .about(.serverUpserted, "tags/1234567", #"{"id":1234567,"name":"tea"}"#),
+            .about(.serverUpserted, "entries/2", #"{"id":2,"tag_ids":[],"tags":["t\u0065a"]}"#),
+            .about(.localUpdated, "entries/1", #"{"set":{"tags":["tea"]},"unset":[]}"#))
+        try store.write(.about(.serverDeleted, "tags/1234567", #"{"id":1234567}"#))
+
+        #expect(try pending() == [#"{"set":{"tags":[]},"unset":[]}"#])
+        #expect(try seen(other)?["tags"] == [])
+        try check()
+    }
+
     @Test func `keeps it where the model says nothing, and where another was deleted`() throws {
         try store.write(.about(.serverDeleted, "tags/9", #"{"id":9,"name":"deep"}"#))
         #expect(text(try store.entity(Self.entry)?.base) == Self.word)

@@ -217,8 +217,9 @@ extension Fold {
                 if try takenRow(at: .entity(key)).prunedAt != nil { return true }
             } else {
                 let written = entitiesTaken(in: name, after: known.count)
-                memory.known[name] = (nil, count)
-                if !written.contains(where: { $0.row.prunedAt != nil }) { return false }
+                let pruned = written.first { $0.row.prunedAt != nil }?.key
+                memory.known[name] = (pruned, count)
+                return pruned != nil
             }
         }
         var pruned: EntityKey?

@@ -149,9 +149,7 @@ extension Fold {
             found.formUnion(open)
         }
         // Nor is what this fold wrote, and what is hidden; and a choice that was made has a value.
-        for entry in entitiesTaken(in: collection.name) {
-            if let key = EntityKey(bytes: entry.key.bytes) { found.insert(key) }
-        }
+        for (key, _) in entitiesTaken(in: collection.name) { found.insert(key) }
         found.formUnion(try danglingKeys(in: collection))
         for (place, _) in try ledgerRows(Ledger.openDerived) {
             guard let key = EntityKey(bytes: place.bytes.dropFirst(9)),

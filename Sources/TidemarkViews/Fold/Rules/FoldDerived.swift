@@ -62,7 +62,7 @@ extension Fold {
     /// The first free place among an event's decisions; the last one if all are taken.
     func freeDecision(at position: Position) throws -> Int {
         // None is removed: those before the place that was found last are taken.
-        var index = freePlaces[position] ?? 0
+        var index = freePlaces[position, default: 0]
         while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
         freePlaces[position] = index
         return index

@@ -255,19 +255,14 @@ extension Fold {
         var seen: Set<EntityKey> = []
         var found: [(key: EntityKey, collection: CollectionModel)] = []
         if row.isLacking || row.isHidden {
-            let names = Set(try keys(of: key))
             for (collection, references) in referrers {
                 try forEachReferrer(to: [key], by: references, in: collection) { other, _ in
                     // An index comes to all that have a list: who is settled must not depend on it.
-                    let documents = try takenRow(at: .entity(other)).documents(in: collection)
-                    let isNamed = documents.contains { document in
-                        references.contains { reference in
-                            document.ids(in: reference.field).contains {
-                                names.contains(EntityKey(reference.collection, $0))
-                            }
-                        }
+                    let targets = try takenRow(at: .entity(other)).targets(
+                        of: references, in: collection, self)
+                    if targets.contains(key), seen.insert(other).inserted {
+                        found.append((other, collection))
                     }
-                    if isNamed, seen.insert(other).inserted { found.append((other, collection)) }
                     return true
                 }
             }

@@ -269,14 +269,23 @@ extension Fold {
     ) throws {
         guard let referring = places.first?.collection.name else { return }
         let ids = Set(try self.ids(of: key).map(ExactString.init))
-        let texts = ids.map { Array($0.text.utf8) }
-        let named = places.map { (place: $0, name: last?.value($0.rule.name)) }
+        let named = places.map { place in
+            (place: place, name: place.rule.names == nil ? nil : last?.value(place.rule.name))
+        }
+        let names = named.compactMap(\.name)
+        let words = names.compactMap { $0.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
+        let texts = (ids.map(\.text) + words).map { Array($0.utf8) }
+        // No bytes tell of a name that is no text, or an empty one.
+        let readsAll = words.count < names.count
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
         func look(at other: EntityKey, _ value: [UInt8]) throws {
-            // Most name another one: their bytes say so without being taken apart.
-            let isNamed = texts.contains { value.span.firstPlace(of: $0.span, from: 0) != nil }
-            guard other != key, isNamed else { return }
+            // Most name another one: their bytes say so without being taken apart, but where some
+            // of them may stand for other characters.
+            guard other != key,
+                readsAll || value.contains(UInt8(ascii: "\\"))
+                    || texts.contains(where: { value.span.firstPlace(of: $0.span, from: 0) != nil })
+            else { return }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
@@ -286,7 +295,7 @@ extension Fold {
             }
             if !fields.isEmpty { found.append((other, row, fields)) }
         }
-        if let some = try mayName(key.collection, ids, named.compactMap { $0.name }, places) {
+        if let some = try mayName(key.collection, ids, names, places) {
             for other in some.sorted() {
                 let row = try takenRow(at: .entity(other))
                 if !row.isEmpty { try look(at: other, row.encoded) }
@@ -324,9 +333,8 @@ extension Fold {
         }
         let count = followTaken()
         if let known = memory.known[source] {
-            for entry in entitiesTaken(in: referring, after: known.count) {
-                guard let key = EntityKey(bytes: entry.key.bytes) else { continue }
-                known.note(key, entry.row, places)
+            for (key, row) in entitiesTaken(in: referring, after: known.count) {
+                known.note(key, row, places)
             }
             known.count = count
             return known.naming(ids, names)
