@@ -8,14 +8,40 @@ extension JSON {
     /// The bytes without members of these names, at any depth, and without the commas that went
     /// with them; all other bytes stay.
     ///
-    /// - Parameter names: as they are written, without escapes.
+    /// - Parameter names: without escapes; a slash and letters beyond ASCII are found also where they
+    ///   are escaped, as PHP and Python do.
     package static func dropping(_ names: [String], from bytes: [UInt8]) -> [UInt8] {
-        names.reduce(bytes) { dropping($1, from: $0) }
+        names.flatMap(spellings).reduce(bytes) { dropping($1, from: $0) }
     }
 
-    private static func dropping(_ name: String, from bytes: [UInt8]) -> [UInt8] {
+    /// How a name may be written as a key: as it is, and with escapes that are usual.
+    private static func spellings(of name: String) -> [[UInt8]] {
         var key: [UInt8] = []
         JSON.appendString(name, to: &key)
+        var all = [String(decoding: key, as: UTF8.self)]
+        if name.utf8.contains(UInt8(ascii: "/")) {
+            all += all.map { text in
+                text.unicodeScalars.map { $0 == "/" ? "\\/" : String($0) }.joined()
+            }
+        }
+        if name.utf8.contains(where: { $0 >= 0x80 }) {
+            all += [false, true].flatMap { isUppercase in
+                all.map { escapingLetters(of: $0, isUppercase: isUppercase) }
+            }
+        }
+        return all.map { Array($0.utf8) }
+    }
+
+    /// A text with all letters beyond ASCII as `\u00e4`, or `\u00E4`.
+    private static func escapingLetters(of text: String, isUppercase: Bool) -> String {
+        text.utf16.map { unit in
+            if unit < 0x80 { return String(Unicode.Scalar(UInt8(unit))) }
+            let digits = String(unit, radix: 16, uppercase: isUppercase)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
+    }
+
+    private static func dropping(_ key: [UInt8], from bytes: [UInt8]) -> [UInt8] {
         // What stays of the bytes before `next`, and its last byte that is no white space.
         var kept: [UInt8] = []
         var last: Int?

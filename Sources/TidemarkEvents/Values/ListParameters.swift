@@ -95,14 +95,27 @@ public struct ListParameters: Sendable, Hashable {
 
     /// Whether an entity is of the list: each parameter is a field of it, with that value.
     package func hold(_ document: JSONDocument) -> Bool {
-        all.allSatisfy { Self.isSame(document.value($0.name)?.idText, $0.value) }
+        all.allSatisfy { Self.isSame(document.value($0.name)?.parameterText, $0.value) }
     }
 
     /// Whether nothing in an entity says that it is of another list: fields that it has not say
     /// nothing.
     package func mayHold(_ document: JSONDocument) -> Bool {
         all.allSatisfy { parameter in
-            document.value(parameter.name).map { Self.isSame($0.idText, parameter.value) } ?? true
+            document.value(parameter.name).map { Self.isSame($0.parameterText, parameter.value) }
+                ?? true
+        }
+    }
+}
+
+extension JSONValue {
+    /// The text of a parameter with this value; nil of null, of lists and of objects.
+    fileprivate var parameterText: String? {
+        switch self {
+        case .string(let text): text
+        case .number(let number): number.int64.map { String($0) } ?? number.text
+        case .bool(let isTrue): isTrue ? "true" : "false"
+        case .null, .array, .object: nil
         }
     }
 }

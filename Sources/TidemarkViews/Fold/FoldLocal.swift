@@ -209,11 +209,16 @@ extension Fold {
         guard !row.givenUp.isEmpty, base.isLive, let known = base.document,
             let told = new.document
         else { return base }
-        let made = try collection.read(JSONDocument(parsing: row.givenUp))
-        let changed = made.keys.filter { made.value($0) != known.value($0) }
+        let names = comparedNames(collection)
+        func keyed(_ document: JSONDocument) throws -> JSONDocument {
+            try JSONDocument(parsing: names.named(document.bytes))
+        }
+        let made = try keyed(collection.read(JSONDocument(parsing: row.givenUp)))
+        let (before, after) = (try keyed(known), try keyed(told))
+        let changed = made.keys.filter { made.value($0) != before.value($0) }
         let removed = known.keys.filter { made.rawValue($0) == nil }
         let isArrived = changed.allSatisfy { name in
-            let (sent, there) = (made.value(name), told.value(name))
+            let (sent, there) = (made.value(name), after.value(name))
             return there == sent || there.leavesOut(sent)
         }
         guard isArrived, removed.allSatisfy({ told.rawValue($0) == nil }) else { return base }

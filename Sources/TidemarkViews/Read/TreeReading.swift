@@ -13,6 +13,17 @@ package struct TreeSpot: Sendable, Hashable {
         self.parent = parent
         self.name = name
     }
+
+    /// Names that look the same, composed otherwise, are two.
+    package static func == (left: Self, right: Self) -> Bool {
+        ExactString(left.name) == ExactString(right.name)
+            && left.parent.map { ExactString($0) } == right.parent.map { ExactString($0) }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactString(name))
+        hasher.combine(parent.map { ExactString($0) })
+    }
 }
 
 extension RowReading {

@@ -72,13 +72,13 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 18
+        case .entities: 19
         case .outbox, .watermarks: 17
         case .contents, .decisions: 13
         case .issues, .schedule: 12
-        case .places: 7
-        case .access: 5
-        case .bindings, .placeholders, .rivals, .rollUps, .syncRuns: 4
+        case .places: 8
+        case .access, .rivals: 5
+        case .bindings, .placeholders, .rollUps, .syncRuns: 4
         case .pools: 3
         case .idempotencyKeys: 2
         case .store: 1

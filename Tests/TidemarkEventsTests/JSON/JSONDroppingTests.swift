@@ -27,6 +27,15 @@ import Testing
     }
 
     @Test(arguments: [
+        #"{"a":{"schl\u00fcssel":"x"},"b":1}"#, #"{"a":{"schl\u00FCssel":"x"},"b":1}"#,
+        #"{"a":{"schlüssel":"x"},"b":1}"#, #"{"a":{"to\/ken":"x"},"b":1}"#,
+        #"{"a":{"to/ken":"x"},"b":1}"#, #"{"a":{"\ud83d\udd11":"x"},"b":1}"#,
+    ])
+    func `are found with and without the escapes that servers write`(_ text: String) {
+        #expect(drop(text, ["schlüssel", "to/ken", "🔑"]) == #"{"a":{},"b":1}"#)
+    }
+
+    @Test(arguments: [
         #"{"a":"t","tt":1,"T":2}"#, #"["t",1]"#, #"{"a":"\"t\":1"}"#, "", "<t>", "5", #""t""#,
         #"{"a\"t":1}"#,
     ])

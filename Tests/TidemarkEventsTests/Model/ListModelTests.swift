@@ -150,6 +150,16 @@ import Testing
         #expect(ListParameters(scope: "back") == nil && ListParameters(scope: "{") == nil)
     }
 
+    @Test(arguments: [
+        ("false", "false", true), ("false", "true", false), ("1.5", "1.50", false),
+        ("1.5", "1.5", true), ("7", "7.0", true), ("null", "null", false),
+    ])
+    func `has parameters that are no texts`(_ value: String, _ there: String, _ holds: Bool) throws
+    {
+        let document = try JSONDocument(parsing: Array(#"{"archived":\#(there)}"#.utf8))
+        #expect((["archived": value] as ListParameters).hold(document) == holds)
+    }
+
     @Test func `has several values of a parameter in any order, each once`() throws {
         func target(_ value: String) -> PullTarget {
             PullTarget("visits", ["unit": value, "state": "new"])

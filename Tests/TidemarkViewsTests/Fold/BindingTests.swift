@@ -105,6 +105,24 @@ extension String {
     }
 }
 
+@Suite struct `a discarded edit of a reference that arrived` {
+    @Test func `is no other side's change, however the reference is written`() throws {
+        let fold = try NumberedFold(.serverWins)
+        try fold.apply(.about(.serverUpserted, "projects/57", #"{"id":57}"#))
+        try fold.apply(.about(.serverUpserted, "projects/58", #"{"id":58}"#))
+        try fold.apply(.about(.serverUpserted, "entries/1", #"{"id":1,"project":57}"#))
+        let edit = #"{"set":{"project":"58"},"unset":[]}"#
+        try fold.send("entries/1", try fold.apply(.about(.localUpdated, "entries/1", edit)))
+        try fold.apply(.about(.localDiscarded, "entries/1"))
+        let later = #"{"set":{"project":"59"},"unset":[]}"#
+        try fold.apply(.about(.localUpdated, "entries/1", later))
+        try fold.apply(.about(.serverUpserted, "entries/1", #"{"id":1,"project":58}"#))
+
+        #expect(try fold.row("entries/1")?.pending.map { text($0.payload) } == [later])
+        #expect(fold.ledger("i") == 0)
+    }
+}
+
 @Suite struct `two keys that are one entity` {
     /// A project that was made here and pulled before the answer, each with an edit.
     private func merge(_ body: (NumberedFold) throws -> Void = { _ in }) throws -> NumberedFold {

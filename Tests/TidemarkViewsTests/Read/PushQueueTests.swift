@@ -150,3 +150,15 @@ import TidemarkRules
         #expect(found == [])
     }
 }
+
+@Suite struct `names of one look that are composed otherwise` {
+    @Test func `are two places of a tree, so that a change from one to the other is a move`() {
+        let apart = TreeSpot(parent: nil, name: "Cafe\u{301}")
+        let composed = TreeSpot(parent: nil, name: "Caf\u{E9}")
+
+        #expect(apart != composed)
+        #expect(Set([apart, composed, apart]).count == 2)
+        #expect(
+            TreeSpot(parent: "e\u{301}", name: "n") != TreeSpot(parent: "\u{E9}", name: "n"))
+    }
+}

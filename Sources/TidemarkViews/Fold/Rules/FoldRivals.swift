@@ -282,7 +282,7 @@ extension Fold {
                 position: max(row.basePosition ?? .start, last ?? .start))
             let rival = Rival(
                 key: key, row: row, standing: standing, runner: runner,
-                group: rule.among.map { own.value($0) })
+                group: try rule.among.map { try groupValue($0, own.value($0), collection) })
             if let index = groups.firstIndex(where: { $0[0].group == rival.group }) {
                 groups[index].append(rival)
             } else {
@@ -350,6 +350,17 @@ extension Fold {
         }
     }
 
+    /// What a field of a group says: of a reference, what it names; null is as if missing.
+    private func groupValue(
+        _ field: String, _ value: JSONValue?, _ collection: CollectionModel
+    ) throws -> JSONValue? {
+        guard let value, value != .null else { return nil }
+        guard let id = value.idText,
+            let reference = collection.references.first(where: { $0.field == field })
+        else { return value }
+        return .string(try resolve(EntityKey(reference.collection, id)).id)
+    }
+
     /// The starts of visible entities of the group, rivals or not, later than the first rival's.
     private func starts(_ contest: Contest) throws -> [RivalStart] {
         let (rule, collection) = (contest.rule, contest.collection)
@@ -367,7 +378,9 @@ extension Fold {
                 raw.flatMap { try? JSONValue(parsing: $0) }
             }
             guard let start = PreferNewer.time(values[0]), start > first,
-                Array(values.dropFirst()) == group
+                try zip(rule.among, values.dropFirst()).map({ field, value in
+                    try groupValue(field, value, collection)
+                }) == group
             else { return true }
             var at = Timestamp(rawValue: 0)
             if rule.stop == .nextStartNotOlder {

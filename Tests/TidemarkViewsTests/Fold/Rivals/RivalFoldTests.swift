@@ -301,6 +301,17 @@ private let three = EntityKey("entries", "3")
         #expect(try duration(two) == "null")
     }
 
+    @Test func `a field that is null is as if missing for groups`() throws {
+        try fold.apply([
+            .timers(among: ["user"]),
+            Timers.says("1", "10:00", at: "10:00", more: #","user":null"#),
+            Timers.says("2", "11:00", at: "11:00"),
+            Timers.page(),
+        ])
+        #expect(try duration(one) == "3600")
+        #expect(try duration(two) == "null")
+    }
+
     @Test func `a model without the rule withdraws what followed from it, and one with it asks`()
         throws
     {
