@@ -40,4 +40,24 @@ enum Observing {
             for row in rows { print(row.title, row.status, row.lastError?.message ?? "") }
         }
     }
+
+    static func followAny(_ replica: Replica) async throws {
+        let perList = replica.observe { store in
+            let open = try store.all(Todo.where(\.done == nil))
+            return Dictionary(grouping: open, by: \.list).mapValues(\.count)
+        }
+        for try await counts in perList {
+            print(counts.count)
+        }
+    }
+
+    @MainActor @Observable final class SyncScreen {
+        let issues: LiveResult<Int>
+        let waiting: LiveResult<[Replica.OutboxEntry]>
+
+        init(_ replica: Replica) {
+            issues = LiveResult(replica, orElse: 0) { try $0.issues().count }
+            waiting = LiveResult(replica, orElse: []) { try $0.outbox() }
+        }
+    }
 }

@@ -1,5 +1,5 @@
-// LiveQuery.swift — a query's result for the main thread: views that show it are redrawn when it
-// changes.
+// LiveQuery.swift — the result of a query, or of any read, for the main thread: views that show it
+// are redrawn when it changes.
 
 public import Observation
 
@@ -55,5 +55,26 @@ public import Observation
     public var rows: [Tracked<T>] { live.value }
 
     /// Why the rows could not be read, which ends the updates; nil as long as none failed.
+    public var error: (any Error)? { live.error }
+}
+
+/// The result of any read, for display; otherwise like ``LiveQuery``.
+///
+/// It is read again after every commit, off the main thread.
+@MainActor @Observable public final class LiveResult<Value: Equatable & Sendable> {
+    private let live: LiveValue<Value>
+
+    /// Reads a result, and follows it; `empty` stands in for one that can't be read at first.
+    public init(
+        _ replica: Replica, orElse empty: Value,
+        _ read: @escaping @Sendable (ReadContext) throws -> Value
+    ) {
+        live = LiveValue(replica.source(read), orElse: empty)
+    }
+
+    /// The current result; after an ``error`` the last one that could be read.
+    public var value: Value { live.value }
+
+    /// Why the result could not be read, which ends the updates; nil as long as none failed.
     public var error: (any Error)? { live.error }
 }

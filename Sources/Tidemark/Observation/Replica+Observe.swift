@@ -1,4 +1,5 @@
-// Replica+Observe.swift — observing one entity; queries are in Replica+ObserveQuery.swift.
+// Replica+Observe.swift — observing one entity, or whatever a closure reads; queries are in
+// Replica+ObserveQuery.swift.
 
 import TidemarkEvents
 import TidemarkRules
@@ -46,6 +47,30 @@ extension Replica {
                         try row.decoded(EntityReader<T>(in: row.collection))
                     }
                 }))
+    }
+
+    /// The current result of any read, and each that differs: a sum, a row with what it refers to,
+    /// the open issues, the files of an entity, the outbox.
+    ///
+    /// Every commit wakes the observer, also one that changes no entity, and a run makes many:
+    /// `read` runs off the caller's actor, once for all that came meanwhile. Where a query says it
+    /// all, observe that, which fewer commits wake. ``ObservedValues`` describes when the sequence
+    /// ends; what `read` throws ends it, too.
+    public func observe<Value: Equatable & Sendable>(
+        _ read: @escaping @Sendable (ReadContext) throws -> Value
+    ) -> ObservedValues<Value> {
+        ObservedValues(source: source(read))
+    }
+
+    func source<Value: Equatable & Sendable>(
+        _ read: @escaping @Sendable (ReadContext) throws -> Value
+    ) -> ObservedSource<Value> {
+        ObservedSource(
+            replica: self, interest: { _ in .everyCommit },
+            read: { context in
+                let value = try read(context)
+                return ObservedReading(fingerprint: context.position.bigEndianBytes) { value }
+            })
     }
 }
 

@@ -58,6 +58,7 @@ struct CollectionWatchers: Sendable {
                 byField[field, default: FieldWatchers()].byRange.insert(watch, number, range)
             case nil: others[number] = watch
             }
+        case .commits: break  // not of a collection
         }
         noteFields()
     }
@@ -90,6 +91,7 @@ struct CollectionWatchers: Sendable {
                 if byField[field]?.isEmpty == true { byField[field] = nil }
             case nil: others[number] = nil
             }
+        case .commits: break
         }
         noteFields()
     }

@@ -2,8 +2,9 @@
 //
 // Watchers are kept by collection, and there by what they watch: one entity, the entities with a
 // value or in a range of one field, or any (CollectionWatchers.swift). So a commit asks few of
-// many, and one that nobody cares for costs a look into a table. Conditions are evaluated by
-// whoever asked for the commit, after it was stored and while others write already.
+// many, and one that nobody cares for costs a look into a table. Those of every commit stand apart
+// and are asked nothing. Conditions are evaluated by whoever asked for the commit, after it was
+// stored and while others write already.
 
 import TidemarkEvents
 import TidemarkStore
@@ -20,29 +21,40 @@ package final class CommitFeed: Sendable {
         var watches: [Int: Watch] = [:]
         /// The same watches, as a change finds them.
         var watchers: [CollectionName: CollectionWatchers] = [:]
+        /// Those of every commit.
+        var general: [Int: Watch] = [:]
         /// The numbers of those that name an entity.
         var naming: [EntityKey: Set<Int>] = [:]
 
         mutating func add(_ watch: Watch) {
             watches[watch.number] = watch
             for key in watch.interest.names { naming[key, default: []].insert(watch.number) }
-            watchers[watch.interest.collection, default: CollectionWatchers()].add(watch)
+            if let collection = watch.interest.collection {
+                watchers[collection, default: CollectionWatchers()].add(watch)
+            } else {
+                general[watch.number] = watch
+            }
         }
 
         mutating func remove(_ watch: Watch) {
-            let collection = watch.interest.collection
-            watchers[collection]?.remove(watch)
-            if watchers[collection]?.isEmpty == true { watchers[collection] = nil }
+            if let collection = watch.interest.collection {
+                watchers[collection]?.remove(watch)
+                if watchers[collection]?.isEmpty == true { watchers[collection] = nil }
+            } else {
+                general[watch.number] = nil
+            }
             for key in watch.interest.names {
                 naming[key]?.remove(watch.number)
                 if naming[key]?.isEmpty == true { naming[key] = nil }
             }
         }
 
-        /// The watches that came after a number, and those that name an entity of some.
+        /// The watches of every commit, those that came after a number, and those that name an
+        /// entity of some.
         func watches(after number: Int, naming keys: [EntityKey]) -> [Watch] {
             let late = number < last ? (number + 1...last).compactMap { watches[$0] } : []
-            return late + keys.flatMap { naming[$0] ?? [] }.compactMap { watches[$0] }
+            let named = keys.flatMap { naming[$0] ?? [] }.compactMap { watches[$0] }
+            return late + named + Array(general.values)
         }
     }
     private let state = Lock(State())
@@ -116,7 +128,7 @@ package final class CommitFeed: Sendable {
 
     /// Tells of a commit that is on disk.
     func tell(_ news: CommitNews) {
-        let (edits, watchers, late) = state.withLock { state in
+        let (edits, watchers, others) = state.withLock { state in
             // Who came while the commit was stored may have read what was there before it.
             let hasLate = state.last > news.asOf
             return (
@@ -128,7 +140,7 @@ package final class CommitFeed: Sendable {
         for tell in edits { tell() }
         var woken: [Int: Watch] = [:]
         func wake(_ watch: Watch) { woken[watch.number] = watch }
-        late.forEach(wake)
+        others.forEach(wake)
         if news.isModelChanged { for watchers in watchers.values { watchers.forEach(wake) } }
         for collection in news.collections { watchers[collection]?.forEach(wake) }
         for change in news.changes {

@@ -3,14 +3,16 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-/// The subject of a subscription: one entity, or the entities that satisfy a condition.
+/// The subject of a subscription: one entity, the entities that satisfy a condition, or commits.
 package struct Interest: Sendable {
     enum Subject: Sendable {
         case entity(EntityKey)
         case entities(WatchCondition)
+        case commits
     }
 
-    let collection: CollectionName
+    /// Nil for every commit.
+    let collection: CollectionName?
     let subject: Subject
     /// Whether everything about a row counts, with what counts in the entity, and not only its
     /// document.
@@ -22,6 +24,13 @@ package struct Interest: Sendable {
     /// Whether its condition asks for what counts in entities.
     var asksForTrees: Bool {
         if case .entities(let condition) = subject { condition.asksForTrees } else { false }
+    }
+
+    /// Every commit, also one that changes no entity's row.
+    package static let everyCommit = Interest()
+
+    private init() {
+        (collection, subject, includesStatus, names) = (nil, .commits, true, [])
     }
 
     /// One entity, there or not.

@@ -119,6 +119,29 @@ import TidemarkViews
         }
     }
 
+    @Test func `of any read has its result when it is made, and follows it`() async throws {
+        struct Unlucky: Error {}
+        try await withObserved { replica in
+            let live = LiveResult(replica, orElse: -1) { store -> Int in
+                let count = try store.pendingCount()
+                if count > 1 { throw Unlucky() }
+                return count
+            }
+            #expect(live.value == 0 && live.error == nil)
+            try await change(of: { live.value }) {
+                try await replica.write { tx in try tx.put(Errand("a")) }
+            }
+            #expect(live.value == 1)
+
+            try await change(of: { live.error == nil }) {
+                try await replica.write { tx in try tx.put(Errand("b")) }
+            }
+            #expect(live.value == 1 && live.error is Unlucky)
+            let failing = LiveResult(replica, orElse: -1) { _ -> Int in throw Unlucky() }
+            #expect(failing.value == -1 && failing.error is Unlucky)
+        }
+    }
+
     @Test func `stops following when nobody keeps it`() async throws {
         try await withObserved { replica in
             var live: LiveQuery<Errand>? = LiveQuery(replica, Errand.all)

@@ -101,6 +101,23 @@ import TidemarkViews
         }
     }
 
+    @Test func `who observes any read once, whatever it says, and whoever made it`() throws {
+        try withReplica { replica in
+            let other = try Replica.open(existing: replica.directory)
+            defer { try? other.close() }
+            let wakes = Wakes(replica, Interest.everyCommit)
+            try replica.put(Errand("a"), Errand("b"))
+            #expect(wakes.taken() == 1)
+            try other.put("lists/l", "{}")
+            #expect(wakes.taken() == 1)
+            try replica.write { tx in for number in 1...400 { try tx.create(Errand("t\(number)")) }
+            }
+            #expect(wakes.taken() == 1)
+            try replica.write { _ in }
+            #expect(wakes.taken() == 0, "nothing was logged")
+        }
+    }
+
     @Test func `everybody when the model was registered anew`() throws {
         try withReplica { replica in
             let wakes = [try Wakes(replica, home), Wakes(replica, "a")]
@@ -114,10 +131,10 @@ import TidemarkViews
 
     @Test func `nobody who has gone`() throws {
         try withReplica { replica in
-            var wakes: Wakes? = Wakes(replica, "a")
-            #expect(replica.journal.shared.feed.watchCount == 1)
-            wakes = nil
-            #expect(wakes == nil && replica.journal.shared.feed.watchCount == 0)
+            var wakes: [Wakes] = [Wakes(replica, "a"), Wakes(replica, Interest.everyCommit)]
+            #expect(replica.journal.shared.feed.watchCount == 2)
+            wakes = []
+            #expect(wakes.isEmpty && replica.journal.shared.feed.watchCount == 0)
         }
     }
 }
