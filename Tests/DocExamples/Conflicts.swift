@@ -48,17 +48,17 @@ package enum Conflicts {
     }
 
     package static let allTags = ConflictRule(name: "allTags") { conflict in
-        guard let local = conflict.local, let server = conflict.server else { return .server }
+        guard let local = conflict.local, let merged = conflict.merged else { return .server }
         let mine = try JSONDocument(parsing: local)
-        let theirs = try JSONDocument(parsing: server)
-        var tags = theirs.value("tags")?.array ?? []
+        let note = try JSONDocument(parsing: merged)
+        var tags = note.value("tags")?.array ?? []
         for tag in mine.value("tags")?.array ?? [] where !tags.contains(tag) { tags.append(tag) }
         let value = JSONValue.array(tags).encoded()
-        return .document(theirs.applying(set: [(key: "tags", value: value)]))
+        return .document(note.applying(set: [(key: "tags", value: value)]))
     }
 
     package static let typedTags = ConflictRule(name: "allTags", for: Note.self) { conflict in
-        guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+        guard var note = conflict.merged, let mine = conflict.mine else { return .theirs }
         note.tags += mine.tags.filter { !note.tags.contains($0) }
         return .entity(note)
     }

@@ -51,7 +51,7 @@ enum DocComments {
 
     static func rule() -> ConflictRule {
         ConflictRule(name: "allTags", for: Note.self) { conflict in
-            guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+            guard var note = conflict.merged, let mine = conflict.mine else { return .theirs }
             note.tags += mine.tags.filter { !note.tags.contains($0) }
             return .entity(note)
         }

@@ -10,6 +10,12 @@ public struct EntityConflict<T: Entity>: Sendable {
     public var mine: T?
     /// The server's current entity; nil when it was deleted there.
     public var theirs: T?
+    /// Both sides, merged field by field; nil where one of them deleted the entity, and where the
+    /// merge can't be read as the type.
+    ///
+    /// It is the server's entity with all that only the local side changed since ``base``. An
+    /// answer begins with it: what it leaves out of the local side is given up.
+    public var merged: T?
     /// The three as documents, with the fields that pending changes touch, and both sides' times.
     public var documents: ConflictCase
 }
@@ -22,8 +28,9 @@ public enum EntityConflictAnswer<T: Entity>: Sendable {
     case mine
     /// The entity becomes this value, and is sent.
     ///
-    /// Fields that the type does not know stay as the server has them; if the server deleted the
-    /// entity, as they were here.
+    /// Fields that the type does not know are merged: what only the local side changed is as it is
+    /// here, all else as the server has it. If the server deleted the entity, they are as they were
+    /// here.
     case entity(T)
 }
 
@@ -32,7 +39,7 @@ extension ConflictRule {
     ///
     /// ```swift
     /// ConflictRule(name: "allTags", for: Note.self) { conflict in
-    ///     guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+    ///     guard var note = conflict.merged, let mine = conflict.mine else { return .theirs }
     ///     note.tags += mine.tags.filter { !note.tags.contains($0) }
     ///     return .entity(note)
     /// }
@@ -56,7 +63,8 @@ extension ConflictRule {
             }
             let conflict = EntityConflict(
                 base: try read(question.base), mine: try read(question.local),
-                theirs: try read(question.server), documents: question)
+                theirs: try read(question.server), merged: try? read(question.merged),
+                documents: question)
             switch try decide(conflict) {
             case .theirs: return .server
             case .mine: return .local
@@ -67,7 +75,7 @@ extension ConflictRule {
 }
 
 extension EntityConflict {
-    /// The document of an answer: its differences from the server's entity, applied to the server's
+    /// The document of an answer: its differences from the merged entity, applied to the merged
     /// document.
     fileprivate func document(_ entity: T, _ collection: CollectionModel) throws -> [UInt8] {
         guard T.key(entity.id) == documents.key else {
@@ -75,7 +83,10 @@ extension EntityConflict {
                 .invalidKey, "\(documents.key) was given the id \"\(entity.id)\"",
                 key: documents.key)
         }
-        guard let before = theirs ?? mine, let bytes = documents.server ?? documents.local else {
+        let start = merged == nil ? nil : documents.merged
+        guard let before = merged ?? theirs ?? mine,
+            let bytes = start ?? documents.server ?? documents.local
+        else {
             return try EntityCoding.document(entity, in: collection)
         }
         let document = try JSONDocument(parsing: bytes)

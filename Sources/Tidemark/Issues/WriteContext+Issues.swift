@@ -365,22 +365,6 @@ extension Patch {
     }
 }
 
-extension Patch {
-    /// The patch without some fields: with a list go its elements, and with an element its list.
-    fileprivate func without(_ names: Set<ExactString>, _ lists: [KeyedList]) -> Patch {
-        guard !names.isEmpty else { return self }
-        func list(_ name: String) -> ExactString? {
-            lists.element(name).map { ExactString($0.list.field) }
-        }
-        let named = Set(names.compactMap { list($0.text) })
-        func isKept(_ name: String) -> Bool {
-            !names.contains(ExactString(name)) && !named.contains(ExactString(name))
-                && !(list(name).map { names.contains($0) } ?? false)
-        }
-        return Patch(set: set.filter { isKept($0.name) }, unset: unset.filter(isKept))
-    }
-}
-
 extension EntityRow {
     /// The fields, as they are called now, that pending edits of the user change which were made
     /// after another one.

@@ -122,6 +122,20 @@ extension Patch {
         return fields.applied(to: document)
     }
 
+    /// The patch without some fields: with a list go its elements, and with an element its list.
+    package func without(_ names: Set<ExactString>, _ lists: [KeyedList]) -> Patch {
+        guard !names.isEmpty else { return self }
+        func list(_ name: String) -> ExactString? {
+            lists.element(name).map { ExactString($0.list.field) }
+        }
+        let named = Set(names.compactMap { list($0.text) })
+        func isKept(_ name: String) -> Bool {
+            !names.contains(ExactString(name)) && !named.contains(ExactString(name))
+                && !(list(name).map { names.contains($0) } ?? false)
+        }
+        return Patch(set: self.set.filter { isKept($0.name) }, unset: unset.filter(isKept))
+    }
+
     /// The changes of a list's elements, by their keys; nil for those that are removed.
     private func elements(of list: KeyedList) -> [(key: String, element: [UInt8]?)] {
         self.set.compactMap { field in list.key(in: field.name).map { ($0, field.value) } }

@@ -30,7 +30,11 @@ public struct ConflictRule: Sendable {
     ) {
         self.name = name
         self.version = version
-        self.answer = answer
+        self.answer = { question, collection in
+            var question = question
+            question.collection = collection
+            return try answer(question, collection)
+        }
     }
 }
 
@@ -50,6 +54,8 @@ public struct ConflictCase: Sendable, Hashable {
     public var serverTime: Timestamp?
     /// The last local change by the server's clock, where that was known.
     public var localTime: Timestamp?
+    /// The model of the collection whose rule is asked.
+    package var collection: CollectionModel?
 
     /// A conflict from its parts.
     public init(
@@ -63,6 +69,23 @@ public struct ConflictCase: Sendable, Hashable {
         self.fields = fields
         self.serverTime = serverTime
         self.localTime = localTime
+    }
+
+    /// Both sides, merged field by field; nil where one of them deleted the entity.
+    ///
+    /// It is the server's document with all that only the local side changed since ``base``. An
+    /// answer begins with it: what it leaves out of the local side is given up. A rule that a run
+    /// asks is given the elements of ``CollectionModel/keyed`` lists merged one by one.
+    public var merged: [UInt8]? {
+        guard let local, let server, let mine = try? JSONDocument(parsing: local),
+            let theirs = try? JSONDocument(parsing: server),
+            let before = try? JSONDocument(parsing: base ?? Array("{}".utf8))
+        else { return nil }
+        let (lists, left) = (collection?.keyed ?? [], collection?.serverFields ?? [])
+        let there = Patch(from: before, to: theirs, except: left, lists)
+        let here = Patch(from: before, to: mine, except: left, lists)
+        return here.without(Set(there.fieldNames.map(ExactString.init)), lists)
+            .applied(to: theirs, lists)
     }
 
     /// The case as one JSON object, whose hash is logged with the answer: members in this order,

@@ -301,6 +301,26 @@ private struct Note: Entity, Equatable {
         }
     }
 
+    @Test func `keeps every other edit of the entity, too, as the article shows it`()
+        async throws
+    {
+        for rule in [Conflicts.allTags, Conflicts.typedTags] {
+            let world = SyncWorld.notes(.custom("allTags"))
+            world.rivalPuts("notes/a", #"{"title":"A","tags":["a"],"n":1}"#)
+            try await SyncDevice.with(world, rules: [rule]) { device in
+                try await device.sync()
+                try device.patch("notes/a", #"{"title":"B","tags":["a","x"],"n":2}"#)
+                world.rivalPuts("notes/a", #"{"title":"A","tags":["a","y"],"n":1}"#)
+                #expect(try await device.sync().isSynced)
+
+                let merged = #"{"title":"B","tags":["a","y","x"],"n":2}"#
+                #expect(world.record("notes/a") == merged)
+                #expect(try device.replica.issues() == [])
+                try device.verify()
+            }
+        }
+    }
+
     @Test func `answers with a side`() async throws {
         try await decide(#"{"title":"theirs"}"#) { _ in
             .theirs
