@@ -43,7 +43,8 @@ package enum Conflicts {
         guard let sides = try replica.sides(of: issue.id, as: Note.self),
             let merged = merge(sides.base, sides.mine, sides.theirs)
         else { return }
-        try replica.write { tx in try tx.save(merged) }
+        let shown = issue.isAsked ? sides.mine : sides.theirs
+        try replica.write { tx in try tx.save(merged, editedFrom: shown) }
         try replica.answer(issue.id, issue.isAsked ? .keepMine : .keepTheirs)
     }
 

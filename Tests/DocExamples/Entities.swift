@@ -47,6 +47,10 @@ enum Entities {
         }
     }
 
+    static func close(_ replica: Replica, _ edited: TimeEntry, _ shown: TimeEntry) throws {
+        try replica.write { tx in try tx.save(edited, editedFrom: shown) }
+    }
+
     static func problems(_ replica: Replica) throws {
         let (entries, problems) = try replica.read { store in
             (try store.decodable(TimeEntry.self), try store.undecodable(TimeEntry.self))

@@ -53,12 +53,30 @@ extension WriteContext {
 
     /// Creates an entity, or changes the stored one to this value, as ``update(_:_:_:)`` does.
     ///
+    /// What was changed since this value was read is taken back: see ``save(_:editedFrom:)``.
+    ///
     /// - Throws: ``TidemarkError``: `undecodable`, and what ``put(_:_:)`` throws.
     public func save<T: Entity>(_ entity: T) throws {
         guard let before = try get(T.self, entity.id) else { return try create(entity) }
         try replace(
             try EntityCoding.encode(before, in: try collection(T.self)), of: T.key(before.id),
             by: entity)
+    }
+
+    /// Changes an entity by what differs between its value before an edit and this one.
+    ///
+    /// For a form that was open for a while, and for what a person made of both sides of a
+    /// conflict: what a sync or another screen has changed since stays, where ``save(_:)`` would
+    /// take it back. A field that both changed gets this value; a list is one field, as in
+    /// ``update(_:_:_:)``. Without a value before it is ``save(_:)``.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound` where the entity is gone, `invalidKey` when the edit
+    ///   gave it another id, and what ``put(_:_:)`` throws.
+    public func save<T: Entity>(_ entity: T, editedFrom before: T?) throws {
+        guard let before else { return try save(entity) }
+        try replace(
+            try EntityCoding.encode(before, in: try collection(T.self)),
+            of: try draft.fold.resolve(T.key(before.id)), by: entity)
     }
 
     /// Deletes an entity.

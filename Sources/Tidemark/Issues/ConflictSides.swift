@@ -8,10 +8,11 @@ package import TidemarkViews
 ///
 /// They are as they were then; the entity's current state is read as usual.
 ///
-/// What a person makes of both is written like any edit. Then the conflict is answered: with
-/// ``IssueAnswer/keepMine`` where ``SyncIssue/isAsked``, which sends it, as
-/// ``IssueAnswer/keepTheirs`` would give it up; else with `keepTheirs`, as `keepMine` would make
-/// the edit that lost once more.
+/// What a person makes of both is written by ``WriteContext/save(_:editedFrom:)``, as an edit of
+/// what the entity then was: of `mine` where ``SyncIssue/isAsked``, else of `theirs`. So what was
+/// changed since stays. Then the conflict is answered: with ``IssueAnswer/keepMine`` where it is
+/// asked about, which sends it, as ``IssueAnswer/keepTheirs`` would give it up; else with
+/// `keepTheirs`, as `keepMine` would make the edit that lost once more.
 public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
     /// The common base: the server's entity before both sides changed it.

@@ -196,6 +196,37 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
+    @Test func `saves what an edit of a copy changed, and keeps what came meanwhile`() throws {
+        func json(_ count: Int, _ size: Int) -> String {
+            #"{"title":"a","item_count":\#(count),"weight":2,"#
+                + #""place":{"street":"s","size":\#(size)},"n":0}"#
+        }
+        try withThing(json(1, 1)) { replica in
+            let before = try #require(try replica.read { try $0.get(Thing.self, id) })
+            var edited = before
+            edited.title = "b"
+            edited.weight = nil
+            edited.place?.street = "t"
+            try replica.write { tx in _ = try tx.put(key, Array(json(9, 7).utf8)) }
+
+            try replica.write { tx in try tx.save(edited, editedFrom: before) }
+
+            #expect(
+                try replica.text(key)
+                    == #"{"title":"b","item_count":9,"place":{"street":"t","size":7},"n":0}"#)
+            expect(.invalidKey) {
+                let other = Thing(id: Tidemark.ID("u"), title: "b")
+                try replica.write { tx in try tx.save(other, editedFrom: before) }
+            }
+            try replica.write { tx in try tx.delete(Thing.self, id) }
+            expect(.notFound) {
+                try replica.write { tx in try tx.save(edited, editedFrom: before) }
+            }
+            try replica.write { tx in try tx.save(edited, editedFrom: nil) }
+            #expect(try replica.read { try $0.get(Thing.self, id) } == edited)
+        }
+    }
+
     @Test(
         arguments: [
             (.iso8601, #""9999-12-31T23:59:59-05:00""#),

@@ -204,6 +204,34 @@ private struct Note: Entity, Equatable {
         }
     }
 
+    @Test(arguments: [ConflictPolicy.ask, .serverWins, .mergeFields(.serverWins)])
+    func `are merged by a person without taking back what was changed since`(
+        _ policy: ConflictPolicy
+    ) async throws {
+        let world = SyncWorld.notes(policy)
+        world.rivalPuts(Self.key, #"{"title":"old","tags":["o"]}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            try device.patch(Self.key, #"{"title":"mine"}"#)
+            world.rivalPuts(Self.key, #"{"title":"theirs","tags":["o"]}"#)
+            try await device.sync()
+            world.rivalPuts(Self.key, #"{"title":"theirs","tags":["o","y"]}"#)
+            try await device.sync()
+            let issue = try #require(try device.replica.issues().first)
+
+            try Conflicts.merge(device.replica, issue) { _, mine, theirs in
+                guard let mine, var merged = theirs else { return nil }
+                merged.title = "\(mine.title) and \(merged.title)"
+                return merged
+            }
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record(Self.key) == #"{"title":"mine and theirs","tags":["o","y"]}"#)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
     @Test func `are kept until the last conflict of an event is answered`() async throws {
         try await with { device in
             try device.patch(Self.key, #"{"title":"first"}"#)
