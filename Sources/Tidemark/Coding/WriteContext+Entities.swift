@@ -25,10 +25,37 @@ extension WriteContext {
 
     /// Creates an entity; properties without a value are left out of its document.
     ///
+    /// One that was deleted here, and not yet on the server, is undeleted: what the type does not
+    /// know of it is there again.
+    ///
     /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
     public func create<T: Entity>(_ entity: T) throws {
-        let (_, collection) = try check(T.key(entity.id))
-        try create(T.key(entity.id), try EntityCoding.document(entity, in: collection.model))
+        let (key, collection) = try check(T.key(entity.id))
+        let document =
+            try undeleted(entity, key, collection.model)
+            ?? EntityCoding.document(entity, in: collection.model)
+        try create(key, document)
+    }
+
+    /// The document of an entity whose deletion is pending, as it was before, with this value; nil
+    /// where none is, and where it can't be read as the type.
+    private func undeleted<T: Entity>(
+        _ entity: T, _ key: EntityKey, _ collection: CollectionModel
+    ) throws -> [UInt8]? {
+        var row = try draft.fold.entity(key)
+        guard row.endsDeleted, let deletion = row.pending.lastIndex(where: { $0.kind == .delete })
+        else { return nil }
+        row = try draft.fold.whole(row, key)
+        row.pending.removeSubrange(deletion...)
+        let bytes = try row.made(in: collection)
+        guard !bytes.isEmpty, let before = try? reader(T.self).entity(key, bytes) else {
+            return nil
+        }
+        let document = try JSONDocument(parsing: bytes)
+        let difference = try difference(
+            of: document, key, from: try EntityCoding.encode(before, in: collection), to: entity,
+            in: collection)
+        return difference.applied(to: document, collection.keyed)
     }
 
     /// Changes an entity; the fields that differ afterwards are logged.
@@ -97,14 +124,22 @@ extension WriteContext {
         guard let document = try draft.fold.entity(key).document(in: collection) else {
             throw notFound(key)
         }
-        let stored = try JSONDocument(parsing: document)
+        let difference = try difference(
+            of: try JSONDocument(parsing: document), key, from: before, to: after, in: collection)
+        try log(difference, of: key, in: collection)
+    }
+
+    /// What an edit changed, as a patch of an entity's document.
+    private func difference<T: Entity>(
+        of document: JSONDocument, _ key: EntityKey, from before: EncodedNode, to after: T,
+        in collection: CollectionModel
+    ) throws -> Patch {
         let after = try EntityCoding.encode(after, in: collection)
-        try EncodedNode.keepNames(of: stored, in: [before, after])
+        try EncodedNode.keepNames(of: document, in: [before, after])
         let difference = try EntityDifference(
             from: before, to: after, in: collection,
             references: draft.fold.localNames(collection))
-        let patch = try difference.patch(of: stored, key)
-        try log(patch, of: key, in: collection)
+        return try difference.patch(of: document, key)
     }
 
     /// The model of a type's collection.

@@ -103,6 +103,24 @@ private struct Stray: Entity, Equatable {
         }
     }
 
+    @Test func `are saved again after a deletion, and nothing of them is gone on the server`()
+        async throws
+    {
+        let world = SyncWorld()
+        world.rivalPuts("tasks/tea", #"{"title":"Buy tea","colour":"red"}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            let id = Tidemark.ID<Chore>("tea")
+            let tea = try #require(try device.replica.read { try $0.get(Chore.self, id) })
+            try await device.replica.write { tx in try tx.delete(Chore.self, id) }
+            try await device.replica.write { tx in try tx.save(tea) }
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("tasks/tea") == #"{"title":"Buy tea","colour":"red"}"#)
+            try device.verify()
+        }
+    }
+
     @Test func `say what is wrong`() throws {
         try withReplica { replica in
             let none = Tidemark.ID<Chore>("none")

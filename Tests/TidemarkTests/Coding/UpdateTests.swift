@@ -227,6 +227,32 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
+    @Test func `that was deleted, and not yet on the server, brings back what the type lacks`()
+        throws
+    {
+        try withReplica(model) { replica in
+            try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                let json = #"{"title":"a","n":[1.0],"place":{"geo":1,"street":"s"}}"#
+                _ = try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: draft.now, key: key, revision: Revision("1"),
+                        json: Array(json.utf8)))
+            }
+            for (isSaved, title) in [(true, "b"), (false, "c")] {
+                var thing = try #require(try replica.read { try $0.get(Thing.self, id) })
+                try replica.write { tx in try tx.delete(Thing.self, id) }
+                thing.title = title
+                try replica.write { tx in
+                    if isSaved { try tx.save(thing) } else { try tx.create(thing) }
+                }
+
+                #expect(
+                    try replica.text(key)
+                        == #"{"title":"\#(title)","n":[1.0],"place":{"geo":1,"street":"s"}}"#)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (.iso8601, #""9999-12-31T23:59:59-05:00""#),
