@@ -74,7 +74,8 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         return ["order by the index" + (plan.isReversed ? ", from its end" : "")]
     }
 
-    /// The fields with fixed values first, then those of the order, or one with a range.
+    /// The fields with fixed values first, then one with a range, or those of the order where an
+    /// index can have it.
     private static func missingIndex(_ query: DocumentQuery) -> IndexModel? {
         let facts = QueryFacts(query.conditions)
         var fields: [IndexField] = []
@@ -88,7 +89,10 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         if let range = ranged.first {
             fields.append(range)
         } else if query.limit != nil || !fields.isEmpty {
-            fields += query.order.map(\.field).filter { !fields.contains($0) }
+            let ordered = fields + query.order.map(\.field).filter { !fields.contains($0) }
+            // An order comes from an index as a whole, or not at all.
+            let fit = IndexFit(IndexModel(ordered), query, facts)
+            if ordered.count <= IndexModel.fieldsMax, fit.score.isInOrder { fields = ordered }
         }
         return fields.isEmpty ? nil : IndexModel(Array(fields.prefix(IndexModel.fieldsMax)))
     }

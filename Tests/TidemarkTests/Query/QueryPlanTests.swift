@@ -109,6 +109,18 @@ private typealias ID = Tidemark.ID
         Case(
             Chore.all.order(by: \.due, .descending).limit(3), [],
             "scan of chores; sorted by due descending; an index [date due] would be looked up"),
+        // No index is in an order of two directions, or of more than four fields.
+        Case(
+            Chore.all.order(by: \.points, .descending).order(by: \.title).limit(3), [],
+            "scan of chores; sorted by points descending, title"),
+        Case(
+            Chore.where(\.points == 3).order(by: \.due, .descending).order(by: \.title), [],
+            "scan of chores; checked: points = 3; sorted by due descending, title; "
+                + "an index [points] would be looked up"),
+        Case(
+            Chore.all.order(by: \.colour).order(by: \.isDone).order(by: \.points)
+                .order(by: \.title).order(by: \.due).limit(3), [],
+            "scan of chores; sorted by colour, done, points, title, due"),
     ]
 
     @Test(arguments: cases)
