@@ -1,6 +1,7 @@
 // Exports.swift — the types that come with `import Tidemark`: those that an app uses every day.
 //
-// To write an adapter or a transport, import TidemarkSync, which exports all of its types.
+// For an adapter, a transport, and the types of the log, as Position, there is TidemarkSync, which
+// exports all of its types.
 
 @_exported public import struct TidemarkCapsule.Redaction
 @_exported public import struct TidemarkEvents.CollectionModel
@@ -11,6 +12,7 @@
 @_exported public import enum TidemarkEvents.ContentName
 @_exported public import struct TidemarkEvents.EntityKey
 @_exported public import enum TidemarkEvents.EntityStatus
+@_exported public import struct TidemarkEvents.IdempotencyKey
 @_exported public import struct TidemarkEvents.IndexModel
 @_exported public import struct TidemarkEvents.JSONDocument
 @_exported public import enum TidemarkEvents.JSONValue
@@ -24,6 +26,7 @@
 @_exported public import struct TidemarkEvents.TimeSpan
 @_exported public import struct TidemarkEvents.Timestamp
 @_exported public import struct TidemarkSync.Credentials
+@_exported public import struct TidemarkSync.Dependencies
 @_exported public import enum TidemarkSync.SyncFailure
 @_exported public import struct TidemarkSync.SyncOutcome
 @_exported public import struct TidemarkSync.SyncProgress
