@@ -128,6 +128,12 @@ extension ContentRule {
 
     /// The field of the document that it begins with.
     package var topField: String { steps[0] }
+
+    /// The fields of the document by which it goes.
+    var ruleFields: [String] {
+        // Further down, the hash lies in what the first of them holds.
+        [topField] + (steps.count == 1 ? [sha256].compactMap(\.self) : [])
+    }
 }
 
 extension CollectionModel {

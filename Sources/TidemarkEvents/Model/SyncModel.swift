@@ -104,6 +104,13 @@ public struct Reference: Sendable, Hashable {
 extension Reference {
     /// The field of the document that holds it.
     package var topField: String { FieldPath(field).top }
+
+    /// The other fields of the document by which its rules go.
+    var ruleFields: [String] {
+        var fields = [removal?.names].compactMap(\.self)
+        if case .whereTrue(let field)? = rollUp { fields.append(field) }
+        return fields
+    }
 }
 
 extension Reference: ModelObject {
