@@ -12,8 +12,6 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
     public enum Code: String, Sendable, CaseIterable {
         /// There is no store in the directory.
         case noStore
-        /// There already is a store in the directory.
-        case storeExists
         /// The store has no model yet, or its model lacks the collection, or the pool.
         case noModel
         /// The model or the remote says what can't be, or what the adapter can't do; the message

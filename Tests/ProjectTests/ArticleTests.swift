@@ -108,6 +108,19 @@ import Testing
         for name in cases { #expect(page.contains("`\(name)`"), "\(path): \(name)") }
     }
 
+    @Test func `on errors name no code that nothing throws`() throws {
+        let codes = Self.cases(
+            of: "public enum Code", in: try Project.text("Sources/Tidemark/TidemarkError.swift"))
+        var members: Set<Substring> = []
+        for path in try Project.swiftFiles() where path.hasPrefix("Sources/") {
+            let text = try Project.text(path)
+            guard text.contains("TidemarkError") else { continue }
+            members.formUnion(text.split(separator: ".").map { $0.prefix { $0.isLetter } })
+        }
+
+        for code in codes { #expect(members.contains(Substring(code)), "\(code)") }
+    }
+
     @Test(arguments: [
         (
             "ProblemsAndIssues", "TidemarkEvents/Event/MutationOutcome.swift",
