@@ -207,6 +207,26 @@ struct `the tool's sync` {
         }
     }
 
+    @Test(arguments: [
+        ("Ada Lovelace:secret", "Basic QWRhIExvdmVsYWNlOnNlY3JldA=="),
+        ("ApiToken d2pat", "ApiToken d2pat"),
+        ("Bearer a:b", "Bearer a:b"),
+        ("AWS4-HMAC-SHA256 Credential=a/b:c", "AWS4-HMAC-SHA256 Credential=a/b:c"),
+        ("X-Own-2 a", "X-Own-2 a"),
+    ])
+    func `takes a name, with blanks, too, and a password, or the whole header field`(
+        _ text: String, _ sent: String
+    ) async throws {
+        try await withServer { world, store in
+            world.server.withModel { $0.acceptedCredentials = [sent] }
+
+            let result = try await SyncTool.run(
+                "sync", store, environment: [Remote.usualCredentialsVariable: text])
+
+            #expect(result.code == 0, "\(result.out)\(result.err)")
+        }
+    }
+
     @Test func `ends with 1 when nobody listens, and with 2 when there is no server to ask`()
         async throws
     {

@@ -180,8 +180,7 @@ struct Sync: AsyncParsableCommand {
     private static func credentials(_ remote: Remote) throws -> Credentials {
         let value = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
         if value.isEmpty { return .none }
-        let words = value.split(separator: " ", maxSplits: 1)
-        if words.count == 2, words[0].allSatisfy(\.isLetter) { return .authorization(value) }
+        if isAuthorization(value) { return .authorization(value) }
         guard let colon = value.firstIndex(of: ":") else {
             throw UsageError(
                 "\(remote.credentialsVariable) holds neither NAME:PASSWORD nor a whole "
@@ -190,6 +189,22 @@ struct Sync: AsyncParsableCommand {
         return .basic(
             user: String(value[..<colon]), password: String(value[value.index(after: colon)...]))
     }
+
+    /// Whether it begins with a scheme, and is not a name with a blank and a password.
+    private static func isAuthorization(_ value: String) -> Bool {
+        let words = value.split(separator: " ", maxSplits: 1)
+        guard words.count == 2,
+            words[0].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+        else { return false }
+        return schemes.contains(words[0].lowercased()) || !words[1].contains(":")
+    }
+
+    /// The schemes behind which a colon does not begin a password, in small letters.
+    private static let schemes: Set = [
+        "apikey", "apitoken", "aws4-hmac-sha256", "basic", "bearer", "digest", "dpop", "gnap",
+        "hawk", "hoba", "mutual", "negotiate", "ntlm", "oauth", "privatetoken", "scram-sha-1",
+        "scram-sha-256", "token", "vapid",
+    ]
 }
 
 extension SyncCounts {
