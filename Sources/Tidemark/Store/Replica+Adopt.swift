@@ -24,7 +24,8 @@ extension Replica {
     /// It verifies the whole log, then writes a new `identity.json` for the store and this device.
     /// Data that an older copy lacks stays lost, unless the server has it. Reserved values that are
     /// left may have been handed out by the other copy: they go, and sync runs reserve new ones. A
-    /// damaged store is refused, and so is one of another account.
+    /// damaged store is refused. The store keeps its account: an opening for another one is refused
+    /// as before, `otherAccount`.
     ///
     /// - Parameters:
     ///   - directory: the path of the store, which must not be open.
