@@ -48,7 +48,8 @@ extension Dhis2Adapter {
             throw .client(
                 status: 0,
                 "dataValues are listed by dataSet, orgUnit and period, or startDate and endDate, "
-                    + "or periods, \"usual\" or how many; name them in lists")
+                    + "or periods, \"usual\" or how many, at most \(Dhis2PeriodType.countMax); "
+                    + "name them in lists")
         }
         var query = words
         query.append(("includeDeleted", "true"))

@@ -84,6 +84,6 @@ import TidemarkSync
         let error = #expect(throws: SyncFailure.self) {
             try adapter.request(for: .listPart(values, parameters, after: nil, page: nil))
         }
-        #expect("\(error.map { "\($0)" } ?? "")".contains("periods, "))
+        #expect("\(error.map { "\($0)" } ?? "")".contains("how many, at most 400;"))
     }
 }
