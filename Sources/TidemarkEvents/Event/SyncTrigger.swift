@@ -14,7 +14,8 @@ public enum SyncTrigger: Sendable, Hashable, Comparable {
     /// app's, and none of the names of the other triggers.
     ///
     /// The gate of that name in the model says how often it may begin a run:
-    /// ``SyncSettings/gates``.
+    /// ``SyncSettings/gates``. As by all that follow here, lists that are not old are not made by
+    /// it: ``CollectionModel/listEvery``.
     case named(String)
     /// Something was written here.
     case localChange

@@ -81,8 +81,11 @@ public struct CollectionModel: Sendable, Hashable {
     public var withholdsTrees: Bool
     /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
-    /// How old its list may be that a run does not make anew which begins by itself; zero for a
-    /// list in every run.
+    /// How old its list may be that is made anew only in a run that the user, new credentials or a
+    /// push notification ask for; zero for a list in every run.
+    ///
+    /// All others leave it out: by the timer, after an edit, with the network back, in the
+    /// background, and by a trigger that the app names, as for a screen.
     public var listEvery: TimeSpan
     /// The name of a set of collections of which all is listed or nothing; nil for none.
     ///
@@ -350,8 +353,9 @@ extension CollectionModel: ModelObject {
         ModelMember(
             "listEvery", \.listEvery, .span(to: .days(365), such: "PT1H"),
             """
-            How old the last list may be that is not made anew in a run that begins by itself, \
-            after an edit or by the timer; PT0S for a list in every run.
+            How old the last list may be that is made anew only in a run that the user, new \
+            credentials or the server's word that something changed ask for; PT0S for a list in \
+            every run.
             """),
         ModelMember(
             "allOrNone", \.allOrNone, .text,
