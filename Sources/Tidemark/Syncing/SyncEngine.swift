@@ -117,7 +117,8 @@ public actor SyncEngine {
     ///   - deadline: how long it may take from now on, including the wait for other runs. No
     ///     request begins that can't end by then, and what was not done waits for the next run.
     ///     Such a run is not shared.
-    ///   - full: whether every collection is listed whole, instead of only its changes.
+    ///   - full: whether every collection is listed whole, from its first page on, instead of only
+    ///     its changes.
     ///   - overwriting: whether the server's word stands against everything that is pending,
     ///     whatever the conflict policies: every collection is listed whole, and of an entity that
     ///     the server sends the pending mutations are `superseded`. What was made here and the

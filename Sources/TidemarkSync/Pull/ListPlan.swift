@@ -167,6 +167,8 @@ extension SyncMachine {
         guard !discarded.contains(target), epoch == nil || epoch == state.epoch else {
             return false
         }
+        // A run that is asked for everything makes it of pages of its own.
+        guard !isFull || state.asOf >= beganAt else { return false }
         // Pages requested while the server's time was in doubt or wrong are requested again.
         if let settledAt = clock.settledAt, state.asOf < settledAt { return false }
         // No list of changes tells what changed in the meantime and was forgotten by the server.

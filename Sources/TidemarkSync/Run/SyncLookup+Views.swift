@@ -74,6 +74,7 @@ extension ViewReader {
         left.tickets = try openTickets(model, adapter)
         left.released = try releasedTrees()
         left.preconditions = try preconditions()
+        left.last = last
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             // What a run was asked to list that failed before it did is made up for.

@@ -98,6 +98,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var preconditions: KnownPreconditions?
     /// When lists were made that nothing was left open of, by when those runs began.
     package var listed: [CollectionName: Moment]
+    /// The log's last position.
+    package var last = Position.start
 
     package init(
         failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = [],

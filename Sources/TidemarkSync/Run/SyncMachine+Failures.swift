@@ -25,6 +25,7 @@ extension SyncMachine {
         // After the backoff of a run that failed as a whole, everything is tried again.
         if left.hasBackoff { isUrgent = true }
         trial.known = left.preconditions
+        beganAt = left.last
         failing = Dictionary(uniqueKeysWithValues: left.failing.map { ($0.key, $0.row) })
         var late: [PullTarget] = []
         for call in left.failing where call.isList {

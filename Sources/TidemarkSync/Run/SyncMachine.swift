@@ -87,6 +87,8 @@ package struct SyncMachine: Sendable {
     package let scope: SyncScope
     /// When it began.
     let begun: Moment
+    /// The log's last position then.
+    var beganAt = Position.start
     var state = State.begun
     var awaited = Awaited.beginning
 

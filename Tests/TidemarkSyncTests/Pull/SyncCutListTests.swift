@@ -294,6 +294,33 @@ import TidemarkViews
         }
     }
 
+    @Test func `is made from its first page on by a run that is asked for everything`()
+        async throws
+    {
+        for overwrites in [false, true] {
+            let world = world(10, pageSize: 2)
+            try await SyncDevice.with(world) { device async throws in
+                // The collections, the lists' page and two of the tasks: the newest ones.
+                #expect(try await device.run(dyingAfter: 4) == nil)
+                if overwrites {
+                    try device.patch("tasks/t9", #"{"mine":true}"#)
+                } else {
+                    world.rivalDeletes("tasks/t9")
+                    world.server.withModel { $0.purgeTombstones() }
+                }
+
+                let outcome = try await device.engine.sync(
+                    full: !overwrites, overwriting: overwrites)
+
+                #expect(outcome.isSynced, "\(outcome)")
+                #expect(try device.document("tasks/t9") == (overwrites ? #"{"n":9}"# : nil))
+                #expect(try device.outbox() == [] && world.writes == [])
+                #expect(try device.document("tasks/t0") == #"{"n":0}"#)
+                try device.verify()
+            }
+        }
+    }
+
     @Test func `is in the making until it is whole`() async throws {
         let world = world(6, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in
