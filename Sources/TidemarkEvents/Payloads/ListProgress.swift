@@ -68,6 +68,8 @@ package struct ListState: Sendable, Hashable {
     package var pass = 1
     /// Of a list by pages with numbers: how many entities the server has, where it says so.
     package var total: Int?
+    /// Of a list by pages with numbers: how many entities a page has.
+    package var pageSize: Int?
 
     package init(page: Int, asOf: Position, knownCount: Int) {
         self.page = page
@@ -123,6 +125,7 @@ package struct ListProgress: MemberPayload {
         PayloadMember("found", \.rest.found, .integer, .plain) { $0 <= 0 },
         PayloadMember("pass", \.rest.pass, .integer, .plain) { $0 <= 1 },
         PayloadMember("total", \.rest.total, .integer, .plain),
+        PayloadMember("pageSize", \.rest.pageSize, .integer, .plain),
         PayloadMember("refs", \.references, .list(of: .reference), .references) { $0.isEmpty },
         PayloadMember("same", \.same, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("unreadable", \.unreadable, .list(of: .text), .text) { $0.isEmpty },

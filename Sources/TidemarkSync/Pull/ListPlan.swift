@@ -139,7 +139,7 @@ extension SyncMachine {
             plan.isBeforeDeletion = deletions.isListing
             return plan
         }
-        if let cut = standing.cut, goesOn(with: cut.state, target, standing) {
+        if let cut = standing.cut, goesOn(with: cut.state, plan, standing) {
             plan.cut = cut
             plan.epoch = epoch ?? cut.state.epoch
             plan.window = cut.window
@@ -161,12 +161,12 @@ extension SyncMachine {
 
     /// Whether an unfinished list of everything can be continued.
     private func goesOn(
-        with state: ListState, _ target: PullTarget, _ standing: ListStanding
+        with state: ListState, _ plan: ListPlan, _ standing: ListStanding
     ) -> Bool {
-        let epoch = epochs[target.collection]
-        guard !discarded.contains(target), epoch == nil || epoch == state.epoch else {
-            return false
-        }
+        guard !discarded.contains(plan.target), plan.epoch == nil || plan.epoch == state.epoch
+        else { return false }
+        // The number of a page says where it is by the size of those before it.
+        guard plan.numberedPages == state.pageSize else { return false }
         // A run that is asked for everything makes it of pages of its own.
         guard !isFull || state.asOf >= beganAt else { return false }
         // Pages requested while the server's time was in doubt or wrong are requested again.

@@ -38,6 +38,7 @@ extension Listing {
         state.from = window?.from
         state.to = window?.to
         state.isDoubtful = isDoubtful
+        state.pageSize = numberedPages
         if isByNumber { shifts.note(in: &state, isAtFailed: failedNext != nil) }
         guard let walk else { return state }
         (state.found, state.pass) = (walk.foundCount, walk.pass)

@@ -47,6 +47,7 @@ package struct ListedRow: Sendable, Hashable {
         writer.varint(17, UInt64(max(1, state.pass) - 1))
         // Of none it is left out: there can't be fewer.
         writer.varint(18, UInt64(max(0, state.total ?? 0)))
+        writer.varint(19, UInt64(max(0, state.pageSize ?? 0)))
         return writer.bytes
     }
 
@@ -73,6 +74,7 @@ package struct ListedRow: Sendable, Hashable {
             case 16: state.found = try field.count()
             case 17: state.pass = try field.count() + 1
             case 18: state.total = try field.count()
+            case 19: state.pageSize = try field.count()
             default: continue
             }
         }

@@ -382,6 +382,37 @@ import TidemarkViews
         #expect(other?.code == .otherRules)
     }
 
+    @Test func `how far a list by pages with numbers is stays`() async throws {
+        let clock = ManualClock()
+        var state = ListState(page: 2, asOf: Position(1), knownCount: 0)
+        (state.next, state.total, state.pageSize) = ("3", 120, 50)
+        var page = PullPage()
+        page.list = ListProgress(state)
+        let events = [
+            Event(.pullPage, recordedAt: clock.now, collection: "tasks", json: page.encoded),
+            Event(
+                .localCreated, recordedAt: clock.now, key: EntityKey("tasks", "t"),
+                json: Array("{}".utf8)),
+        ]
+        let model = SyncModel(name: "m", collections: [CollectionModel("tasks")])
+        try await Replica.withTemporary(
+            model: model, dependencies: .seeded(1, clock: clock)
+        ) { replica in
+            for event in events {
+                _ = try replica.journal.write(at: clock.now) { draft in try draft.append(event) }
+            }
+            let capsule = try Capsule(
+                of: replica.journal, last: 1, build: "test", scratch: RedactionSupport.scratch())
+
+            let redacted = try capsule.redactedByTool()
+
+            let place = RowKey.listed(PullTarget("tasks"))
+            let row = try #require(redacted.base.rows.first { $0.key == place })
+            let kept = try #require(try ListedRow(parsing: row.value).state)
+            #expect(kept.total == 120 && kept.pageSize == 50)
+        }
+    }
+
     @Test func `rows that were recorded otherwise are not papered over`() throws {
         var old = try capsule(tasks, [(.serverUpserted, "{}", "tasks/t")]).refolded()
         _ = try old.redactedByTool()

@@ -166,11 +166,12 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test func `keeps how far a list by pages with numbers is`() throws {
         var state = ListState(page: 2, asOf: Position(12), knownCount: 4)
-        (state.next, state.pass, state.total) = ("3", 2, 120)
+        (state.next, state.pass, state.total, state.pageSize) = ("3", 2, 120, 50)
         let list = ListProgress(state)
 
         #expect(
-            text(list) == #"{"page":2,"asOf":12,"of":4,"next":"3","pass":2,"total":120}"#)
+            text(list) == #"{"page":2,"asOf":12,"of":4,"next":"3","pass":2,"total":120,"#
+                + #""pageSize":50}"#)
         #expect(try ListProgress(reading: list.encoded).state == state)
     }
 

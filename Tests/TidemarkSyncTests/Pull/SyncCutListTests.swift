@@ -321,6 +321,34 @@ import TidemarkViews
         }
     }
 
+    @Test func `begins anew where pages with numbers have another size by now`() async throws {
+        let clock = ManualClock()
+        var model = Dhis2ServerModel(.v41)
+        model.acceptsAnyID = true
+        let server = Dhis2Server(model, clock: clock)
+        for number in 1...12 { server.put("organisationUnits/u\(number)", #"{"name":"Unit"}"#) }
+        let device = try Dhis2Device(
+            of: server, over: server,
+            model: SyncModel(
+                name: "units",
+                collections: [CollectionModel("organisationUnits", pageSize: 2, pushes: [])]),
+            dependencies: .seeded(1, clock: clock, movesClock: true))
+        try await device.lendAndVerify { device async throws in
+            server.faults = FaultPlan([FaultRule(.offline, pathContains: "page=4&")])
+            #expect(try await device.sync().failure != nil)
+            server.faults = FaultPlan([])
+            let known = try #require(try device.replica.registration)
+            var next = known.model
+            next.collections[0].pageSize = 4
+            try device.replica.register(ModelRegistration(model: next, remote: known.remote))
+            clock.advance(by: .seconds(3_600))
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try device.documents("organisationUnits").count == 12)
+        }
+    }
+
     @Test func `is in the making until it is whole`() async throws {
         let world = world(6, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in

@@ -18,7 +18,7 @@ import TidemarkRules
     }
 
     @Test func `say how far a list is`() throws {
-        let listed = try ListedRow(parsing: row([4, 6, 16, 17, 18]))
+        let listed = try ListedRow(parsing: row([4, 6, 16, 17, 18, 19]))
         let state = try #require(listed.state)
 
         #expect(state.page > 1 && state.pass > 1 && state.found > 1 && state.knownCount > 1)
