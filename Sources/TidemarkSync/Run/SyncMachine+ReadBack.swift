@@ -175,8 +175,10 @@ extension SyncMachine {
         if collection.ids != .client {
             // A server that gives the ids can't be asked for an entity that it has not named. It
             // has named what a list held and no fetch returned. All other entities are shown by the
-            // list, if there is one.
-            let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
+            // list, if there is one of all.
+            let isListed =
+                scope == .all && !isLate && !collection.isListedInParts
+                && outcome.paused[key.collection] == nil
             let isNamed =
                 facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
                 || scope.isFetch

@@ -49,6 +49,22 @@ import TidemarkSync
             ])
     }
 
+    @Test func `asks about what was sent under the server's id, unless a list of all shows it`() {
+        for (lists, first) in [
+            (nil, "list tasks"), ([.init([:], limit: 10)], "read tasks/1 sent"),
+            ([], "read tasks/1 sent"),
+        ] as [([CollectionModel.ListRule]?, String)] {
+            var run = MachineScript([
+                CollectionModel(
+                    "tasks", ids: .serverText, pushes: [.update, .delete], lists: lists)
+            ])
+            run.earlier.unanswered = [Self.task]
+            run.entities[Self.task] = EntityFacts(
+                serverID: "1", .live, attempt: .init(call: Position(4), covers: Position(3)))
+            #expect(run.run().first == first)
+        }
+    }
+
     @Test func `asks for the collections page by page until all are told, and in no circle`() {
         let circle = ServerAnswer.description([], next: "2")
         var run = MachineScript(traits: ServerTraits(describesCollections: true))
