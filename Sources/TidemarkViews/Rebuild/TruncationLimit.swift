@@ -54,7 +54,9 @@ extension Journal {
 }
 
 extension ViewReader {
-    /// Adds what rows need of the log.
+    /// Adds what rows need of the log: the events that are read by their places.
+    ///
+    /// What a list is to know that goes on stands in its rows.
     fileprivate func addNeeds(to limit: inout TruncationLimit) throws {
         try forEachMutation(openOnly: true) { position, mutation in
             limit.need(position, "a mutation of \(mutation.key) waits in the outbox")
@@ -84,16 +86,6 @@ extension ViewReader {
             let rival = try RivalRow(parsing: value)
             limit.need(rival.loss?.decided, "a rival lost by it, and may go on")
             for position in rival.ignored { limit.need(position, "a rival's edit waits") }
-            return true
-        }
-        try walk(.ledger, Ledger.listed) { _, value in
-            let list = try ListedRow(parsing: value)
-            limit.need(list.begun, "a list of everything goes on that it began")
-            limit.need(list.sync, "a list goes on")
-            return true
-        }
-        try walk(.ledger, Ledger.listedPages) { _, value in
-            limit.need(try ListedPageRow(parsing: value).position, "a list of everything goes on")
             return true
         }
     }

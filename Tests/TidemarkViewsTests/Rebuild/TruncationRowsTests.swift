@@ -188,6 +188,40 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
     }
 
+    @Test func `keep nothing for a list that was cut off: how it goes on they say themselves`()
+        throws
+    {
+        let store = try makeStore()
+        let run = try store.journal.write(at: Self.now) { draft in
+            try draft.append(Event(.syncStarted, recordedAt: Self.now, json: Array("{}".utf8)))
+        }
+        let list = #"{"page":2,"asOf":300,"next":"3","same":["t1"]}"#
+        let page = #"{"scope":"","ids":[],"at":[],"list":\#(list)}"#
+        try store.write(
+            Event(
+                .pullPage, recordedAt: Self.now, collection: "tasks", sync: run,
+                json: Array(page.utf8)))
+        for number in 0..<50 {
+            try store.write(
+                Event(
+                    .serverUpserted, recordedAt: Self.now, key: EntityKey("tasks", "u\(number)"),
+                    json: Array("{}".utf8)))
+        }
+        try store.journal.seal(keeping: 1)
+        let rows = try store.rows()
+        let end = try store.journal.read { $0.last }
+
+        #expect(try store.journal.truncationLimit(withRuns: false).first == end.next)
+        try store.truncate(through: Position(run.rawValue + 10))
+
+        #expect(try store.rows() == rows)
+        try store.journal.rebuild()
+        #expect(try store.rows() == rows)
+        let state = try store.journal.read { try $0.listing("tasks") }
+        #expect(state?.next == "3")
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
     @Test func `go on over rows that an earlier version made`() throws {
         let store = try makeStore()
         try store.truncate(through: Position(200))
