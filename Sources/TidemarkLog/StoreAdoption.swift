@@ -8,17 +8,18 @@ package import TidemarkStore
 
 /// A store that was looked at in order to be accepted as it is.
 package struct StoreAdoption: Sendable, Hashable {
-    /// The identity that it gets, or has got.
+    /// The identity that it gets, by an opening with ``StoreOpening/adopted``.
     package var identity: StoreIdentity
     /// How many events were verified.
     package var events: UInt64
     /// What an opening is refused for now, in sentences; empty when for nothing.
     package var reasons: [String]
 
-    /// Verifies the log of the store in a directory and makes identity.json say what is there.
+    /// Verifies the log of the store in a directory, and finds the identity for what is there.
     ///
     /// The store keeps its id and, where that is known, its account. Its device becomes that of
-    /// `opening`, whose account is not looked at.
+    /// `opening`, whose account is not looked at. Only the store's own tables are written to, where
+    /// they lack its id.
     ///
     /// - Parameters:
     ///   - options: how the store is opened.
@@ -57,7 +58,6 @@ package struct StoreAdoption: Sendable, Hashable {
             try environment.close()
             try marking.get()
         }
-        try result.identity.write(to: directory, isDurable: true)
         return result
     }
 

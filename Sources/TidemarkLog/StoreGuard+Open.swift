@@ -17,7 +17,8 @@
 //      attempt got through
 //
 // A refusal leaves data.mdb untouched and identity.json as it was. Creation writes identity.json
-// with `initialised` false first and true last: what lies between was never acknowledged.
+// with `initialised` false first and true last: what lies between was never acknowledged. What is
+// adopted is opened as what it becomes, and identity.json says so when all is done.
 
 import TidemarkEvents
 package import TidemarkStore
@@ -198,7 +199,7 @@ private struct Unopened {
         try StoreFiles.checkNames(directory)
         let found = try StoreIdentity.find(in: directory)
         let data = try StoreFiles.data(directory)
-        if let identity = found.identity, identity.isInitialised {
+        if let identity = opening.adopted ?? found.identity, identity.isInitialised {
             switch data {
             case .whole: return try openWhole(identity)
             case .unfit(let error): throw error
@@ -227,11 +228,11 @@ private struct Unopened {
             try checkLog(old)
             environment = try StoreGuard.opened(directory, options)
         } catch {
-            try? old.write(to: directory, isDurable: true)
+            try? write(old, isDurable: true)
             throw error
         }
         do { try takeOver(environment, identity) } catch {
-            try? old.write(to: directory, isDurable: true)
+            try? write(old, isDurable: true)
             try? environment.close()
             throw error
         }
@@ -241,14 +242,17 @@ private struct Unopened {
             try? environment.close()
             throw error
         }
-        return (environment, StoreGuard(directory, lock, identity, damaged: damaged))
+        let guardian = StoreGuard(
+            directory, lock, identity, damaged: damaged, isAdopting: opening.adopted != nil)
+        return (environment, guardian)
     }
 
-    /// Writes the identity of a store that is there.
+    /// Writes the identity of a store that is there, unless it is being adopted.
     ///
     /// A full disk is no reason not to open it: what
     /// is lost by that is only that a crash in this opening would not be counted.
     private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {
+        guard opening.adopted == nil else { return }
         do throws(StoreError) { try identity.write(to: directory, isDurable: isDurable) } catch
             where error.code == .diskFull || error.code == .fileTooLarge
         {

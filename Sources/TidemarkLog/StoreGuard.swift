@@ -16,6 +16,8 @@ package final class StoreGuard: Sendable {
         var openings = 1
         /// Whether it is about to be removed.
         var isLeaving = false
+        /// Whether it is being adopted, so that identity.json stays as it is.
+        var isAdopting = false
         /// The recorded time of the commit that was last written down.
         var writtenAt: Timestamp?
         /// The checked tables that the opening found damaged, and what of them.
@@ -24,11 +26,11 @@ package final class StoreGuard: Sendable {
 
     init(
         _ directory: String, _ lock: DirectoryLock, _ identity: StoreIdentity,
-        damaged: [String: String] = [:]
+        damaged: [String: String] = [:], isAdopting: Bool = false
     ) {
         self.directory = StorePath.absolute(directory)
         self.lock = lock
-        state = Lock(State(identity: identity, damaged: damaged))
+        state = Lock(State(identity: identity, isAdopting: isAdopting, damaged: damaged))
     }
 
     /// What identity.json says, or will say soon.
@@ -79,6 +81,7 @@ package final class StoreGuard: Sendable {
         state.withLock { state in
             state.identity.position = last
             state.identity.root = root
+            if state.isAdopting { return }
             if let written = state.writtenAt, now >= written,
                 now.rawValue - written.rawValue < Self.pauseMicroseconds
             {
@@ -93,14 +96,16 @@ package final class StoreGuard: Sendable {
         }
     }
 
-    /// Writes the identity down as it is now.
+    /// Writes the identity down as it is now, which ends an adoption.
     ///
     /// - Throws: ``StoreError``: why it could not be.
     package func writeDown() throws(StoreError) {
         let written = state.withLock { state in
-            Result { () throws(StoreError) in
+            let result = Result { () throws(StoreError) in
                 try write(state.identity, isDurable: true)
             }
+            if case .success = result { state.isAdopting = false }
+            return result
         }
         try written.get()
     }
@@ -119,7 +124,7 @@ package final class StoreGuard: Sendable {
                 guard state.openings == 0 else { return }
                 state.identity.opening = nil
                 state.identity.closed = environment.mark
-                try? write(state.identity, isDurable: true)
+                if !state.isAdopting { try? write(state.identity, isDurable: true) }
                 lock.release()
             }
         }

@@ -16,6 +16,11 @@ package struct StoreOpening: Sendable {
     package var waitSeconds: Double
     /// How much address space the file takes until it has to grow; nil for the usual.
     package var mapBytes: Int?
+    /// What the store is adopted as, whatever identity.json says; nil for no adoption.
+    ///
+    /// The file stays as it is until ``StoreGuard/writeDown()``: who dies before that has adopted
+    /// nothing, and the store is refused as before.
+    package var adopted: StoreIdentity?
 
     package init(
         account: String? = nil, device: String? = nil, bootID: String? = nil,

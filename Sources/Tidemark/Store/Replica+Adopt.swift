@@ -23,17 +23,17 @@ extension Replica {
     ///
     /// It verifies the whole log, then writes a new `identity.json` for the store and this device.
     /// Data that an older copy lacks stays lost, unless the server has it. Reserved values that are
-    /// left may have been handed out by the other copy: they go, and sync runs reserve new ones. A
-    /// damaged store is refused. The store keeps its account: an opening for another one is refused
-    /// as before, `otherAccount`.
+    /// left may have been handed out by the other copy: they go before, and sync runs reserve new
+    /// ones. A damaged store is refused. The store keeps its account: an opening for another one is
+    /// refused as before, `otherAccount`.
     ///
     /// - Parameters:
     ///   - directory: the path of the store, which must not be open.
     ///   - isDryRun: whether to only check, without changing anything.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: give this device's id, and new ids.
-    /// - Throws: ``TidemarkError``. Where it throws after the store was adopted, as another process
-    ///   has it or the disk is full, reserved values may still be left: call it again.
+    /// - Throws: ``TidemarkError``. Where it throws, or the process dies, the store is not adopted,
+    ///   and openings refuse it as before.
     @discardableResult
     public static func adopt(
         at directory: String, isDryRun: Bool = false, waitSeconds: Double = 0,
@@ -47,33 +47,34 @@ extension Replica {
                 ViewTables(environment).account(transaction)
             }
             var position = adoption.identity.position
-            // Also where nothing is wrong with it: a whole folder that was put back shows nothing.
-            if !isDryRun, position != .start {
-                let noted = try noteAdoption(at: directory, opening, dependencies)
-                position = noted ?? position
+            if !isDryRun {
+                var opening = opening
+                opening.adopted = adoption.identity
+                let journal = try Journal.open(at: directory, opening: opening)
+                let noted = Result { try journal.endAdoption(dependencies) }
+                try journal.close()
+                position = try noted.get() ?? position
             }
             return Adoption(
                 storeID: adoption.identity.storeID, account: adoption.identity.account,
                 position: position, reasons: adoption.reasons)
         }
     }
+}
 
-    /// Logs that another device goes on with a store in which reserved values are left.
+extension Journal {
+    /// Lets go of reserved values that are left, then ends the adoption.
     ///
-    /// - Returns: where; nil where none are.
-    private static func noteAdoption(
-        at directory: String, _ opening: StoreOpening, _ dependencies: Dependencies
-    ) throws -> Position? {
-        let reader = try Journal.open(at: directory, readOnly: true)
-        // What can't be read is made anew by the opening.
-        let hasValues = (try? reader.read { try $0.hasValues() }) ?? true
-        try reader.close()
-        guard hasValues else { return nil }
-        let journal = try Journal.open(at: directory, opening: opening)
-        let noted = Result {
-            try journal.write(at: dependencies.now()) { try $0.noteAdoption(dependencies) }
+    /// Values go also where nothing is wrong with the store: a whole folder that was put back shows
+    /// nothing.
+    ///
+    /// - Returns: where it is logged that another device goes on; nil where no values are left.
+    fileprivate func endAdoption(_ dependencies: Dependencies) throws -> Position? {
+        var noted: Position?
+        if try read({ try $0.hasValues() }) {
+            noted = try write(at: dependencies.now()) { try $0.noteAdoption(dependencies) }
         }
-        try journal.close()
-        return try noted.get()
+        try endAdoption()
+        return noted
     }
 }

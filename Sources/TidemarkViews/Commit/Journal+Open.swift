@@ -112,6 +112,9 @@ extension Journal {
         return try last.get() != .start
     }
 
+    /// Ends the adoption of a store that was opened as what it becomes: identity.json says so.
+    package func endAdoption() throws { try guardian?.writeDown() }
+
     /// Whose data the store holds, if anybody has said so.
     package var account: String? { guardian?.identity.account }
 

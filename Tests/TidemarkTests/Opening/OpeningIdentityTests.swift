@@ -7,6 +7,7 @@ import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
 import TidemarkStore
+import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
@@ -93,32 +94,66 @@ import TidemarkViews
         }
     }
 
-    @Test func `whose older copy was adopted hands out no value that was reserved before`() throws {
-        let key = PoolKey("numbers", ["A1"])
+    private static let pool = PoolKey("numbers", ["A1"])
+
+    /// Puts an older copy in its place, from before a reserved value was taken.
+    private func putBackValues() throws {
         func append(_ kind: EventKind, _ json: [UInt8], _ replica: Replica) throws {
             try replica.write { tx in
                 _ = try tx.draft.append(Event(kind, recordedAt: tx.draft.now, json: json))
             }
         }
-        var added = ReservedAdded(key, pattern: nil)
+        var added = ReservedAdded(Self.pool, pattern: nil)
         (added.values, added.until) = (["1", "2"], [nil, nil])
         let first = try store.open()
         try append(.reservedAdded, added.encoded, first)
         try first.close()
         let old = try store.bytes(OpeningStore.dataName)
         let second = try store.open()
-        try append(.reservedTaken, ReservedTaken("1", of: key).encoded, second)
+        try append(.reservedTaken, ReservedTaken("1", of: Self.pool).encoded, second)
         try second.close()
         try store.write(OpeningStore.dataName, old)
         expectRefusal(.rolledBack) { try store.open() }
+    }
+
+    private func valuesLeft(_ replica: Replica) throws -> Int {
+        let now = store.clock.now
+        return try replica.journal.read { try $0.countValues(of: Self.pool, at: now) }
+    }
+
+    @Test func `whose adoption was cut off is refused as before, and has no value once it is done`()
+        throws
+    {
+        try putBackValues()
+        let cut = SyncBox<[[UInt8]]>()
+        var dependencies = Dependencies.seeded(1, clock: store.clock)
+        dependencies.deviceID = { "device" }
+        // Just before it is logged.
+        dependencies.now = { [store] in
+            cut.value = cut.value ?? (try? store.contents())
+            return store.clock.now
+        }
+        _ = try Replica.adopt(at: store.path, dependencies: dependencies)
+        let files = try #require(cut.value)
+        try store.write(OpeningStore.dataName, files[0])
+        try store.write(OpeningStore.identityName, files[1])
+
+        expectRefusal(.rolledBack) { try store.open() }
+
+        _ = try store.adopt()
+        let replica = try store.open()
+        #expect(try valuesLeft(replica) == 0)
+        try replica.close()
+    }
+
+    @Test func `whose older copy was adopted hands out no value that was reserved before`() throws {
+        try putBackValues()
 
         let adoption = try store.adopt()
 
         let replica = try store.open()
         #expect(try replica.position == adoption.position)
-        let now = store.clock.now
-        let left = try replica.journal.read { try $0.countValues(of: key, at: now) }
-        #expect(left == 0)
+        #expect(try valuesLeft(replica) == 0)
         #expect(try replica.journal.verify(.deep).findings == [])
         try replica.close()
         #expect(try store.adopt().position == adoption.position, "nothing is left")
