@@ -27,6 +27,9 @@ package struct SyncFinished: MemberPayload {
     package var restarted: [String] = []
     /// The collections that were listed to their end, of those that are not listed in every run.
     package var listed: [String] = []
+    /// Where a run of everything was cut off, unless the next one begins as any other: a
+    /// collection, and the scope of a part of it; without any after all lists.
+    package var cutAt: [String]?
     /// What a run without any other event says of its beginning; empty in others.
     package var run = RunStart()
     /// In a run without any other event, what the server's clock showed, as HTTP writes it.
@@ -64,6 +67,7 @@ package struct SyncFinished: MemberPayload {
         PayloadMember(prefix: "paused ", \.paused, .word, .plain),
         PayloadMember("restarted", \.restarted, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("listed", \.listed, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("cutAt", \.cutAt, .list(of: .text), .text),
         PayloadMember(of: \.run),
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("answerUptime", \.answerUptime, .integer, .plain),

@@ -197,6 +197,10 @@ final class RedecideHost: SyncHost {
         if try journal.read({ $0.last }) < limit { try journal.goOn(at: limit) }
     }
 
+    func cut(at place: CutPlace?) -> CutPlace? {
+        progress.isFree ? place : run.ending?.cutAt.map { CutPlace(logged: $0) }
+    }
+
     // MARK: Asking
 
     /// Of such a wait nothing is recorded but when the question was sent.

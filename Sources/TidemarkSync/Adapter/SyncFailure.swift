@@ -133,6 +133,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether it ends a run wherever that is, so that the next one goes on there.
+    var cutsOff: Bool { if case .missing = self { false } else { stopsRun } }
+
     /// Whether the server, or a machine in between, failed instead of answering.
     var isServers: Bool {
         switch self {

@@ -54,7 +54,7 @@ extension SyncMachine {
     /// no such documents.
     mutating func open(_ collection: CollectionName, _ targets: [PullTarget]) {
         opened[collection] = targets
-        unpulled = targets + unpulled
+        unpulled = afterPush.passOver(targets) + unpulled
     }
 
     /// Whether lists became known in this run, by documents.
@@ -124,24 +124,29 @@ extension SyncMachine {
     /// Counts a request whose answer is not used.
     package mutating func dropped() { outcome.counts.requests += 1 }
 
-    /// Restarts the pull at its first list because it had to wait: prefetched answers are
-    /// discarded.
+    /// Begins the lists that are left anew because the first one had to wait: prefetched answers
+    /// are discarded.
     ///
     /// What of feeds came before is not asked for again: it would take up the limit once more.
     package mutating func waitedToPull() -> SyncAction {
-        let left = Set(unpulled).union(list.map { [$0.target] } ?? [])
-        relist()
-        unpulled.removeAll { model[$0.collection]?.feed != nil && !left.contains($0) }
+        let inHand = list.map { [$0.target] } ?? []
+        beginRound(inHand + unpulled)
         return decide()
     }
 
     /// Restarts the pull at its first target.
     mutating func relist() {
+        afterPush = ListsAfterPush()
+        beginRound(pulls[...])
+    }
+
+    /// Begins a round of lists; prefetched answers of the one before are discarded.
+    mutating func beginRound(_ targets: ArraySlice<PullTarget>) {
         pullRound += 1
         early = [:]
         shares = ListShares()
         walkedAfter = []
-        unpulled = pulls[...]
+        unpulled = targets
         state = .pulling
     }
 
@@ -327,9 +332,14 @@ extension SyncMachine {
         } else {
             outcome.counts.pulled += absent.ids.count
         }
-        // What changed since in the folders that an earlier run listed comes at once.
+        // What changed since in the folders that an earlier run listed comes in the same run, once
+        // what waits is sent: a walk that is always cut off would keep it waiting for ever.
         if list.isContinued, continued.insert(list.target).inserted {
-            unpulled = [list.target] + unpulled
+            if scope.pushes {
+                afterPush.targets.append(list.target)
+            } else {
+                unpulled = [list.target] + unpulled
+            }
         } else if list.walk != nil {
             readAfterWalk(list)
         }

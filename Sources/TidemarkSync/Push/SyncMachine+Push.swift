@@ -23,6 +23,7 @@ extension SyncMachine {
                 return flight.mayTake(candidate.key) ? carryOut(next) : nil
             }
             holdOthers(for: candidate)
+            noteAwaited(candidate.key.collection)
             planner?.pass()
         }
         guard flight.isEmpty else { return nil }

@@ -336,5 +336,6 @@ extension SyncFinished {
         }
         restarted = outcome.restarted.sorted().map(\.rawValue)
         listed = outcome.listed.sorted().map(\.rawValue)
+        cutAt = outcome.cut?.logged
     }
 }

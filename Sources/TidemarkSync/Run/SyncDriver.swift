@@ -101,10 +101,12 @@ package struct SyncDriver: Sendable {
                     step: .finish, outcome: run.machine.outcome, left: nil, scope: scope)))
         let ended = run.ended ?? dependencies.moment
         let last = run
+        let cut = host.cut(at: run.machine.outcome.cut)
         return try await host.commit(journal, at: ended.now) { draft in
             var (machine, recorder) = (last.machine, last.recorder)
             machine.takeStock(try RunStock(draft.fold))
-            let outcome = machine.outcome
+            var outcome = machine.outcome
+            outcome.cut = cut
             // A run without requests and without news is not logged, unless a number that it was
             // asked for is to be remembered.
             let isSilent =

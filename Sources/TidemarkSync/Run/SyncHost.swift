@@ -32,6 +32,9 @@ package protocol SyncHost: Sendable {
     ///
     /// - Parameter isLate: whether the run's deadline limited it, and had come.
     func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool
+    /// Where a run was cut off, as its end tells it: in a replay what was recorded, as an end from
+    /// outside may come there at another decision, and older engines told nothing.
+    func cut(at place: CutPlace?) -> CutPlace?
     /// Waits between two questions for an answer that the server promised.
     func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.

@@ -15,7 +15,8 @@ extension ViewReader {
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns(let now): .earlierRuns(try earlierRuns(at: now, model, adapter))
+        case .earlierRuns(let scope, let now):
+            .earlierRuns(try earlierRuns(scope, at: now, model, adapter))
         case .tickets: .tickets(try openTickets(model, adapter))
         case .entity(let key): .entity(try facts(of: key, model, adapter))
         case .entities(let keys): .entities(try keys.map { try facts(of: $0, model, adapter) })
@@ -65,7 +66,7 @@ extension ViewReader {
     }
 
     private func earlierRuns(
-        at now: Timestamp?, _ model: SyncModel, _ adapter: any ServerAdapter
+        _ scope: SyncScope, at now: Timestamp?, _ model: SyncModel, _ adapter: any ServerAdapter
     ) throws -> EarlierRuns {
         let backoff = try gates().backoff
         var left = EarlierRuns(
@@ -75,6 +76,7 @@ extension ViewReader {
         left.released = try releasedTrees()
         left.preconditions = try preconditions()
         left.last = last
+        if scope == .all { left.cut = try lastCut() }
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             // What a run was asked to list that failed before it did is made up for.
@@ -86,6 +88,21 @@ extension ViewReader {
             left.listed[collection.name] = last.since
         }
         return left
+    }
+
+    /// Where the last run of everything was cut off.
+    ///
+    /// One that never ended, or asked for nothing, says nothing of it.
+    private func lastCut() throws -> CutPlace? {
+        var cut: CutPlace?
+        try forEachSyncRun { _, run in
+            guard run.finished != nil, run.scope == .all else { return true }
+            let end = SyncFinished(stored: run.summary)
+            guard end.requests > 0 else { return true }
+            cut = end.cutAt.map { CutPlace(logged: $0) }
+            return false
+        }
+        return cut
     }
 
     /// What is left of some keys of pools; with nil of those that the model names, and those that

@@ -8,9 +8,9 @@ package import TidemarkViews
 package enum SyncLookup: Sendable {
     /// The server's clock, before each decision. Answered by ``SyncFact/clock(_:)``.
     case clock
-    /// What earlier runs left, at a time of the server, nil where that is in doubt. Answered by
-    /// ``SyncFact/earlierRuns(_:)``.
-    case earlierRuns(at: Timestamp?)
+    /// What earlier runs left to one of a scope, at a time of the server, nil where that is in
+    /// doubt. Answered by ``SyncFact/earlierRuns(_:)``.
+    case earlierRuns(SyncScope, at: Timestamp?)
     /// The state of an entity that the server may be asked about. Answered by
     /// ``SyncFact/entity(_:)``.
     case entity(EntityKey)
@@ -100,6 +100,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var listed: [CollectionName: Moment]
     /// The log's last position.
     package var last = Position.start
+    /// Where the last run of everything was cut off; nil where it was not, and for other scopes.
+    package var cut: CutPlace?
 
     package init(
         failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = [],

@@ -45,6 +45,7 @@ extension SyncMachine {
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
+        if let cut = left.cut { goOn(at: cut) }
         if case .fetch(let keys) = scope { asked = keys.reversed() }
         if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }
@@ -107,16 +108,17 @@ extension SyncMachine {
         collection.map { failing[.list(of: $0)] != nil } ?? false
     }
 
-    /// Whether writes to a collection are blocked: a rule did not answer, or the list failed and
-    /// there are no versions, so that a write could undo changes of others.
+    /// Whether writes to a collection are blocked: a rule did not answer, or there are no versions,
+    /// so that a write could undo changes of others, and the list failed or comes after the push.
     ///
     /// A list that only waits for its group of requests is like one that is not due. A part whose
     /// list the server refuses is not there, or not for this user: others change nothing in it that
     /// a write could undo.
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
-        guard outcome.paused[name] != nil, !heldBack.contains(name), !refusedParts.contains(name)
-        else { return false }
+        let isUnlisted =
+            outcome.paused[name] != nil && !heldBack.contains(name) && !refusedParts.contains(name)
+        guard isUnlisted || afterPush.has(name) else { return false }
         // What is known by its path is written with its own version.
         return model[name].map { !traits.isVersioned($0) && !$0.isByPath } ?? true
     }
@@ -290,7 +292,7 @@ extension SyncMachine {
         case .combine:
             // The lists themselves tell what it would have.
             listAll()
-            unpulled = pulls[...]
+            relist()
         case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay,
         // and what was refused.

@@ -8,6 +8,10 @@
 //
 //   pushing → pulling → listing → listed → pulling … → pushing
 //
+// It is followed by the lists that were left for after it, and by another one:
+//
+//   refilling → pulling → listing → listed → pulling … → pushing
+//
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
 // what ends the run or restarts the pull.
@@ -157,9 +161,11 @@ package struct SyncMachine: Sendable {
     var unpulled: ArraySlice<PullTarget>
     /// The lists of collections whose parameters came from documents in this run.
     var opened: [CollectionName: [PullTarget]] = [:]
+    /// What is listed only once what waits is sent.
+    var afterPush = ListsAfterPush()
     /// Lists that were begun before their turn, by their target.
     var early: [PullTarget: Listing] = [:]
-    /// How often the pull was restarted from its first list.
+    /// How many rounds of lists there were before this one.
     package internal(set) var pullRound = 0
     /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
@@ -387,13 +393,14 @@ package struct SyncMachine: Sendable {
             if !flight.isEmpty { return nextInFlight() }
             if outcome.failure != nil {
                 leaveWalk()
+                noteCut()
                 state = .ended
             }
             if case .ended = state {
                 endWithoutRoom()
                 return perform(.finish)
             }
-            if case .begun = state { return look(.earlierRuns(at: promiseTime)) }
+            if case .begun = state { return look(.earlierRuns(scope, at: promiseTime)) }
             if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
             if let action = nextRemedy() { return action }
@@ -417,7 +424,9 @@ package struct SyncMachine: Sendable {
             case .choosing: if let action = choose() { return action }
             case .pruning: if let action = beginPruning() { return action }
             case .pushing: if let action = nextPush() { return action }
-            case .refilling: if let action = nextRefill() { return action }
+            case .refilling:
+                if listAfterPush() { continue }
+                if let action = nextRefill() { return action }
             case .askingLate: if let action = nextLate() { return action }
             }
         }

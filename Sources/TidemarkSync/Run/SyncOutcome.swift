@@ -25,6 +25,8 @@ public struct SyncOutcome: Sendable, Hashable {
     /// In how many seconds the first of the groups of requests has room again for which something
     /// was left to a later run; 0 where nobody knows, nil where nothing was.
     package var heldBackFor: Int64?
+    /// Where a run of everything was cut off, unless the next one begins as any other.
+    package var cut: CutPlace?
     /// A notice of the server to the operator of the app, verbatim.
     ///
     /// Credentials in it are masked. The end of an API may be announced this way in advance. The

@@ -196,10 +196,12 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         end.detail = "the server can't be reached"
         end.paused = [Named("a b", FailureName(.forbidden)), Named("c", FailureName(.timeout))]
         end.restarted = ["d"]
+        end.cutAt = ["e", "back"]
 
         let json =
             #"{"outcome":"offline","detail":"the server can't be reached","#
-            + #""paused a b":"forbidden","paused c":"timeout","restarted":["d"]}"#
+            + #""paused a b":"forbidden","paused c":"timeout","restarted":["d"],"#
+            + #""cutAt":["e","back"]}"#
         #expect(text(end) == json)
         #expect(try SyncFinished(reading: bytes(json)) == end)
         #expect(end.gist == "offline the server can't be reached")

@@ -79,6 +79,23 @@ import TidemarkTesting
         try await expectSame(capsule)
     }
 
+    @Test func `ends as it did, though an older engine did not say where it was cut off`()
+        async throws
+    {
+        let capsule = try await SyncDevice.capsule { device in
+            device.world.server.put("lists/a", "{}")
+            device.fail(after: 1) { .failure(TransportError(.offline)) }
+            #expect(try await device.sync().failure?.name == "offline")
+        }
+        let end = try #require(capsule.last(.syncFinished))
+        #expect(end.event.read(SyncFinished.self)?.cutAt == ["tasks"])
+        try await expectSame(capsule)
+
+        let older = capsule.changing(end.position) { $0.replace(#","cutAt":["tasks"]"#, "") }
+        #expect(older != capsule)
+        try await expectSame(older.withoutDigests)
+    }
+
     @Test func `ends by its deadline beside a list that got no answer in its own time`()
         async throws
     {

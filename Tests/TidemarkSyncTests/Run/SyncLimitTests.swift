@@ -68,7 +68,9 @@ import TidemarkViews
         try replica.deleteTemporary()
     }
 
-    @Test func `end a run that would have to wait for long, and say for how long`() async throws {
+    @Test func `end a run that would have to wait for long, and the next one sends first`()
+        async throws
+    {
         var model = SyncWorld.usualModel
         model.settings.limits = [RequestLimit(requests: 3, within: .seconds(3600))]
         let world = SyncWorld(model: model)
@@ -81,6 +83,7 @@ import TidemarkViews
             #expect(try device.outbox() == ["tasks/t1 pending"])
             world.clock.advance(by: .seconds(3600))
             #expect(try await device.sync().failure?.name == "tooManyRequests")
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
             try device.verify()
         }
     }

@@ -1,0 +1,144 @@
+// SyncMachine+Cut.swift — a run goes on where the one before it was cut off: the server turned it
+// away, its time was over, the network was gone, or somebody stopped it.
+//
+//   cut off at a list      that list and those after it → push → the lists before it → push
+//   cut off amid a push    push → all lists → push
+//   amid a walk            the rest of the walk → push → the walk from its root → push
+//
+// So each list is made in some run, and what waits is sent, however few requests a run gets
+// through.
+//
+// A write that could undo changes of others waits for the lists of its collection in its own run,
+// as always: of those that are left, these are made first, and the push goes on after them.
+
+package import TidemarkEvents
+
+/// Where a run of everything was cut off.
+package enum CutPlace: Sendable, Hashable {
+    /// At a list.
+    case list(PullTarget)
+    /// After all lists.
+    case push
+}
+
+extension CutPlace {
+    /// A place as the log has it: a collection, and the scope of a part of it; nothing after all
+    /// lists.
+    package init(logged parts: [String]) {
+        guard let name = parts.first else {
+            self = .push
+            return
+        }
+        let scope = parts.count > 1 ? parts[1] : ""
+        self = .list(PullTarget(CollectionName(name), scope: scope))
+    }
+
+    /// The place as the log has it.
+    var logged: [String] {
+        guard case .list(let target) = self else { return [] }
+        let name = target.collection.rawValue
+        return target.scope.isEmpty ? [name] : [name, target.scope]
+    }
+}
+
+/// The lists that a run makes only once what waits is sent.
+struct ListsAfterPush: Sendable {
+    /// Their targets, in order.
+    var targets: [PullTarget] = []
+    /// The part at which the run before was cut off, until the parts of its collection are known.
+    var part: PullTarget?
+    /// The collections of which a write waits for one of these lists.
+    var awaited: Set<CollectionName> = []
+
+    /// Whether it has a list of a collection.
+    func has(_ name: CollectionName) -> Bool { targets.contains { $0.collection == name } }
+
+    /// Leaves the parts of a collection for later that come before the one at which the run before
+    /// was cut off.
+    ///
+    /// - Returns: the others.
+    mutating func passOver(_ parts: [PullTarget]) -> ArraySlice<PullTarget> {
+        guard let part, let index = parts.firstIndex(of: part) else { return parts[...] }
+        self.part = nil
+        targets += parts[..<index]
+        return parts[index...]
+    }
+
+    /// Takes the lists that are made next: of one collection of which a write waits for them, or
+    /// all that are left.
+    mutating func take() -> [PullTarget] {
+        let all = targets
+        guard let name = all.first(where: { awaited.contains($0.collection) })?.collection else {
+            targets = []
+            return all
+        }
+        awaited.remove(name)
+        targets.removeAll { $0.collection == name }
+        return all.filter { $0.collection == name }
+    }
+}
+
+extension SyncMachine {
+    // MARK: The end of a run
+
+    /// Notes where the run is cut off, for the next one.
+    mutating func noteCut() {
+        guard outcome.cut == nil, outcome.failure?.cutsOff == true else { return }
+        outcome.cut = place
+    }
+
+    /// Where the run is; nil where the next one begins as any other: at the first list, and once
+    /// all is done.
+    private var place: CutPlace? {
+        guard scope == .all, !pulls.isEmpty else { return nil }
+        var target: PullTarget?
+        switch state {
+        case .begun, .refilling, .askingLate, .ended: return nil
+        case .refetching, .choosing, .pruning, .pushing: return .push
+        case .readingBack, .describing, .combining, .pulling, .listed: target = unpulled.first
+        case .listing(let list): target = list.target
+        case .feeding(let feed): target = feed.target
+        }
+        // Its end is not logged.
+        if case .result(.complete(let list)) = awaited { target = list.target }
+        guard !isAmidPush, let target else { return .push }
+        let first = firstList(with: target)
+        return first == pulls.first ? nil : .list(first)
+    }
+
+    /// The first of the lists that are made together with one: of a feed, and of those that share a
+    /// limit.
+    private func firstList(with target: PullTarget) -> PullTarget {
+        let isAlone = model[target.collection]?.feed == nil && !target.isShared
+        return isAlone ? target : pulls.first { $0.collection == target.collection } ?? target
+    }
+
+    // MARK: The next run
+
+    /// Begins the pull where the run before was cut off; where there is no such list any more, at
+    /// the first one.
+    mutating func goOn(at place: CutPlace) {
+        var index = unpulled.endIndex
+        if case .list(let target) = place {
+            let same = unpulled.firstIndex(of: target)
+            let open = unpulled.firstIndex(of: .open(target.collection))
+            guard let found = same ?? open else { return }
+            if same == nil { afterPush.part = target }
+            index = found
+        }
+        afterPush.targets = Array(unpulled[..<index])
+        unpulled = unpulled[index...]
+    }
+
+    /// Notes that a write waits for a list that is made after the push.
+    mutating func noteAwaited(_ name: CollectionName) {
+        if afterPush.has(name), isBlocked(name) { afterPush.awaited.insert(name) }
+    }
+
+    /// Goes over to lists that are made after the push; false where none is left.
+    mutating func listAfterPush() -> Bool {
+        let targets = afterPush.take()
+        if !targets.isEmpty { beginRound(targets[...]) }
+        return !targets.isEmpty
+    }
+}
