@@ -115,18 +115,20 @@ extension SyncEngine {
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all
     ) async throws {
         schedule.begin(scope)
+        var failure: FailureKind?
         do {
             let outcome = try await automatically(triggers, scope)
             // Paused in the middle, even if only for a moment: the reasons for the run still hold.
             if isRunPaused, outcome.failure == .cancelled { return askAgain(triggers, scope) }
             guard outcome.isUnsent else { return schedule.forgetUnlogged() }
+            failure = outcome.failure?.kind
         } catch let error as TidemarkError where error.code.isFull {
             // Nothing could be stored, neither what the run did nor that it failed.
         }
         let backoff = try replica.journal.read { try $0.model().settings.backoff }
-        schedule.noteUnlogged(at: replica.dependencies.moment, backoff)
+        schedule.noteUnlogged(failure, at: replica.dependencies.moment, backoff)
         // Who asked for it does not go ahead of the wait again.
-        askAgain(triggers.map { $0.isUrgent ? .retry : $0 }, scope)
+        askAgain(triggers.map { $0.passes(failure) ? .retry : $0 }, scope)
     }
 
     /// Notes for how long limits let a run send nothing more, or not all that waits, and whether

@@ -19,7 +19,7 @@ public enum SyncTrigger: Sendable, Hashable, Comparable {
     case named(String)
     /// Something was written here.
     case localChange
-    /// The network is there again.
+    /// The network is there again: does not wait where runs failed for want of it.
     case reachability
     /// An earlier run failed, and waiting may have mended it; or one that ``named(_:)`` began was
     /// cut off by a pause.
@@ -32,6 +32,18 @@ public enum SyncTrigger: Sendable, Hashable, Comparable {
     /// Whether it goes ahead where automatic runs wait: after failures, while the server is busy,
     /// and when the credentials were refused.
     public var isUrgent: Bool { self == .userRequested || self == .credentialsChanged }
+
+    /// Whether it goes ahead of the wait after a run that failed so: a network that is there again
+    /// may have mended what it was that failed.
+    package func passes(_ failure: FailureKind?) -> Bool {
+        switch failure {
+        case .offline, .timeout, .foreign: isUrgent || self == .reachability
+        case .server, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
+            .clientDeprecated, .malformed, .backoff, .deadline, .ruleMissing, .ruleFailed,
+            .missing, .cancelled, .noProgress, .gated, .diskFull, nil:
+            isUrgent
+        }
+    }
 
     /// Whether it tells nothing of what changed on the server, so that lists that are not old need
     /// not be made anew: ``CollectionModel/listEvery``.

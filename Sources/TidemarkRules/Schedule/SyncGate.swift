@@ -2,8 +2,9 @@
 // clock: a moment comes in, a duration comes out.
 //
 //   server    the server said when it may be called again (Retry-After): holds every run
-//   backoff   runs that failed one after another: holds automatic runs, longer each time; without
-//             a failure it holds none, and a run of everything is owed
+//   backoff   runs that failed one after another: holds automatic runs, longer each time, but not
+//             one for a network that is there again where it is the network that failed; without a
+//             failure it holds none, and a run of everything is owed
 //   busy      the server asked for no call that is not needed: holds automatic runs
 //   frozen    credentials or API are refused: holds automatic runs until somebody does something
 
@@ -174,6 +175,9 @@ package struct SyncGates: Sendable, Hashable {
         /// So many microseconds, for the last of the gates to open.
         case wait(Int64, SyncWaitReason)
         case frozen(SyncPauseReason)
+
+        /// For how many microseconds; what is frozen has no end.
+        fileprivate var left: Int64 { if case .wait(let left, _) = self { left } else { .max } }
     }
 
     /// What keeps a run with that trigger from beginning; nil when nothing does.
@@ -183,14 +187,18 @@ package struct SyncGates: Sendable, Hashable {
         }
         var waits: [(Int64, SyncWaitReason)] = []
         if let server { waits.append((server.left(at: now), .serverAsked)) }
-        if !trigger.isUrgent {
-            if let backoff {
-                waits.append((backoff.left(at: now), .failures(backoff.failures)))
-            }
-            if let busy { waits.append((busy.left(at: now), .serverBusy)) }
+        if let backoff, !trigger.passes(FailureKind(rawValue: backoff.reason)) {
+            waits.append((backoff.left(at: now), .failures(backoff.failures)))
         }
+        if !trigger.isUrgent, let busy { waits.append((busy.left(at: now), .serverBusy)) }
         guard let longest = waits.max(by: { $0.0 < $1.0 }), longest.0 > 0 else { return nil }
         return .wait(longest.0, longest.1)
+    }
+
+    /// What keeps a run with several triggers from beginning; nil where one of them may begin it.
+    package func hold(_ triggers: [SyncTrigger], at now: Moment) -> Hold? {
+        let holds = triggers.map { hold($0, at: now) }
+        return holds.contains(nil) ? nil : holds.compactMap(\.self).min { $0.left < $1.left }
     }
 }
 

@@ -6,7 +6,8 @@
 //   localChange        when it has been quiet for a moment, so that typing is one run
 //   others             at once
 //   (after a failure)  when the backoff is over, of the run or of a single call; also where the log
-//                      says nothing of it, as nothing was sent or it could not be stored
+//                      says nothing of it, as nothing was sent or it could not be stored; at once
+//                      where the network failed and is there again
 //   (after limits)     when there is room again for what they held back; so it is where the server
 //                      has not given an answer yet that it promised
 //   (every so often)   so long after the last run
@@ -78,6 +79,8 @@ package struct SyncSchedule: Sendable, Hashable {
         var wait: Int64
         /// How many there were in a row.
         var failures: Int
+        /// Why; nil where it could not be stored.
+        var reason: FailureKind?
     }
 
     /// For how long limits let nothing be sent, or not all that waits.
@@ -137,10 +140,14 @@ package struct SyncSchedule: Sendable, Hashable {
 
     /// A run failed before anything was sent, or could not be stored: none begins by itself for the
     /// shortest wait, twice as long after each further one.
-    package mutating func noteUnlogged(at now: Moment, _ backoff: BackoffSpan) {
+    ///
+    /// - Parameter reason: why it failed; nil where it could not be stored.
+    package mutating func noteUnlogged(
+        _ reason: FailureKind?, at now: Moment, _ backoff: BackoffSpan
+    ) {
         let failures = (unlogged?.failures ?? 0) + 1
         let wait = BackoffRule.longest(failures: failures, backoff)
-        unlogged = Unlogged(at: now, wait: wait, failures: failures)
+        unlogged = Unlogged(at: now, wait: wait, failures: failures, reason: reason)
     }
 
     /// A run ended otherwise: what the log says of it counts.
@@ -176,7 +183,8 @@ package struct SyncSchedule: Sendable, Hashable {
 
     /// How long a trigger waits after a run of which the log tells no wait.
     private func unloggedWait(_ trigger: SyncTrigger, at now: Moment) -> Int64 {
-        guard let unlogged, !trigger.isUrgent, let passed = now.microseconds(since: unlogged.at)
+        guard let unlogged, !trigger.passes(unlogged.reason),
+            let passed = now.microseconds(since: unlogged.at)
         else { return 0 }
         return max(0, unlogged.wait - passed)
     }

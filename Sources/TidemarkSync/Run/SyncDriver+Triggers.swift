@@ -14,7 +14,7 @@ extension SyncDriver {
         _ triggers: [SyncTrigger], _ scope: SyncScope, _ waiting: SyncGates, at now: Moment
     ) async throws -> TriggerAdmission {
         let gates = host.countsAttempts ? model.settings.gates : []
-        let hold = triggers.min().flatMap { waiting.hold($0, at: now) }
+        let hold = waiting.hold(triggers, at: now)
         let isHeld = scope != .cleanUp && hold != nil
         guard !isHeld, triggers.contains(where: { $0.counts(for: gates) }) else {
             return TriggerAdmission(triggers, [], at: now.now) { _ in [] }

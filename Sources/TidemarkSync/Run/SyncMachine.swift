@@ -297,8 +297,7 @@ package struct SyncMachine: Sendable {
         _ gates: SyncGates, _ pace: RequestPace, lists: [RequestGroup?]
     ) -> SyncAction {
         guard case .beginning = awaited else { trap("begins twice") }
-        // The highest trigger waits least.
-        let hold = triggers.min().flatMap { gates.hold($0, at: begun) }
+        let hold = gates.hold(triggers, at: begun)
         let isLight = scope.isPartialPull && !scope.isOfFolders
         let waits = isLight && !lists.isEmpty && pace.waitsToPull(lists)
         guard scope != .cleanUp, hold != nil || waits else { return decide() }

@@ -311,7 +311,7 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         let backoff = BackoffSpan(min: .seconds(5), max: .seconds(15))
         for (failures, seconds) in [(1, 5.0), (2, 10), (3, 15), (4, 15)] {
             schedule.begin()
-            schedule.noteUnlogged(at: at(0), backoff)
+            schedule.noteUnlogged(.server, at: at(0), backoff)
             schedule.ask(.timer, at: at(0))
             #expect(schedule.next(at(0)) == .wait(until: time(seconds), .failures(failures)))
             #expect(schedule.next(at(seconds)) == .run([.timer]))
@@ -322,6 +322,20 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         schedule.begin()
         schedule.ask(.timer, at: at(0))
         #expect(schedule.next(at(0)) == .run([.timer]))
+    }
+
+    @Test func `does not wait where the network failed and is there again`() {
+        var schedule = schedule
+        let backoff = BackoffSpan(min: .seconds(5), max: .seconds(15))
+        let reasons: [FailureKind?] = [.server, nil, .offline]
+        for reason in reasons {
+            schedule.noteUnlogged(reason, at: at(0), backoff)
+            schedule.begin()
+            schedule.ask(.timer, at: at(0))
+            schedule.ask(.reachability, at: at(0))
+            let isRun = schedule.next(at(0)) == .run([.reachability, .timer])
+            #expect(isRun == (reason == .offline))
+        }
     }
 
     @Test func `is paused by the app, also for the user`() {
@@ -359,6 +373,27 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         #expect(gates.hold(.timer, at: at(0)) == .wait(9_000_000, .failures(2)))
         #expect(gates.hold(.userRequested, at: at(0)) == .wait(3_000_000, .serverAsked))
         #expect(gates.hold(.userRequested, at: at(3)) == nil)
+    }
+
+    @Test(arguments: FailureKind.allCases)
+    func `let a network that is there again pass where it failed, whoever else asks`(
+        _ kind: FailureKind
+    ) {
+        var gates = SyncGates()
+        gates.backoff = gate(9, failures: 2, reason: kind.rawValue)
+        let isOfNetwork = [FailureKind.offline, .timeout, .foreign].contains(kind)
+        let held = SyncGates.Hold.wait(9_000_000, .failures(2))
+        let busy = SyncGates.Hold.wait(3_000_000, .serverBusy)
+
+        #expect(gates.hold([.localChange, .timer], at: at(0)) == held)
+        let several = gates.hold([.localChange, .reachability], at: at(0))
+        #expect(several == (isOfNetwork ? nil : held))
+
+        gates.busy = gate(3)
+        let besideBusy = gates.hold([.localChange, .reachability], at: at(0))
+        #expect(besideBusy == (isOfNetwork ? busy : held))
+        gates.frozen = gate(0, reason: "unauthorized")
+        #expect(gates.hold([.reachability], at: at(0)) == .frozen(.unauthorized))
     }
 }
 

@@ -242,4 +242,31 @@ import TidemarkViews
             #expect(device.world.clock.elapsed == 0)
         }
     }
+
+    @Test func `tries again as soon as it is back, with the edits since`() async throws {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            device.wire.tap { _, _, _ in .failure(TransportError(.offline)) }
+            try device.put("tasks/t1", "{}")
+            try await watch.until { $0.waitsFor == .quiet }
+            for failures in 1...10 {
+                await watch.wake()
+                try await watch.until { $0.waitsFor == .failures(failures) }
+            }
+            await device.engine.trigger(.reachability)
+            try await watch.until { $0.waitsFor == .failures(11) }
+            let elapsed = world.clock.elapsed
+
+            device.wire.tap(nil)
+            try device.put("tasks/t2", "{}")
+            await device.engine.trigger(.reachability)
+            try await watch.until { $0.activity == .idle }
+
+            #expect(world.clock.elapsed == elapsed)
+            let triggers = try device.triggers().suffix(2)
+            #expect(triggers == ["reachability", "localChange reachability"])
+            #expect(world.writes == ["PUT tasks/t1 * 201", "PUT tasks/t2 * 201"])
+            #expect(try device.gates() == SyncGates())
+        }
+    }
 }
