@@ -69,7 +69,8 @@ public actor SyncEngine {
     ///   - transport: sends the requests.
     ///   - limits: how long a request may take and how large an answer may be.
     ///   - credentials: called once for each run, and once more when the server does not accept
-    ///     them; if it returns the same ones again, the run ends as `unauthorized`. If it throws a
+    ///     them, each time that they expire; if it returns the same ones again, or others that are
+    ///     refused at once, the run ends as `unauthorized`. If it throws a
     ///     ``SyncFailure``, the run ends with that failure, after any other error as
     ///     `unauthorized`. At the deadline of a run it is cancelled, and not waited for. Within it
     ///     ``sync(_:scope:deadline:full:overwriting:)`` and ``transfer()`` throw `nested`, as the

@@ -47,7 +47,8 @@ public struct Credentials: Sendable {
 /// The closure that gives credentials took longer than the run has time.
 struct CredentialsLate: Error {}
 
-/// The credentials of one sync run: asked for once, and once more when they are not accepted.
+/// The credentials of one sync run: asked for once, and once more each time that they are no longer
+/// accepted.
 struct SyncProof: Sendable {
     private(set) var credentials = Credentials.none
     private var wasRenewed = false
@@ -77,9 +78,14 @@ struct SyncProof: Sendable {
         }
     }
 
+    /// Notes that the server answered a request with these credentials otherwise: where it refuses
+    /// them later, they have expired.
+    mutating func accepted() { wasRenewed = false }
+
     /// Asks once more, after the server did not accept the credentials.
     ///
-    /// - Returns: why the run ends; nil when the app gave different credentials.
+    /// - Returns: why the run ends, also where others were refused just before; nil when the app
+    ///   gave different credentials.
     mutating func renew() async -> SyncFailure? {
         guard !wasRenewed else { return .unauthorized }
         wasRenewed = true

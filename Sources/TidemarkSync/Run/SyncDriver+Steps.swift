@@ -197,7 +197,12 @@ extension SyncDriver {
         result.withheld = run.recorder.withheld
         result.exhausted = record.exhausted
         run.hold(record)
-        return run.machine.answered(result)
+        let action = run.machine.answered(result)
+        // What is answered first after a renewal was asked with the new ones.
+        if record.status != nil, run.machine.outcome.failure != .unauthorized {
+            run.proof.accepted()
+        }
+        return action
     }
 
     // MARK: Reads: logged with their result

@@ -411,7 +411,8 @@ extension TransferDriver.Step {
     mutating func take(
         _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
     ) async {
-        guard server == .remote, answer.isUnauthorized else { return }
+        guard server == .remote, case .answered = answer else { return }
+        guard answer.isUnauthorized else { return await proof.accepted(given.number) }
         isUncounted = await proof.renew(given.number)
         if isUncounted { answer = .madeAgain }
         failure = await proof.failure

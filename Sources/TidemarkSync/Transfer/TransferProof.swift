@@ -1,6 +1,7 @@
 // TransferProof.swift — the credentials of one pass over the files, which several requests share.
 
-/// The credentials of one pass: asked for once, and once more when they are not accepted.
+/// The credentials of one pass: asked for once, and once more each time that they are no longer
+/// accepted.
 actor TransferProof {
     /// Credentials, and how many there were before them.
     struct Given: Sendable {
@@ -26,6 +27,9 @@ actor TransferProof {
         let failure = await next.begin()
         take(next, failure)
     }
+
+    /// Notes that the remote answered a request with credentials of that number otherwise.
+    func accepted(_ given: Int) { if given == number { proof.accepted() } }
 
     /// Asks once more, unless that was done since the refused ones were given.
     ///

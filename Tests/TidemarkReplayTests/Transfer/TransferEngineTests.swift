@@ -257,7 +257,31 @@ extension SyncEngine {
         try await world.expectSound()
     }
 
-    @Test("ends after a second 401, and refuses no file for a day")
+    @Test("asks for other credentials each time that they expire")
+    func renewedAgain() async throws {
+        let world = try TransferWorld(
+            ContentRule("photo", when: .all), .init(downloads: 1, partBytes: 4))
+        try world.serve(5)
+        let requests = Lock<[String: Int]>([:])
+        world.files.fault = { request, answer in
+            let token = request.headerFields[.authorization] ?? ""
+            let count = requests.withLock { known in
+                known[token, default: 0] += 1
+                return known[token] ?? 0
+            }
+            guard count > 2 else { return answer }
+            return TransportResponse(response: HTTPResponse(status: .unauthorized), body: [])
+        }
+        let tokens = Tokens()
+
+        let outcome = try await world.engine { tokens.next() }.transfer()
+
+        #expect(outcome.stored == 5 && outcome.failed == 0 && outcome.failure == nil)
+        #expect(tokens.count == 3 && world.asked.count == 7)
+        try await world.expectSound()
+    }
+
+    @Test("ends after a second 401 in a row, and refuses no file for a day")
     func unauthorized() async throws {
         let world = try TransferWorld()
         try world.serve(5)

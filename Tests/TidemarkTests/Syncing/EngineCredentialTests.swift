@@ -71,6 +71,24 @@ import TidemarkTesting
         }
     }
 
+    @Test(arguments: [[2, 4], [1, 3, 5], [2, 4, 6]])
+    func `that expire again and again in one run are renewed each time`(
+        _ numbers: [Int]
+    ) async throws {
+        let world = SyncWorld(numbers.map { FaultRule(.answer(status: 401), nth: $0) })
+        let asked = SyncCounter()
+        try await SyncDevice.asking(world) { _, number in
+            _ = asked.count()
+            return .basic(user: "\(number)", password: "")
+        } _: { device, engine async throws in
+            #expect(try await engine.sync().isSynced)
+
+            #expect(device.wire.total == 4 + numbers.count && asked.value == 1 + numbers.count)
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+            try device.verify()
+        }
+    }
+
     @Test func `that stay the same are not tried again, and the engine is paused`() async throws {
         try await scene([.success("old")]) { world, device, engine, asked async throws in
             #expect(try await engine.sync(.timer).failure == .unauthorized)
