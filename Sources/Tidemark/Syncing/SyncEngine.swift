@@ -71,7 +71,8 @@ public actor SyncEngine {
     ///   - credentials: called once for each run, and once more when the server does not accept
     ///     them, each time that they expire; if it returns the same ones again, or others that are
     ///     refused at once, the run ends as `unauthorized`. If it throws a
-    ///     ``SyncFailure``, the run ends with that failure, after any other error as
+    ///     ``SyncFailure``, the run ends with that failure; with `offline` or `timeout` where it
+    ///     is an error of the network, `URLError` or ``TransportError``; after any other error as
     ///     `unauthorized`. At the deadline of a run it is cancelled, and not waited for. Within it
     ///     ``sync(_:scope:deadline:full:overwriting:)`` and ``transfer()`` throw `nested`, as the
     ///     run waits for it, and ``stop()`` does not wait for the run.

@@ -64,7 +64,9 @@ struct SyncProof: Sendable {
             if error is CredentialsLate { return .deadline }
             if error is CancellationError { return Task.isCancelled ? .cancelled : .unauthorized }
             // A closure may say itself that it is the network that failed.
-            return (error as? SyncFailure).flatMap(Self.told) ?? .unauthorized
+            let failure =
+                (error as? TransportError).map { SyncFailure($0) } ?? (error as? SyncFailure)
+            return failure.flatMap(Self.told) ?? .unauthorized
         }
         return nil
     }

@@ -258,12 +258,15 @@ extension SyncFailure {
         switch kind {
         case .offline: self.init(SyncFailure.offline, said: sentence)
         case .timeout: self.init(SyncFailure.timeout, said: sentence)
+        case .foreign: self.init(SyncFailure.foreign, said: sentence)
+        case .malformed: self.init(SyncFailure.malformed, said: sentence)
+        case .diskFull: self.init(SyncFailure.diskFull, said: sentence)
         case .unauthorized: self = .unauthorized
         case .forbidden: self = .forbidden
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
-        case .server, .tooManyRequests, .client, .malformed, .noProgress, .backoff, .deadline,
-            .foreign, .ruleMissing, .ruleFailed, .missing, .diskFull, .cancelled, .gated, nil:
+        case .server, .tooManyRequests, .client, .noProgress, .backoff, .deadline, .ruleMissing,
+            .ruleFailed, .missing, .cancelled, .gated, nil:
             return nil
         }
     }

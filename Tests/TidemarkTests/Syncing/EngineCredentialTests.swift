@@ -1,5 +1,6 @@
 // EngineCredentialTests.swift — whom the engine asks for credentials, and how often.
 
+import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
@@ -182,6 +183,39 @@ import TidemarkTesting
             #expect(asked.value == 3)
             #expect(world.clock.now >= begun.adding(.seconds(15)))
             #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            URLError(.notConnectedToInternet), URLError(.timedOut),
+            NSError(domain: NSURLErrorDomain, code: -1005), TransportError(.offline),
+            TransportError(.redirectRefused),
+        ] as [any Error])
+    func `whose closure throws an error of the network are asked for again after a wait`(
+        _ error: any Error
+    ) async throws {
+        try await scene([.failure(error), .failure(error), .success("new")]) {
+            world, device, engine, asked async throws in
+            #expect(try await engine.sync().failure?.isTransient == true)
+            #expect(try device.gates() == SyncGates())
+
+            let begun = world.clock.now
+            await engine.start()
+            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            await engine.stop()
+
+            #expect(asked.value == 3)
+            #expect(world.clock.now >= begun.adding(.seconds(5)))
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+        }
+    }
+
+    @Test(arguments: [URLError(.badServerResponse), CocoaError(.fileNoSuchFile)] as [any Error])
+    func `whose closure throws anything else count as refused`(_ error: any Error) async throws {
+        try await scene([.failure(error)]) { world, device, engine, asked async throws in
+            #expect(try await engine.sync().failure == .unauthorized)
+            #expect(try device.gates().frozen?.reason == "unauthorized")
         }
     }
 }

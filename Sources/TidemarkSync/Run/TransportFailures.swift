@@ -3,8 +3,6 @@
 // When in doubt, it may have arrived. On Linux, -1 is the code for most errors: half a body, an
 // aborted chunk, an unreachable network, a failed TLS handshake.
 
-package import TidemarkSync
-
 /// The mapping from URLError codes.
 package enum TransportFailures {
     /// Why there is no answer.
@@ -25,13 +23,29 @@ package enum TransportFailures {
         }
     }
 
+    /// The same of an error that an app got; nil where the app may have made it itself, as for an
+    /// answer that it has no use for.
+    package static func ofNetwork(_ platformCode: Int) -> TransportError.Code? {
+        switch platformCode {
+        case notConnected, cannotConnect, cannotFindHost, lookupFailed, tlsFailed, notAllowed:
+            .offline
+        case timedOut: .timeout
+        case broken, unknown: .connectionLost
+        default: nil
+        }
+    }
+
     // Numbers, because the constants of -1204 and below differ by one on Linux.
+    private static let unknown = -1
     private static let cancelled = -999
     private static let timedOut = -1001
     private static let cannotFindHost = -1003
     private static let cannotConnect = -1004
+    private static let broken = -1005
     private static let lookupFailed = -1006
     private static let notConnected = -1009
+    /// Abroad, during a call, or where the user wants no mobile data.
+    private static let notAllowed = -1020 ... -1018
     /// The TLS handshake failed, or either side refused a certificate: no request was sent before
     /// that.
     private static let tlsFailed = -1206 ... -1200
