@@ -337,13 +337,17 @@ private struct RemoteNames {
         let plain = hosts.reduce(names.nameless(text)) {
             $0.replacing($1, with: Capsule.namelessHost)
         }
-        return Self.withoutNumbers(plain)
+        return Self.withoutPlaces(plain)
     }
 
-    /// A text without addresses and ports in numbers, as clients write them beside a host:
-    /// `[IPv4]host/192.0.2.1:443`, `host port 443`.
-    private static func withoutNumbers(_ text: String) -> String {
-        let plain = ["[IPv4]", "[IPv6]"].reduce(text) {
+    /// A text without other servers, as the one that a redirect leads to, and without addresses and
+    /// ports in numbers, as clients write them beside a host: `[IPv4]host/192.0.2.1:443`,
+    /// `host port 443`.
+    private static func withoutPlaces(_ text: String) -> String {
+        let own = replacing(after: "://", by: Capsule.namelessHost, in: text) {
+            !" ,)/".contains($0)
+        }
+        let plain = ["[IPv4]", "[IPv6]"].reduce(own) {
             replacing(after: $1, by: Capsule.namelessHost, in: $0) { !" ,)".contains($0) }
         }
         return [" port ", ", port "].reduce(plain) {

@@ -37,9 +37,11 @@ package enum TransportRedirects {
         }
         guard followed < followedMax else { throw refused("more than \(followedMax) redirects") }
         guard let location, let target = URL(string: location, relativeTo: url)?.absoluteURL,
-            target.user() == nil, target.password() == nil,
             let origin = Origin(target), origin == Origin(url)
-        else { throw refused("to another origin") }
+        else { throw refused(location, from: url) }
+        guard target.user() == nil, target.password() == nil else {
+            throw refused("to an address with a user in it")
+        }
         if isRead { return target }
         guard let folder = folder(of: url), path(of: folder) == path(of: target) else {
             throw refused("\(method) is only redirected to a slash at the end")
@@ -64,11 +66,28 @@ package enum TransportRedirects {
         TransportError(.redirectRefused, detail: detail)
     }
 
+    /// The refusal of a redirect to another origin: it tells which, and no more of the target.
+    private static func refused(_ location: String?, from url: URL) -> TransportError {
+        guard let target = location.flatMap({ URL(string: $0, relativeTo: url)?.absoluteURL }),
+            let there = Origin(target), let here = Origin(url)
+        else { return refused("to another origin") }
+        let isSecured =
+            here.scheme == "http" && there.scheme == "https" && here.host == there.host
+            && target.path(percentEncoded: true) == url.path(percentEncoded: true)
+        let advice = isSecured ? ", as the server wants https: give its address so" : ""
+        return refused("to \(there)\(advice)")
+    }
+
     /// Scheme, host and port in a comparable form.
-    private struct Origin: Equatable {
+    private struct Origin: Equatable, CustomStringConvertible {
         let scheme: String
         let host: String
         let port: Int
+
+        var description: String {
+            let isUsual = port == (scheme == "https" ? 443 : 80)
+            return "\(scheme)://\(host)" + (isUsual ? "" : ":\(port)")
+        }
 
         init?(_ url: URL) {
             guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",

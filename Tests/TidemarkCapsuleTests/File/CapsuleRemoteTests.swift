@@ -288,6 +288,14 @@ import TidemarkViews
             nameless: "no connection to redacted.invalid port 0 after 2 ms"
         ),
         (
+            said: "to https://sync.example.com, as the server wants https: give its address so",
+            nameless: "to https://redacted.invalid, as the server wants https: give its address so"
+        ),
+        (
+            said: "to http://www.example.com:8080",
+            nameless: "to http://redacted.invalid"
+        ),
+        (
             said: "unknown for host sync.example.com, port 8443",
             nameless: "unknown for host redacted.invalid, port 0"
         ),

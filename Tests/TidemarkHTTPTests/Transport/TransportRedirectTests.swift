@@ -192,6 +192,36 @@ import TidemarkSync
         }
     }
 
+    @Test(arguments: [
+        (
+            "http://cloud.example.org:80/a%20b?q=1", "https://cloud.example.org/a%20b?q=1",
+            "to https://cloud.example.org, as the server wants https: give its address so"
+        ),
+        ("https://example.org/a", "https://www.example.org/a", "to https://www.example.org"),
+        (
+            "http://example.org/a", "https://u:p@login.example.org:8443/?back=secret",
+            "to https://login.example.org:8443"
+        ),
+        ("http://example.org/a", "http://u:p@example.org/b", "to an address with a user in it"),
+        ("http://example.org/a", "file:///etc", "to another origin"),
+    ])
+    func `a redirect that is refused tells to which server it leads, and no more of it`(
+        _ address: String, _ location: String, _ detail: String
+    ) throws {
+        let from = try #require(URL(string: address))
+        let methods: [HTTPRequest.Method?] = [.get, HTTPRequest.Method("PROPFIND")]
+        for method in methods {
+            let method = try #require(method)
+            do throws(TransportError) {
+                _ = try TransportRedirects.target(
+                    location: location, from: from, method: method, followed: 0)
+                Issue.record("it is followed")
+            } catch {
+                #expect(error == TransportError(.redirectRefused, detail: detail))
+            }
+        }
+    }
+
     @Test func `origins compare without case and with default ports`() throws {
         let from = try #require(URL(string: "https://Example.org/a"))
         let target = try TransportRedirects.target(
