@@ -1,5 +1,6 @@
 // TransportRedirects.swift — where a redirect may lead: within the same origin, for reads only; of
-// a question for the properties of a folder, to its address with a slash at its end.
+// a question for the properties of a folder, to its address with a slash at its end, whatever the
+// server, which may stand behind a proxy, takes its origin for.
 //
 // The target is resolved here and not by the platform: on Linux, a relative target loses its
 // percent-encodings, and every header field, including `Authorization`, is sent to any host.
@@ -36,17 +37,18 @@ package enum TransportRedirects {
             throw refused("\(method) is never redirected")
         }
         guard followed < followedMax else { throw refused("more than \(followedMax) redirects") }
-        guard let location, let target = URL(string: location, relativeTo: url)?.absoluteURL,
-            let origin = Origin(target), origin == Origin(url)
-        else { throw refused(location, from: url) }
+        let named = location.flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+        if !isRead, let named, let folder = folder(of: url), path(of: folder) == path(of: named) {
+            return folder
+        }
+        guard let target = named, let origin = Origin(target), origin == Origin(url) else {
+            throw refused(named, from: url)
+        }
         guard target.user() == nil, target.password() == nil else {
             throw refused("to an address with a user in it")
         }
-        if isRead { return target }
-        guard let folder = folder(of: url), path(of: folder) == path(of: target) else {
-            throw refused("\(method) is only redirected to a slash at the end")
-        }
-        return folder
+        guard isRead else { throw refused("\(method) is only redirected to a slash at the end") }
+        return target
     }
 
     /// An address with a slash at its end; nil for one that has it.
@@ -67,10 +69,10 @@ package enum TransportRedirects {
     }
 
     /// The refusal of a redirect to another origin: it tells which, and no more of the target.
-    private static func refused(_ location: String?, from url: URL) -> TransportError {
-        guard let target = location.flatMap({ URL(string: $0, relativeTo: url)?.absoluteURL }),
-            let there = Origin(target), let here = Origin(url)
-        else { return refused("to another origin") }
+    private static func refused(_ target: URL?, from url: URL) -> TransportError {
+        guard let target, let there = Origin(target), let here = Origin(url) else {
+            return refused("to another origin")
+        }
         let isSecured =
             here.scheme == "http" && there.scheme == "https" && here.host == there.host
             && target.path(percentEncoded: true) == url.path(percentEncoded: true)

@@ -131,6 +131,7 @@ import TidemarkSync
 
     @Test(arguments: [
         "/a%20b/c%C3%A9/", "/a%20b/c%c3%a9/", "c%C3%A9/", "http://HOST/a%20b/c%C3%A9/",
+        "https://other.test:8443/a%20b/c%C3%A9/",
     ])
     func `a question for the properties of a folder is followed to its slash`(
         _ location: String
@@ -155,7 +156,7 @@ import TidemarkSync
         }
     }
 
-    @Test(arguments: ["/b/", "/a/b/", "/a/?x=1", "/a", "/A/", "http://other.test/a/"])
+    @Test(arguments: ["/b/", "/a/b/", "/a/?x=1", "/a", "/A/", "http://other.test/b/"])
     func `a question for properties is followed nowhere else`(_ location: String) async throws {
         let server = try RawServer.answering { _ in answer("301 X", ["Location: \(location)"]) }
         let method = try #require(HTTPRequest.Method("PROPFIND"))
@@ -190,6 +191,18 @@ import TidemarkSync
             #expect(answer.response.status == .found)
             #expect(server.requests.count == 1)
         }
+    }
+
+    @Test(arguments: ["http://cloud.example.org/a/", "http://cloud.example.org:8080/a/", "a/"])
+    func `a folder behind a proxy is asked for at its own address, whatever the server calls it`(
+        _ location: String
+    ) throws {
+        let from = try #require(URL(string: "https://cloud.example.org/a"))
+        let method = try #require(HTTPRequest.Method("PROPFIND"))
+        let target = try TransportRedirects.target(
+            location: location, from: from, method: method, followed: 0)
+
+        #expect(target.absoluteString == "https://cloud.example.org/a/")
     }
 
     @Test(arguments: [
