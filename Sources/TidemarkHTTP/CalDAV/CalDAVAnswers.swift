@@ -75,12 +75,11 @@ extension CalDAVAdapter {
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) -> SyncFailure? {
         guard (200..<300).contains(status), status != 207 else { return nil }
-        let isMarkup = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
         switch call {
         case .list, .describe, .batch, .poll: break
         case .fetch(_, let ids) where ids.count > 1: break
         case .delete where (try? Multistatus(parsing: body)) != nil: return nil
-        default: if !isMarkup { return nil }
+        default: if !body.isMarkup { return nil }
         }
         return .foreign("\(status) with a body that is not of CalDAV")
     }

@@ -101,8 +101,9 @@ extension Dhis2Adapter {
         }
     }
 
-    /// Refuses what a server in DHIS2's place says, or the one before it while it is not up, where
-    /// the status would prove something.
+    /// Refuses what a server in DHIS2's place says, or the one before it while it is not up: a
+    /// success with a page in it, and what has no message of DHIS2 where the status would prove
+    /// something.
     ///
     /// That there is no such object, or what became of an action, DHIS2 tells by a message in JSON.
     /// So does a gateway that knows no such address: with 404 the message has to be DHIS2's own.
@@ -119,7 +120,10 @@ extension Dhis2Adapter {
                 .update, .delete, .batch, .reserve:
                 []
             }
-        guard proving.contains(status) else { return }
+        guard proving.contains(status) else {
+            guard (200..<300).contains(status), body.isMarkup else { return }
+            throw .foreign("\(status) with a page in it")
+        }
         if let message = try? JSONDocument(parsing: body),
             status != 404 || isOwn(message, call)
         {

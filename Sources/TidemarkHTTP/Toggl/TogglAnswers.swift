@@ -39,7 +39,7 @@ extension TogglAdapter {
         let status = response.status.code
         let isAboutWhatWasAsked =
             (200..<300).contains(status) || [400, 403, 404, 405, 409, 422].contains(status)
-        if isAboutWhatWasAsked, isMarkup(body) {
+        if isAboutWhatWasAsked, body.isMarkup {
             return .foreign("\(status) with a page in it")
         }
         switch status {
@@ -212,13 +212,9 @@ extension TogglAdapter {
 
     // MARK: Words
 
-    static func isMarkup(_ body: [UInt8]) -> Bool {
-        body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
-    }
-
     /// The server's message, plain or from a JSON string, on one line: at most 200 characters.
     private static func message(_ body: [UInt8]) -> String {
-        guard !isMarkup(body) else { return "" }
+        guard !body.isMarkup else { return "" }
         let text =
             (try? JSONValue(parsing: body))?.stringValue
             ?? String(decoding: body.prefix(2000), as: UTF8.self)

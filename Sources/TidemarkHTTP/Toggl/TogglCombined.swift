@@ -13,7 +13,7 @@ extension TogglAdapter {
         }
         guard let document = try? JSONDocument(parsing: body) else {
             // A page of a network is no answer of Toggl's, whatever stands in it.
-            if Self.isMarkup(body) { return JSON.dropping(call.drops, from: body) }
+            if body.isMarkup { return JSON.dropping(call.drops, from: body) }
             // In one that is cut off nobody can tell what is whose.
             return body.contains(UInt8(ascii: "{")) ? [] : body
         }

@@ -245,7 +245,7 @@ import TidemarkSync
         #expect(page.records.count == 1 && page.next == nil)
     }
 
-    @Test(arguments: ["[]", "{}", #"{"trackedEntities":7}"#, "<html>"])
+    @Test(arguments: ["[]", "{}", #"{"trackedEntities":7}"#, ""])
     func `an answer that is no list is malformed`(_ body: String) throws {
         let answer = try adapter("2.41").answer(
             to: .listPart(entities(), part, after: nil, page: nil), HTTPResponse(status: .ok),
@@ -253,6 +253,27 @@ import TidemarkSync
         guard case .failure(.malformed) = answer else {
             Issue.record("\(answer)")
             return
+        }
+    }
+
+    @Test(arguments: ["2.37", "2.41"], [200, 201])
+    func `a page is no answer of DHIS2's to any call`(_ version: String, _ status: Int) throws {
+        let write = ServerCall.create(entities(), id: "t1", body: Array("{}".utf8))
+        let calls: [ServerCall] = [
+            .list(CollectionModel("programs"), after: nil, page: nil),
+            .list(CollectionModel("programs"), after: nil, page: "2"),
+            .listPart(entities(), part, after: nil, page: nil), .read(entities(), id: "t1"),
+            .fetch(entities(), ids: ["t1", "t2"]),
+            .refetch(entities(), ids: ["t1", "t2"], together: nil),
+            .reserve(pool: "numbers", key: ["A1"], pattern: nil, count: 1), write,
+            .batch([write]), .delete(entities(), id: "t1", revision: Revision("1")),
+            .poll("jobs/J1/report", of: [write]),
+        ]
+        for call in calls {
+            let answer = try adapter(version).answer(
+                to: call, HTTPResponse(status: .init(code: status)),
+                body: Array("\r\n<!doctype html><title>Sign in</title>".utf8))
+            #expect(answer == .failure(.foreign("\(status) with a page in it")), "\(call)")
         }
     }
 
