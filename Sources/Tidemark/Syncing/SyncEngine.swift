@@ -67,7 +67,9 @@ public actor SyncEngine {
     ///     change to, or that answered.
     ///   - adapter: the translation to the server's protocol.
     ///   - transport: sends the requests.
-    ///   - limits: how long a request may take and how large an answer may be.
+    ///   - limits: how long a request may take and how large an answer may be. One that sends much
+    ///     has more time, and so has one that timed out in the run before: twice as much each time,
+    ///     up to ten minutes.
     ///   - credentials: called once for each run, and once more when the server does not accept
     ///     them, each time that they expire; if it returns the same ones again, or others that are
     ///     refused at once, the run ends as `unauthorized`. If it throws a

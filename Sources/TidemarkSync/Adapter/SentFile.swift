@@ -1,5 +1,5 @@
 // SentFile.swift — a file of the user's as the content of an entity that a server knows by its
-// path: it is the body of the entity's own write.
+// path: it is the body of the entity's own write. And how long a request may take by what it sends.
 
 public import TidemarkEvents
 
@@ -26,13 +26,35 @@ extension ServerRequest {
     var loggedBody: [UInt8]? { file?.json.encoded() ?? body }
 }
 
+extension ServerCall {
+    /// How many bytes of documents its request sends at most, about.
+    var bodyBytes: Int {
+        switch self {
+        case .create(_, _, let body): body.count
+        case .update(_, _, let body, let changes, _): max(body.count, changes.count)
+        case .perform(_, _, _, _, let body): body?.count ?? 0
+        case .batch(let calls): calls.reduce(0) { $0 + $1.bodyBytes }
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .read, .fetch,
+            .delete, .reserve, .poll:
+            0
+        }
+    }
+}
+
 extension TransportLimits {
-    /// The limits of a request that sends a file: time by its bytes, beside the usual time.
-    func sending(_ file: ContentName?) -> TransportLimits {
-        guard case .file(_, let bytes)? = file else { return self }
-        var limits = self
+    /// The longest that a request may take because others before it timed out.
+    private static let deadlineMax = Duration.seconds(600)
+
+    /// The limits of a step's request: time by the bytes that it sends, beside the usual time; and
+    /// twice as much for each time in a row that it was not enough.
+    func of(_ step: SyncStep, timeouts: Int) -> TransportLimits {
+        var (limits, bytes) = (self, step.call?.bodyBytes ?? 0)
+        if case .file(_, let count)? = step.file { bytes = max(bytes, count) }
         let seconds = UInt64(clamping: bytes) / TransferRequest.bytesPerSecondMin
         limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
+        for _ in 0..<min(timeouts, 40) where limits.deadline < Self.deadlineMax {
+            limits.deadline = min(limits.deadline * 2, Self.deadlineMax)
+        }
         return limits
     }
 }

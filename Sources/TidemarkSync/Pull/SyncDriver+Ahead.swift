@@ -233,7 +233,7 @@ extension SyncDriver {
     ) throws {
         let request = try adapter.request(for: call)
         let question = question(.list(call), call, request, asOf: asOf, isAhead: true, in: run)
-        let driver = limited(by: run.pace.time)
+        let driver = limited(for: question.step, in: run)
         let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
         run.pace.sent(at: reply.sentAt, of: question.group)
         run.asked += 1

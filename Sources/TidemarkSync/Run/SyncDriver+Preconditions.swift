@@ -85,9 +85,7 @@ extension SyncDriver {
     ) async throws -> (ServerAnswer, ReadExchange, isCut: Bool) {
         let question = question(
             .readBack(key, call, attempt: nil), call, request, asOf: run.asOf, in: run)
-        let (driver, begun) = (
-            limited(by: run.pace.time, sending: call.file), dependencies.moment
-        )
+        let (driver, begun) = (limited(for: question.step, in: run), dependencies.moment)
         let reply = try host.ask(question, run.proof.credentials, driver.limits)
         let (answer, record) = await reply.answer()
         run.machine.countRequest()

@@ -212,7 +212,7 @@ package struct SyncDriver: Sendable {
             }
             run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
-        let driver = limited(by: run.pace.time, sending: step.file)
+        let driver = limited(for: step, in: run)
         if case .push(let items) = step {
             // Lists that nobody waits for any more are not mixed up with writes.
             if run.machine.mayFly(items), run.machine.inFlight.isEmpty {
@@ -323,13 +323,12 @@ package struct SyncDriver: Sendable {
         return host.isCut(question, passed > limits.deadline - SyncTime.requestTimeMin)
     }
 
-    /// This driver, with each request limited to the time that the run has left.
-    ///
-    /// - Parameter file: what the request sends; nil for no file.
-    func limited(by time: SyncTime, sending file: ContentName? = nil) -> SyncDriver {
+    /// This driver, with the limits of a step's request, and no more time than the run has left.
+    func limited(for step: SyncStep, in run: SyncRun) -> SyncDriver {
         var driver = self
-        driver.limits = limits.sending(file)
-        if let left = time.left(at: dependencies.moment), left < driver.limits.deadline {
+        driver.limits = limits.of(step, timeouts: run.machine.timeouts(of: step))
+        let left = run.pace.time.left(at: dependencies.moment)
+        if let left, left < driver.limits.deadline {
             driver.limits.deadline = max(left, .zero)
             driver.isLimited = true
         }

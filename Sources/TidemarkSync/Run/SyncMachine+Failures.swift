@@ -87,6 +87,24 @@ extension SyncMachine {
     /// How long a failed call is not repeated, in microseconds; 0 in an urgent run.
     private func wait(_ row: FailingRow) -> Int64 { isUrgent ? 0 : row.gate.left(at: begun) }
 
+    /// How often in a row what a step asks about got no answer in time in earlier runs.
+    func timeouts(of step: SyncStep) -> Int {
+        let keys: [EntityKey] =
+            switch step {
+            case .readBack(let key, _, _): [key]
+            case .compare(let proof): [proof.key]
+            case .push(let items): items.map(\.key)
+            case .fetch(let collection, let ids) where ids.count == 1:
+                [EntityKey(collection.name, ids[0])]
+            case .list, .feed, .fetch, .refetch, .readBackAll, .describe, .combine, .receive,
+                .poll, .complete, .cleanUp, .renew, .finish, .refill, .remedy:
+                step.call?.collection.map { [EntityKey.list(of: $0.name)] } ?? []
+            }
+        let rows = keys.compactMap { failing[$0] }
+        return rows.filter { FailureKind(rawValue: $0.gate.reason) == .timeout }
+            .map(\.gate.failures).max() ?? 0
+    }
+
     /// Whether a failed call about an entity is due again.
     func isDue(_ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind) -> Bool {
         guard !failedNow.contains(key), !(streak.skips(kind) && hasFailed(key)) else {

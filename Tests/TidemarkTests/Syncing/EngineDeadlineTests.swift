@@ -210,3 +210,74 @@ private final class LimitedWire: Transport {
         }
     }
 }
+
+/// Times out where a request has less time than its answer takes.
+private final class SlowWire: Transport {
+    let next: SyncWire
+    let takes: @Sendable (HTTPRequest) -> Duration?
+    let deadlines = SyncBox<[Duration]>()
+
+    init(_ next: SyncWire, takes: @escaping @Sendable (HTTPRequest) -> Duration?) {
+        (self.next, self.takes) = (next, takes)
+    }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        if let time = takes(request) {
+            deadlines.value = (deadlines.value ?? []) + [limits.deadline]
+            guard limits.deadline >= time else { throw TransportError(.timeout) }
+        }
+        return try await next.send(request, body: body, limits: limits)
+    }
+}
+
+@Suite(.serialized) struct `on a slow link` {
+    /// Runs so often as the requests of `takes` time out, and then to the end.
+    private func deadlines(
+        of document: String = "{}", timeouts: Int,
+        _ takes: @escaping @Sendable (HTTPRequest) -> Duration?
+    ) async throws -> [Duration]? {
+        var deadlines: [Duration]?
+        let world = SyncWorld()
+        world.rivalPuts("tasks/theirs", "{}")
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/mine", document)
+            let wire = SlowWire(device.wire, takes: takes)
+            let engine = SyncDevice.engine(
+                device.replica, wire, adapter: try SyncWorld.remote.makeAdapter())
+
+            for _ in 0..<timeouts { #expect(try await engine.sync().isSynced == false) }
+            #expect(try await engine.sync().isSynced)
+
+            #expect(try device.document("tasks/theirs") != nil)
+            #expect(world.writes == ["PUT tasks/mine * 201"])
+            deadlines = wire.deadlines.value
+            try device.verify()
+        }
+        return deadlines
+    }
+
+    @Test func `a list that timed out has twice the time in the next run`() async throws {
+        let deadlines = try await deadlines(timeouts: 2) { request in
+            request.path?.contains("/tasks/records?") == true ? .seconds(100) : nil
+        }
+        #expect(deadlines == [.seconds(30), .seconds(60), .seconds(120)])
+    }
+
+    @Test func `a write that timed out has twice the time in the next run`() async throws {
+        let deadlines = try await deadlines(timeouts: 5) { request in
+            request.isWrite ? .seconds(600) : nil
+        }
+        let seconds = [30, 60, 120, 240, 480, 600]
+        #expect(deadlines == seconds.map { Duration.seconds($0) })
+    }
+
+    @Test func `a write has the time that its bytes take`() async throws {
+        let text = String(repeating: "x", count: 512 << 10)
+        let deadlines = try await deadlines(of: #"{"text":"\#(text)"}"#, timeouts: 0) { request in
+            request.isWrite ? .seconds(60) : nil
+        }
+        #expect(deadlines == [.seconds(62)])
+    }
+}
