@@ -217,8 +217,8 @@ final class RedecideHost: SyncHost {
         }
         let isOver = state.withLock { isLast($0) && unasked($0).isEmpty }
         guard isOver, let failure = run.failure else { return .bearer("\(count)") }
-        // The same credentials would not be accepted again.
-        if failure.kind == .unauthorized, count > 1 { return .bearer("\(count - 1)") }
+        // There were no others.
+        if failure.kind == .unauthorized, count > 1 { throw SyncFailure.unauthorized }
         if failure.kind == .cancelled { throw CancellationError() }
         let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
         if isOutside,

@@ -51,7 +51,8 @@ struct CredentialsLate: Error {}
 /// accepted.
 struct SyncProof: Sendable {
     private(set) var credentials = Credentials.none
-    private var wasRenewed = false
+    /// How often in a row they were refused.
+    private(set) var refusals = 0
     private let ask: @Sendable () async throws -> Credentials
 
     init(ask: @escaping @Sendable () async throws -> Credentials) { self.ask = ask }
@@ -82,17 +83,21 @@ struct SyncProof: Sendable {
 
     /// Notes that the server answered a request with these credentials otherwise: where it refuses
     /// them later, they have expired.
-    mutating func accepted() { wasRenewed = false }
+    mutating func accepted() { refusals = 0 }
+
+    /// Notes that the server did not accept the credentials.
+    mutating func refused() { refusals += 1 }
 
     /// Asks once more, after the server did not accept the credentials.
     ///
+    /// - Parameter mayBeSame: whether the same ones will do.
     /// - Returns: why the run ends, also where others were refused just before; nil when the app
     ///   gave different credentials.
-    mutating func renew() async -> SyncFailure? {
-        guard !wasRenewed else { return .unauthorized }
-        wasRenewed = true
+    mutating func renew(mayBeSame: Bool = false) async -> SyncFailure? {
+        refused()
+        guard refusals == 1 else { return .unauthorized }
         let before = credentials.headers
         if let failure = await begin() { return failure }
-        return credentials.headers == before ? .unauthorized : nil
+        return credentials.headers == before && !mayBeSame ? .unauthorized : nil
     }
 }

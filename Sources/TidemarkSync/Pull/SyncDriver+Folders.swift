@@ -4,6 +4,7 @@
 // A folder is asked for once the list that names it was taken. What it tells is as old as its
 // request: rows with a later answer are newer.
 
+import HTTPTypes
 import TidemarkEvents
 import TidemarkViews
 
@@ -155,6 +156,32 @@ extension SyncDriver {
             ahead.folders.answer(answered, of: folder)
         }
         run.ahead = ahead
+    }
+}
+
+extension SyncDriver {
+    /// What the list of one folder says that the credentials don't open, though they do others.
+    ///
+    /// Some servers refuse them there as if nobody had signed in: so it is where the folder was
+    /// asked for once more, with what the app gave then, and refused again. A second such folder in
+    /// a row is none.
+    ///
+    /// - Returns: the same as a folder that is forbidden; nil for any other answer.
+    func closed(_ answer: ServerAnswer, to step: SyncStep, _ run: inout SyncRun) -> ServerAnswer? {
+        guard case .list(let call) = step, answer == .failure(.unauthorized),
+            run.proof.refusals == 1, run.machine.mayBeClosed(step)
+        else { return nil }
+        run.proof.refused()
+        return adapter.answer(to: call, HTTPResponse(status: .forbidden), body: [])
+    }
+}
+
+extension SyncMachine {
+    /// Whether a step lists a folder that alone may be closed to the user: others of its tree were
+    /// listed, in this run or in the one that it goes on from.
+    func mayBeClosed(_ step: SyncStep) -> Bool {
+        guard case .list = step, let list, list.walk != nil else { return false }
+        return (hasAnswer || list.isContinued) && list.goesOn(after: .forbidden)
     }
 }
 

@@ -164,6 +164,13 @@ extension AnswerRecord {
         content = .answered(answered)
     }
 
+    /// Notes that it counts as no failure.
+    mutating func clearFailure() {
+        guard case .answered(var answered) = content else { return }
+        answered.failure = nil
+        content = .answered(answered)
+    }
+
     package var status: Int? { answered?.status }
 
     /// Keeps that the server left a write alone, and what it says of its entity.

@@ -199,7 +199,9 @@ extension SyncDriver {
         run.hold(record)
         let action = run.machine.answered(result)
         // What is answered first after a renewal was asked with the new ones.
-        if record.status != nil, run.machine.outcome.failure != .unauthorized {
+        if let status = record.status, status != 401,
+            run.machine.outcome.failure != .unauthorized
+        {
             run.proof.accepted()
         }
         return action
@@ -229,6 +231,10 @@ extension SyncDriver {
         _ run: inout SyncRun
     ) async throws -> SyncAction {
         var (exchange, answer) = (exchange, answer)
+        if let closed = closed(answer, to: step, &run) {
+            answer = closed
+            exchange.answer.clearFailure()
+        }
         let record = exchange.answer
         exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
         switch step {

@@ -225,7 +225,10 @@ package struct SyncDriver: Sendable {
 
     /// Asks the app for other credentials than those that were refused.
     private func renew(_ refused: SyncStep, _ run: inout SyncRun) async -> SyncAction {
-        if let failure = await run.proof.renew() { return run.machine.end(failure) }
+        let mayBeSame = run.machine.mayBeClosed(refused)
+        if let failure = await run.proof.renew(mayBeSame: mayBeSame) {
+            return run.machine.end(failure)
+        }
         let collection = refused.call?.collection.map { PullTarget($0.name) }
         forgetRefused(&run, run.machine.list?.target ?? collection)
         return run.machine.renewed()
