@@ -104,7 +104,7 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// ```
 ///
 /// A document that can't be read as the type is an error, ``TidemarkError`` `undecodable`, which
-/// names the field and the event; ``ReadContext/undecodable(_:)`` lists them.
+/// names the field and the event; ``ReadContext/undecodable(_:)-(T.Type)`` lists them.
 public protocol Entity: Identifiable, Codable, Sendable where ID == Tidemark.ID<Self> {
     /// The collection of the entities.
     static var collection: CollectionName { get }

@@ -24,6 +24,14 @@ package enum Queries {
         return try todos + replica.read { try $0.all(urgent) }
     }
 
+    static func leaveOut(_ replica: Replica, _ urgent: EntityQuery<Todo>) throws {
+        let shown = urgent.decodable()
+        let (todos, problems) = try replica.read { store in
+            (try store.all(shown), try store.undecodable(shown))
+        }
+        print(todos.count, problems)
+    }
+
     static func follow(_ replica: Replica, _ tea: Todo, _ home: ID<TodoList>) throws {
         let (list, todos) = try replica.read { store in
             (try store.get(tea.list), try store.all(Todo.where(\.list == home)))

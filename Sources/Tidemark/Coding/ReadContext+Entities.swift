@@ -18,7 +18,7 @@ extension ReadContext {
     ///
     /// - Throws: ``TidemarkError``: `noModel` when the model lacks the collection, `undecodable`
     ///   for the first one whose document can't be read as the type; ``decodable(_:)`` leaves those
-    ///   out, and ``undecodable(_:)`` lists them.
+    ///   out, and ``undecodable(_:)-(T.Type)`` lists them.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(type)
@@ -31,13 +31,12 @@ extension ReadContext {
 
     /// The entities of a type whose documents can be read as the type, sorted by id.
     ///
-    /// The others are still in the store and still synced; ``undecodable(_:)`` lists them.
+    /// The others are still in the store and still synced; ``undecodable(_:)-(T.Type)`` lists them.
+    /// ``EntityQuery/decodable()`` is the same of a query.
     ///
     /// - Throws: ``TidemarkError`` `noModel` when the model lacks the collection.
     public func decodable<T: Entity>(_ type: T.Type) throws -> [T] {
-        var entities: [T] = []
-        try forEachResult(type) { if case .success(let entity) = $0 { entities.append(entity) } }
-        return entities
+        try all(EntityQuery<T>().decodable())
     }
 
     /// The entities whose documents can't be read as a type, sorted by id: `undecodable` errors,
@@ -45,23 +44,25 @@ extension ReadContext {
     ///
     /// - Throws: ``TidemarkError`` `noModel` when the model lacks the collection.
     public func undecodable<T: Entity>(_ type: T.Type) throws -> [TidemarkError] {
-        var errors: [TidemarkError] = []
-        try forEachResult(type) { if case .failure(let error) = $0 { errors.append(error) } }
-        return errors
+        try undecodable(EntityQuery<T>())
     }
 
-    private func forEachResult<T: Entity>(
-        _ type: T.Type, _ body: (Result<T, TidemarkError>) -> Void
-    ) throws {
-        let reader = try reader(type)
-        try views.forEachEntity(in: T.collection) { key, row in
-            do {
-                if let entity = try reader.entity(key, row) { body(.success(entity)) }
-            } catch let error as TidemarkError where error.code == .undecodable {
-                body(.failure(error))
-            }
+    /// The entities that ``EntityQuery/decodable()`` leaves out of a query, likewise, in its order;
+    /// limit and offset are not considered.
+    ///
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
+    public func undecodable<T: Entity>(_ query: EntityQuery<T>) throws -> [TidemarkError] {
+        var whole = query
+        (whole.terms.limit, whole.terms.offset) = (nil, 0)
+        var errors: [TidemarkError] = []
+        let reader = try reader(T.self)
+        try views.forEachFound(try documentQuery(whole)) { found in
+            do { _ = try found.entity(reader) } catch let error as TidemarkError
+                where error.code == .undecodable
+            { errors.append(error) }
             return true
         }
+        return errors
     }
 
     /// A reader for a type, by the model of its collection.

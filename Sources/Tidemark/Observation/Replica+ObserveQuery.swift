@@ -36,11 +36,14 @@ extension Replica {
             replica: self, interest: { try Interest(query, $0) },
             read: { context in
                 let collection = try context.collection(T.self)
+                let reader = EntityReader<T>(in: collection)
                 var found: [FoundEntity] = []
                 var fingerprint = ResultFingerprint()
                 let names = try context.views.localNames(collection)
-                try context.views.forEachFound(try context.documentQuery(query)) { stored in
-                    let entity = try stored.named(by: names)
+                try context.views.forEachFound(
+                    try context.documentQuery(query),
+                    reading: { try $0.named(by: names).checked(for: query, reader) }
+                ) { entity in
                     found.append(entity)
                     fingerprint.add(Array(entity.key.id.utf8))
                     fingerprint.add(entity.document)
@@ -80,8 +83,11 @@ extension ReadContext {
 
     fileprivate func trackedRows<T: Entity>(_ query: EntityQuery<T>) throws -> [TrackedRow] {
         var rows: [TrackedRow] = []
+        let reader = try reader(T.self)
         let hasRollUps = try hasRollUps(of: T.collection)
-        try views.forEachFound(try documentQuery(query)) { found in
+        try views.forEachFound(
+            try documentQuery(query), reading: { try $0.checked(for: query, reader) }
+        ) { found in
             let row = try TrackedRow(found.key, found.row, views, hasRollUps: hasRollUps)
             if let row { rows.append(row) }
             return true

@@ -24,6 +24,9 @@ package struct DocumentQuery: Sendable {
     package private(set) var isDescendingByID: Bool
     package let limit: Int?
     package let offset: Int
+    /// Whether entities are left out that can't be read as the app's type; limit and offset don't
+    /// count them.
+    package let isDecodable: Bool
     /// The names of all fields that the query reads, in UTF-8, without duplicates.
     let members: [[UInt8]]
     /// Reads them.
@@ -33,9 +36,12 @@ package struct DocumentQuery: Sendable {
     /// Whether anything may count in its entities.
     let hasRollUps: Bool
 
-    /// How many entities are needed from the beginning, including skipped ones; nil for all.
+    /// How many entities are needed from the beginning, including skipped ones; nil for all, and
+    /// where it is not known how many are left out.
     package var needed: Int? {
-        guard let (count, isTooMany) = limit?.addingReportingOverflow(offset) else { return nil }
+        guard !isDecodable,
+            let (count, isTooMany) = limit?.addingReportingOverflow(offset)
+        else { return nil }
         return isTooMany ? nil : count
     }
 
@@ -82,6 +88,7 @@ package struct DocumentQuery: Sendable {
         self.order = order
         limit = terms.limit
         offset = terms.offset
+        isDecodable = terms.isDecodable
         var members: [[UInt8]] = []
         var names: [String] = []
         for name in conditions.flatMap(\.fieldNames) + order.map(\.field.name) {

@@ -62,6 +62,17 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         query.terms.offset = count
         return query
     }
+
+    /// Leaves out the entities whose documents can't be read as the type; without this, one of them
+    /// fails the query with `undecodable`.
+    ///
+    /// Limit and offset count those that can be read.
+    /// ``ReadContext/undecodable(_:)-(EntityQuery<T>)`` lists the others.
+    public func decodable() -> Self {
+        var query = self
+        query.terms.isDecodable = true
+        return query
+    }
 }
 
 extension Entity {

@@ -17,10 +17,11 @@ public protocol EntityReading {
     /// The entities of a query, in its order.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for a document
-    ///   that can't be read as the type.
+    ///   that can't be read as the type, unless the query is ``EntityQuery/decodable()``.
     func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T]
 
-    /// The number of entities that meet a query; none is decoded.
+    /// The number of entities that meet a query; none is decoded, unless the query leaves out those
+    /// that can't be.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int

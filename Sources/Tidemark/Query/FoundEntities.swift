@@ -23,10 +23,16 @@ package struct FoundEntity: Sendable {
     func entity<T>(_ reader: EntityReader<T>) throws -> T {
         try reader.entity(key, document, at: row.seenPosition)
     }
+
+    /// The same entity; where a query leaves out what can't be read as its type, only if it can.
+    func checked<T>(for query: EntityQuery<T>, _ reader: EntityReader<T>) throws -> FoundEntity {
+        if query.terms.isDecodable { _ = try entity(reader) }
+        return self
+    }
 }
 
-/// Filters the entities that were found, and passes them on in the query's order.
-struct FoundEntities {
+/// Filters the entities that were found, and passes on in the query's order what is read of them.
+struct FoundEntities<Value> {
     private struct Ranked {
         let sortKey: [UInt8]
         let entity: FoundEntity
@@ -37,7 +43,8 @@ struct FoundEntities {
     private let isInOrder: Bool
     /// What counts in an entity, itself included.
     private let tree: (EntityKey, EntityRow) throws -> RollUpClasses
-    private let body: (FoundEntity) throws -> Bool
+    private let read: (FoundEntity) throws -> Value
+    private let body: (Value) throws -> Bool
     private var toSkip: Int
     private var left: Int
     /// Entities that still have to be sorted.
@@ -48,11 +55,13 @@ struct FoundEntities {
     init(
         _ query: DocumentQuery, isInOrder: Bool,
         tree: @escaping (EntityKey, EntityRow) throws -> RollUpClasses,
-        _ body: @escaping (FoundEntity) throws -> Bool
+        reading read: @escaping (FoundEntity) throws -> Value,
+        _ body: @escaping (Value) throws -> Bool
     ) {
         self.query = query
         self.isInOrder = isInOrder
         self.tree = tree
+        self.read = read
         self.body = body
         toSkip = query.offset
         left = query.limit ?? .max
@@ -96,16 +105,29 @@ struct FoundEntities {
 
     private mutating func hand(on entity: FoundEntity) throws -> Bool {
         guard !isFull else { return false }
+        // What is skipped has to be read only where it may be left out.
+        guard toSkip == 0 || query.isDecodable else {
+            toSkip -= 1
+            return true
+        }
+        guard let value = try value(of: entity) else { return true }
         guard toSkip == 0 else {
             toSkip -= 1
             return true
         }
         left -= 1
-        guard try body(entity) else {
+        guard try body(value) else {
             left = 0
             return false
         }
         return !isFull
+    }
+
+    /// What is read of an entity; nil for one that the query leaves out.
+    private func value(of entity: FoundEntity) throws -> Value? {
+        do { return try read(entity) } catch let error as TidemarkError
+            where query.isDecodable && error.code == .undecodable
+        { return nil }
     }
 
     private mutating func sort() {
@@ -122,10 +144,12 @@ struct FoundEntities {
 
 extension ViewReader {
     /// Calls `body` with the entities of a query, in its order; `body` returns whether to continue.
+    ///
+    /// - Parameter plan: that with the indexes that now exist, unless given.
     package func forEachFound(
-        _ query: DocumentQuery, _ body: (FoundEntity) throws -> Bool
+        _ query: DocumentQuery, _ plan: QueryPlan? = nil, _ body: (FoundEntity) throws -> Bool
     ) throws {
-        try forEachFound(query, try plan(query), body)
+        try forEachFound(query, plan, reading: { $0 }, body)
     }
 
     /// The plan for a query with the indexes that now exist.
@@ -135,38 +159,53 @@ extension ViewReader {
             query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
     }
 
-    /// The same, with a given plan.
-    package func forEachFound(
-        _ query: DocumentQuery, _ plan: QueryPlan, _ body: (FoundEntity) throws -> Bool
+    /// The same with what is read of the entities; those for which this throws `undecodable` are
+    /// left out where the query says so.
+    package func forEachFound<Value>(
+        _ query: DocumentQuery, _ plan: QueryPlan? = nil,
+        reading read: (FoundEntity) throws -> Value, _ body: (Value) throws -> Bool
     ) throws {
         guard query.limit != 0 else { return }
-        try withoutActuallyEscaping(body) { body in
-            var found = FoundEntities(
-                query, isInOrder: plan.isInOrder, tree: { try self.tree(of: $0, $1) }, body)
-            let collection = query.collection.name
-            switch plan.access {
-            case .nothing: return
-            case .ids(let ids):
-                for id in plan.isReversed ? ids.reversed() : ids {
-                    let key = EntityKey(collection, id)
-                    guard let row = try entityRow(key) else { continue }
-                    if try !found.take(key, row) { return }
+        let plan = try plan ?? self.plan(query)
+        try withoutActuallyEscaping(read) { read in
+            try withoutActuallyEscaping(body) { body in
+                var found = FoundEntities(
+                    query, isInOrder: plan.isInOrder, tree: { try self.tree(of: $0, $1) },
+                    reading: read, body)
+                try forEachEntity(plan, in: query.collection.name) {
+                    try found.take($0, $1, cutComponents: $2)
                 }
-            case .trees(let wanted):
-                try forEachTree(of: collection, with: wanted, reversed: plan.isReversed) { key in
-                    guard let row = try entityRow(key) else { return true }
-                    return try found.take(key, row)
-                }
-            case .scan:
-                try forEachEntity(in: collection) { try found.take($0, $1) }
-            case .index:
-                try forEachEntry(plan, in: collection) { components, isCut, id in
-                    let key = EntityKey(collection, id)
-                    guard let row = try entityRow(key) else { return true }
-                    return try found.take(key, row, cutComponents: isCut ? components : nil)
-                }
+                _ = try found.end()
             }
-            _ = try found.end()
+        }
+    }
+
+    /// Calls `body` with the entities that a plan searches among, and with the components of the
+    /// index entry where these were truncated; `body` returns whether to continue.
+    private func forEachEntity(
+        _ plan: QueryPlan, in collection: CollectionName,
+        _ body: (EntityKey, EntityRow, _ cutComponents: [UInt8]?) throws -> Bool
+    ) throws {
+        func take(_ key: EntityKey, _ cutComponents: [UInt8]? = nil) throws -> Bool {
+            guard let row = try entityRow(key) else { return true }
+            return try body(key, row, cutComponents)
+        }
+        switch plan.access {
+        case .nothing: break
+        case .ids(let ids):
+            for id in plan.isReversed ? ids.reversed() : ids {
+                guard try take(EntityKey(collection, id)) else { return }
+            }
+        case .trees(let wanted):
+            try forEachTree(of: collection, with: wanted, reversed: plan.isReversed) {
+                try take($0)
+            }
+        case .scan:
+            try forEachEntity(in: collection) { try body($0, $1, nil) }
+        case .index:
+            try forEachEntry(plan, in: collection) { components, isCut, id in
+                try take(EntityKey(collection, id), isCut ? components : nil)
+            }
         }
     }
 

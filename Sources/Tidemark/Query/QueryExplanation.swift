@@ -59,7 +59,10 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         if !checked.isEmpty, plan.access != .nothing {
             parts.append("checked: " + checked.joined(separator: ", "))
         }
-        if plan.access != .nothing { parts += Self.order(query, plan) }
+        if plan.access != .nothing {
+            parts += Self.order(query, plan)
+            if query.isDecodable { parts.append("left out: what can't be decoded") }
+        }
         if let missing { parts.append("an index \(missing.written) would be looked up") }
         missingIndex = missing
         description = parts.joined(separator: "; ")

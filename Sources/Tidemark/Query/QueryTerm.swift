@@ -64,6 +64,8 @@ package struct QueryTerms: Sendable, Hashable {
     package var order: [Order] = []
     package var limit: Int?
     package var offset = 0
+    /// Whether entities are left out that can't be read as the app's type.
+    package var isDecodable = false
 
     package init(condition: QueryTerm? = nil) { self.condition = condition }
 }

@@ -11,18 +11,22 @@ extension ReadContext: EntityReading {
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(T.self)
-        try views.forEachFound(try documentQuery(query)) { found in
-            entities.append(try found.entity(reader))
+        try views.forEachFound(
+            try documentQuery(query), reading: { try $0.entity(reader) }
+        ) { entity in
+            entities.append(entity)
             return true
         }
         return entities
     }
 
-    /// The number of entities that meet a query; none is decoded.
+    /// The number of entities that meet a query; none is decoded, unless the query leaves out those
+    /// that can't be: ``EntityQuery/decodable()``.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int {
-        try views.count(try documentQuery(query))
+        if query.terms.isDecodable { return try all(query).count }
+        return try views.count(try documentQuery(query))
     }
 
     /// How a query is carried out: by which index, or by reading the whole collection.

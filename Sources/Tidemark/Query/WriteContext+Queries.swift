@@ -15,8 +15,8 @@ extension WriteContext: EntityReading {
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(T.self)
-        try forEachFound(query) { found in
-            entities.append(try found.entity(reader))
+        try forEachFound(query, reading: { try $0.entity(reader) }) { entity in
+            entities.append(entity)
             return true
         }
         return entities
@@ -26,28 +26,33 @@ extension WriteContext: EntityReading {
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int {
+        if query.terms.isDecodable { return try all(query).count }
         var count = 0
-        try forEachFound(query) { _ in
+        try forEachFound(query, reading: { $0.key }) { _ in
             count += 1
             return true
         }
         return count
     }
 
-    private func forEachFound<T: Entity>(
-        _ query: EntityQuery<T>, _ body: (FoundEntity) throws -> Bool
+    private func forEachFound<T: Entity, Value>(
+        _ query: EntityQuery<T>, reading read: (FoundEntity) throws -> Value,
+        _ body: (Value) throws -> Bool
     ) throws {
         let query = try DocumentQuery(query.terms, of: T.collection, in: try draft.fold.model()) {
             try draft.fold.keys(of: $0).map(\.id)
         }
         guard query.limit != 0 else { return }
         let isInOrder = query.order.isEmpty && !query.isDescendingByID
-        try withoutActuallyEscaping(body) { body in
-            let fold = draft.fold
-            var found = FoundEntities(
-                query, isInOrder: isInOrder, tree: { try fold.tree(of: $0, $1) }, body)
-            try draft.fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
-            _ = try found.end()
+        try withoutActuallyEscaping(read) { read in
+            try withoutActuallyEscaping(body) { body in
+                let fold = draft.fold
+                var found = FoundEntities(
+                    query, isInOrder: isInOrder, tree: { try fold.tree(of: $0, $1) },
+                    reading: read, body)
+                try fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
+                _ = try found.end()
+            }
         }
     }
 }

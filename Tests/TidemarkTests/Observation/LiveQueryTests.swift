@@ -119,6 +119,31 @@ import TidemarkViews
         }
     }
 
+    @Test func `goes on without what it can't read where its query leaves it out`() async throws {
+        func title(_ json: String) -> [UInt8] { Array(#"{"id":"a","title":\#(json)}"#.utf8) }
+        let key = EntityKey("tasks", "a")
+        try await withObserved { replica in
+            try await replica.write { tx in
+                try tx.put(Errand("a"))
+                try tx.put(Errand("b"))
+            }
+            let query = Errand.all.decodable()
+            let live = LiveQuery(replica, query)
+            let unreadable = title("7")
+            try await change(of: { live.entities }) {
+                try await replica.write { tx in _ = try tx.put(key, unreadable) }
+            }
+            #expect(live.entities.map(\.id.rawValue) == ["b"])
+            #expect(LiveRows(replica, query).rows.map(\.id.rawValue) == ["b"])
+
+            let readable = title("\"x\"")
+            try await change(of: { live.entities }) {
+                try await replica.write { tx in _ = try tx.put(key, readable) }
+            }
+            #expect(live.entities.map(\.title) == ["x", ""] && live.error == nil)
+        }
+    }
+
     @Test func `of any read has its result when it is made, and follows it`() async throws {
         struct Unlucky: Error {}
         try await withObserved { replica in
