@@ -7,13 +7,20 @@ package enum Queries {
     struct Todo: Entity {
         static let collection: CollectionName = "tasks"
         static let fields: FieldNames<Todo> = [
-            \.title: "title", \.list: "list", \.done: "done", \.due: "due",
+            \.title: "title", \.list: "list", \.done: "done", \.due: "due", \.tags: "tags",
         ]
         let id: ID<Todo>
         var title: String
         var list: ID<TodoList>?
         var done: Bool?
         var due: Date?
+        var tags: [ID<Tag>]?
+    }
+
+    struct Tag: Entity {
+        static let collection: CollectionName = "tags"
+        let id: ID<Tag>
+        var name: String
     }
 
     static func ask(_ replica: Replica, _ tomorrow: Date) throws -> [Todo] {
@@ -37,6 +44,12 @@ package enum Queries {
             (try store.get(tea.list), try store.all(Todo.where(\.list == home)))
         }
         print(list?.title ?? "", todos.count)
+    }
+
+    static func tagged(_ replica: Replica, _ tag: ID<Tag>) throws -> [Todo] {
+        let tagged = Todo.where(.contains(\.tags, tag)).where(\.done == nil)
+        let referrers = try replica.read { try $0.referrers(of: tag, \Todo.tags) }
+        return try referrers + replica.read { try $0.all(tagged) }
     }
 
     /// How the first query of the article is answered, and one without an index.

@@ -57,11 +57,10 @@ private struct FieldValues {
 
     private mutating func satisfies(_ condition: DocumentCondition) -> Bool {
         switch condition {
-        case .isIn(let field, let values, _):
-            let bytes = self[field]
-            let place = values.partitioningIndex { !ByteOrder.precedes($0, bytes) }
-            return place < values.count && ByteOrder.areEqual(values[place], bytes)
+        case .isIn(let field, let values, _): return values.hasSorted(self[field])
         case .range(let field, let range, _): return range.contains(self[field])
+        case .contains(let list, let values, _):
+            return elements(of: list).contains { values.hasSorted($0) }
         case .treeHas(let one?, _): return tree.contains(RollUpClasses(one))
         case .treeHas(nil, _): return tree.isEmpty
         case .and(let conditions): return satisfy(conditions)
@@ -76,28 +75,43 @@ private struct FieldValues {
         mutating get {
             if let known = known.first(where: { $0.field == field }) { return known.bytes }
             var bytes: [UInt8] = []
-            let dates = query.collection.dates
             switch field {
-            case .id: OrderKey.append(.string(id), kind: .value, dates: dates, to: &bytes)
-            case .field(let inner):
-                let name = Array(inner.name.utf8)
-                let raw = query.members.firstIndex(of: name).flatMap { members[$0] }
-                OrderKey.append(raw, kind: inner.kind, dates: dates, to: &bytes)
+            case .id:
+                OrderKey.append(
+                    .string(id), kind: .value, dates: query.collection.dates, to: &bytes)
+            case .field(let inner): bytes = comparable(raw(inner), inner.kind)
             }
             known.append((field, bytes))
             return bytes
         }
     }
+
+    /// The elements of a list; none of a value that is no list.
+    private func elements(of list: IndexField) -> [[UInt8]] {
+        let raw = raw(list).map { Array($0) } ?? []
+        let places = (try? JSON.arrayElements(of: raw)) ?? []
+        return places.map { comparable(raw[$0], list.kind) }
+    }
+
+    private func raw(_ field: IndexField) -> ArraySlice<UInt8>? {
+        query.members.firstIndex(of: Array(field.name.utf8)).flatMap { members[$0] }
+    }
+
+    private func comparable(_ raw: ArraySlice<UInt8>?, _ kind: IndexField.Kind) -> [UInt8] {
+        var bytes: [UInt8] = []
+        OrderKey.append(raw, kind: kind, dates: query.collection.dates, to: &bytes)
+        return bytes
+    }
 }
 
-extension Array {
-    /// The first index from which on a condition is true, in an array where it is false before.
-    fileprivate func partitioningIndex(_ isTrue: (Element) -> Bool) -> Int {
+extension [[UInt8]] {
+    /// Whether this is among them, which are in ascending order.
+    fileprivate func hasSorted(_ bytes: [UInt8]) -> Bool {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if isTrue(self[middle]) { high = middle } else { low = middle + 1 }
+            if ByteOrder.precedes(self[middle], bytes) { low = middle + 1 } else { high = middle }
         }
-        return low
+        return low < count && ByteOrder.areEqual(self[low], bytes)
     }
 }

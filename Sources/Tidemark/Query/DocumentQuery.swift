@@ -127,6 +127,8 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     case isIn(DocumentField, [[UInt8]], text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
+    /// The value is a list, and one of its elements is one of these, which are in ascending order.
+    case contains(IndexField, [[UInt8]], text: String)
     /// The entity or what counts in it is that; with nil, all of it is as the server has it.
     case treeHas(RollUpClass?, text: String)
     case and([DocumentCondition])
@@ -141,8 +143,8 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The condition as text for people.
     var text: String {
         switch self {
-        case .isIn(_, _, let text), .range(_, _, let text), .treeHas(_, let text),
-            .not(_, let text):
+        case .isIn(_, _, let text), .range(_, _, let text), .contains(_, _, let text),
+            .treeHas(_, let text), .not(_, let text):
             text
         case .and(let conditions): conditions.map(\.text).joined(separator: " and ")
         case .or(let conditions):
@@ -153,7 +155,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// Whether what counts in an entity matters.
     fileprivate var asksForTrees: Bool {
         switch self {
-        case .isIn, .range: false
+        case .isIn, .range, .contains: false
         case .treeHas: true
         case .and(let conditions), .or(let conditions): conditions.contains(where: \.asksForTrees)
         case .not(let condition, _): condition.asksForTrees
@@ -163,7 +165,9 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The names of the compared fields, without the id.
     fileprivate var fieldNames: [String] {
         switch self {
-        case .isIn(.field(let field), _, _), .range(.field(let field), _, _): [field.name]
+        case .isIn(.field(let field), _, _), .range(.field(let field), _, _),
+            .contains(let field, _, _):
+            [field.name]
         case .isIn(.id, _, _), .range(.id, _, _), .treeHas: []
         case .and(let conditions), .or(let conditions): conditions.flatMap(\.fieldNames)
         case .not(let condition, _): condition.fieldNames

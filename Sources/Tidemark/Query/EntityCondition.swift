@@ -25,7 +25,7 @@ public struct EntityCondition<T: Entity>: Sendable {
         self.init(.compare(FieldNames.term(path), comparison, value))
     }
 
-    // MARK: One of several, ranges, prefixes
+    // MARK: One of several, ranges, prefixes, lists
 
     /// The property has one of these values; a nil among them matches null and missing properties.
     public static func `in`<Value: QueryValue>(
@@ -74,6 +74,22 @@ public struct EntityCondition<T: Entity>: Sendable {
     /// The property has a string, and it begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
         Self(.hasPrefix(FieldNames.term(path), ExactString(prefix)))
+    }
+
+    /// The list or set has this value as an element: `.contains(\.tags, tag)`.
+    ///
+    /// An entity is found by any of its ids. No index knows elements: the documents are read.
+    public static func contains<List: Sequence & ExpressibleByArrayLiteral>(
+        _ path: KeyPath<T, List>, _ value: List.Element
+    ) -> Self where List.Element: QueryValue {
+        Self(.contains(FieldNames<T>.term(path, List.Element.queryKind), value.queryLiteral))
+    }
+
+    /// The property has a list or set, and this value is an element of it; the documents are read.
+    public static func contains<List: Sequence & ExpressibleByArrayLiteral>(
+        _ path: KeyPath<T, List?>, _ value: List.Element
+    ) -> Self where List.Element: QueryValue {
+        Self(.contains(FieldNames<T>.term(path, List.Element.queryKind), value.queryLiteral))
     }
 }
 

@@ -81,4 +81,22 @@ extension EntityReading {
     ) throws -> [T] {
         try all(T.where(path == id))
     }
+
+    /// The entities that refer to one in a list or a set, sorted by id; the documents are read.
+    ///
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
+    public func referrers<
+        T: Entity, Target: Entity, List: Sequence<ID<Target>> & ExpressibleByArrayLiteral
+    >(of id: ID<Target>, _ path: KeyPath<T, List>) throws -> [T] {
+        try all(T.where(.contains(path, id)))
+    }
+
+    /// The entities that refer to one in a list or a set, sorted by id; the documents are read.
+    ///
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
+    public func referrers<
+        T: Entity, Target: Entity, List: Sequence<ID<Target>> & ExpressibleByArrayLiteral
+    >(of id: ID<Target>, _ path: KeyPath<T, List?>) throws -> [T] {
+        try all(T.where(.contains(path, id)))
+    }
 }

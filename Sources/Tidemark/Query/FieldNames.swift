@@ -1,5 +1,7 @@
 // FieldNames.swift — maps key paths of an app's type to coding keys.
 
+import TidemarkEvents
+
 /// The names of an entity type's properties that its queries may use.
 ///
 /// The names are coding keys; the collection's ``KeyStyle`` turns them into the server's names.
@@ -25,7 +27,12 @@ public struct FieldNames<T: Entity>: Sendable, ExpressibleByDictionaryLiteral {
 extension FieldNames {
     /// The field that a condition or an order on a property uses.
     static func term<Value: QueryValue>(_ path: KeyPath<T, Value>) -> QueryField {
-        QueryField(place(path), Value.queryKind)
+        term(path, Value.queryKind)
+    }
+
+    /// The same of a property whose values are ordered like that.
+    static func term(_ path: PartialKeyPath<T>, _ kind: IndexField.Kind) -> QueryField {
+        QueryField(place(path), kind)
     }
 
     private static func place(_ path: PartialKeyPath<T>) -> QueryField.Place {

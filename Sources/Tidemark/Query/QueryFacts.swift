@@ -31,7 +31,7 @@ struct QueryFacts {
                 ranges[field] = both
                 if !ByteOrder.precedes(both.lower, both.upper) { isNever = true }
                 note(field, true, condition)
-            case .treeHas, .and, .or, .not: break
+            case .contains, .treeHas, .and, .or, .not: break
             }
         }
     }

@@ -40,6 +40,8 @@ package indirect enum QueryTerm: Sendable, Hashable {
     case compare(QueryField, QueryComparison, QueryLiteral)
     case isIn(QueryField, [QueryLiteral])
     case hasPrefix(QueryField, ExactString)
+    /// The list has this value as an element.
+    case contains(QueryField, QueryLiteral)
     /// The entity or what counts in it has that status.
     case treeHas(EntityStatus)
     case and(QueryTerm, QueryTerm)

@@ -28,6 +28,7 @@ struct TermReader {
         case .not(let inner): try not(condition(inner))
         case .isIn(let inner, let values): try isIn(try field(inner), values)
         case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix.text)
+        case .contains(let inner, let value): try contains(try field(inner), value)
         case .treeHas(let status):
             .treeHas(RollUpClass(status), text: "tree has \(status.rawValue)")
         case .compare(let inner, let comparison, let value):
@@ -96,6 +97,15 @@ struct TermReader {
         return .range(
             field, KeyRange(beginning: bytes),
             text: "\(field.name) begins with \(QueryLiteral.text(prefix).text)")
+    }
+
+    private func contains(
+        _ field: DocumentField, _ value: QueryLiteral
+    ) throws -> DocumentCondition {
+        let text = "\(field.name) contains \(value.text)"
+        // An id is no list.
+        guard case .field(let list) = field else { return .isIn(field, [], text: text) }
+        return .contains(list, try equals(value, field), text: text)
     }
 
     private func bytes(_ value: QueryLiteral, _ field: DocumentField) -> [UInt8] {
