@@ -31,6 +31,16 @@ package enum Queries {
         return try todos + replica.read { try $0.all(urgent) }
     }
 
+    static func pages(_ replica: Replica, _ open: EntityQuery<Todo>) throws -> [Todo] {
+        let (page, last) = try replica.read { store in
+            let page = try store.all(open)
+            return (page, try page.last.flatMap { try store.cursor(at: $0.id) })
+        }
+        guard let last else { return page }
+        let next = try replica.read { try $0.all(open.after(last)) }
+        return page + next
+    }
+
     static func leaveOut(_ replica: Replica, _ urgent: EntityQuery<Todo>) throws {
         let shown = urgent.decodable()
         let (todos, problems) = try replica.read { store in

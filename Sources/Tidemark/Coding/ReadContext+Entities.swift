@@ -48,12 +48,12 @@ extension ReadContext {
     }
 
     /// The entities that ``EntityQuery/decodable()`` leaves out of a query, likewise, in its order;
-    /// limit and offset are not considered.
+    /// limit, offset and cursor are not considered.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func undecodable<T: Entity>(_ query: EntityQuery<T>) throws -> [TidemarkError] {
         var whole = query
-        (whole.terms.limit, whole.terms.offset) = (nil, 0)
+        (whole.terms.limit, whole.terms.offset, whole.terms.bound) = (nil, 0, nil)
         var errors: [TidemarkError] = []
         let reader = try reader(T.self)
         try views.forEachFound(try documentQuery(whole)) { found in

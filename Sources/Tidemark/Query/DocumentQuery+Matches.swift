@@ -6,7 +6,8 @@ import TidemarkStore
 import TidemarkViews
 
 extension DocumentQuery {
-    /// Whether an entity meets all conditions; limit and offset are not considered.
+    /// Whether an entity meets all conditions and comes behind the place where the result begins;
+    /// limit and offset are not considered.
     ///
     /// - Parameters:
     ///   - document: an object, as today's model reads it.
@@ -15,22 +16,24 @@ extension DocumentQuery {
     package func matches(
         _ document: [UInt8], id: String, tree: RollUpClasses = []
     ) -> Bool {
-        if conditions.isEmpty { return true }
+        if conditions.isEmpty, start == nil { return true }
         var values = FieldValues(self, document, id: id, tree)
-        return values.satisfy(conditions)
+        guard values.satisfy(conditions) else { return false }
+        guard let start else { return true }
+        return ByteOrder.precedes(start.sortKey, values.sortKey)
     }
 
-    /// The sort key of an entity, without its id: the entity with the lesser bytes comes first.
+    /// The sort key of an entity, which no other one has: that with the lesser bytes comes first.
     package func sortKey(_ document: [UInt8], id: String) -> [UInt8] {
-        if order.isEmpty { return [] }
         var values = FieldValues(self, document, id: id, [])
-        var key: [UInt8] = []
-        // The bytes of descending fields are inverted: no value's bytes are a prefix of another's.
-        for item in order {
-            let bytes = values[.field(item.field)]
-            if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
-        }
-        return key
+        return values.sortKey
+    }
+
+    func beginning(behind place: QueryTerms.Place) -> Start {
+        var values = FieldValues(self, place.document, id: place.key.id, [])
+        return Start(
+            values: order.map { values[.field($0.field)] }, id: place.key.id,
+            sortKey: values.sortKey)
     }
 }
 
@@ -83,6 +86,21 @@ private struct FieldValues {
             }
             known.append((field, bytes))
             return bytes
+        }
+    }
+
+    /// The values of the order's fields, and the id.
+    var sortKey: [UInt8] {
+        mutating get {
+            var key: [UInt8] = []
+            // What is descending has its bytes inverted: none are a prefix of another's.
+            for item in query.order {
+                let bytes = self[.field(item.field)]
+                if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
+            }
+            let end = Array(id.utf8) + [0]
+            if query.isDescendingByID { key += end.map { ~$0 } } else { key += end }
+            return key
         }
     }
 

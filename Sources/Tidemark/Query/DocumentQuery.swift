@@ -15,6 +15,14 @@ package struct DocumentQuery: Sendable {
         package var isDescending: Bool
     }
 
+    /// A place in the order.
+    struct Start: Sendable {
+        /// The values that the order's fields have there.
+        let values: [[UInt8]]
+        let id: String
+        let sortKey: [UInt8]
+    }
+
     package let collection: CollectionModel
     /// The conditions, all of which must be true.
     package let conditions: [DocumentCondition]
@@ -22,6 +30,11 @@ package struct DocumentQuery: Sendable {
     package private(set) var order: [Order]
     /// Whether entities that are equal in the whole order are sorted by descending ids.
     package private(set) var isDescendingByID: Bool
+    /// The place behind which the result begins; nil for all of it.
+    private(set) var start: Start?
+    /// Whether the order is the reverse of the one that was asked for, and so the result is found
+    /// from its end: the one that ends at a place.
+    let isTurned: Bool
     package let limit: Int?
     package let offset: Int
     /// Whether entities are left out that can't be read as the app's type; limit and offset don't
@@ -74,13 +87,14 @@ package struct DocumentQuery: Sendable {
         }
         asksForTrees = conditions.contains(where: \.asksForTrees)
         let reader = TermReader(collection: collection, ids: { [$0.id] })
+        isTurned = if case .before? = terms.bound { true } else { false }
         var order: [Order] = []
-        var isDescending = false
+        var isDescending = isTurned
         for item in terms.order {
             let field = try reader.field(item.field)
             // A repeated field is equal already at its second occurrence.
             if order.contains(where: { .field($0.field) == field }) { continue }
-            isDescending = item.isDescending
+            isDescending = item.isDescending != isTurned
             guard case .field(let field) = field else { break }
             order.append(Order(field: field, isDescending: isDescending))
         }
@@ -99,10 +113,16 @@ package struct DocumentQuery: Sendable {
         }
         self.members = members
         self.reader = FieldReader(names)
+        switch terms.bound {
+        case .after(let place)?, .before(let place)?: start = beginning(behind: place)
+        case nil: break
+        }
     }
 
-    /// Drops the order, for a caller that only counts.
-    mutating func dropOrder() { (order, isDescendingByID) = ([], false) }
+    /// Drops the order, for a caller that only counts, unless the result begins at a place in it.
+    mutating func dropOrder() {
+        if start == nil { (order, isDescendingByID) = ([], false) }
+    }
 }
 
 /// A compared part of a document.

@@ -19,6 +19,15 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         case descending
     }
 
+    /// The place of an entity in any order; ``EntityReading/cursor(at:)`` tells it.
+    ///
+    /// It stays where it was, also when the entity is changed or deleted.
+    public struct Cursor: Sendable, Hashable {
+        package let place: QueryTerms.Place
+
+        init(_ place: QueryTerms.Place) { self.place = place }
+    }
+
     package var terms: QueryTerms
 
     /// All entities of the type, sorted by id.
@@ -60,6 +69,25 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         precondition(count >= 0, "a query's offset can't be negative")
         var query = self
         query.terms.offset = count
+        return query
+    }
+
+    /// Begins behind a place in the order: the next page, whatever came or went before it.
+    ///
+    /// The last of several calls of this and of ``before(_:)`` counts.
+    public func after(_ cursor: Cursor) -> Self {
+        var query = self
+        query.terms.bound = .after(cursor.place)
+        return query
+    }
+
+    /// Ends before a place in the order: the previous page, of which a limit takes the entities
+    /// that are nearest to the place, and an offset skips these.
+    ///
+    /// The last of several calls of this and of ``after(_:)`` counts.
+    public func before(_ cursor: Cursor) -> Self {
+        var query = self
+        query.terms.bound = .before(cursor.place)
         return query
     }
 

@@ -25,6 +25,12 @@ public protocol EntityReading {
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int
+
+    /// The place of an entity in any order, for ``EntityQuery/after(_:)`` and
+    /// ``EntityQuery/before(_:)``; nil when there is none.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel`.
+    func cursor<T: Entity>(at id: ID<T>) throws -> EntityQuery<T>.Cursor?
 }
 
 extension EntityReading {
@@ -38,7 +44,9 @@ extension EntityReading {
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func first<T: Entity>(_ query: EntityQuery<T>) throws -> T? {
-        try all(query.limit(min(1, query.terms.limit ?? 1))).first
+        // Before a cursor a limit takes the last ones.
+        if case .before? = query.terms.bound { return try all(query).first }
+        return try all(query.limit(min(1, query.terms.limit ?? 1))).first
     }
 
     // MARK: References

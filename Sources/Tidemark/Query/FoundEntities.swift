@@ -49,6 +49,8 @@ struct FoundEntities<Value> {
     private var left: Int
     /// Entities that still have to be sorted.
     private var waiting: [Ranked] = []
+    /// What is passed on at the end, the last of it first.
+    private var turned: [Value] = []
     /// The truncated index components that all waiting entities share.
     private var cut: [UInt8]?
 
@@ -95,8 +97,14 @@ struct FoundEntities<Value> {
         return true
     }
 
+    /// Passes on what is left when all entities were taken.
+    mutating func finish() throws {
+        _ = try end()
+        for value in turned.reversed() where try !body(value) { return }
+    }
+
     /// Sorts the waiting entities and passes them on; returns whether more are needed.
-    mutating func end() throws -> Bool {
+    private mutating func end() throws -> Bool {
         defer { waiting = [] }
         sort()
         for ranked in waiting where try !hand(on: ranked.entity) { return false }
@@ -116,6 +124,10 @@ struct FoundEntities<Value> {
             return true
         }
         left -= 1
+        if query.isTurned {
+            turned.append(value)
+            return !isFull
+        }
         guard try body(value) else {
             left = 0
             return false
@@ -131,14 +143,7 @@ struct FoundEntities<Value> {
     }
 
     private mutating func sort() {
-        let isDescending = query.isDescendingByID
-        waiting.sort { left, right in
-            if left.sortKey != right.sortKey {
-                return ByteOrder.precedes(left.sortKey, right.sortKey)
-            }
-            return isDescending
-                ? right.entity.key < left.entity.key : left.entity.key < right.entity.key
-        }
+        waiting.sort { ByteOrder.precedes($0.sortKey, $1.sortKey) }
     }
 }
 
@@ -172,10 +177,10 @@ extension ViewReader {
                 var found = FoundEntities(
                     query, isInOrder: plan.isInOrder, tree: { try self.tree(of: $0, $1) },
                     reading: read, body)
-                try forEachEntity(plan, in: query.collection.name) {
+                try forEachEntity(of: query, plan) {
                     try found.take($0, $1, cutComponents: $2)
                 }
-                _ = try found.end()
+                try found.finish()
             }
         }
     }
@@ -183,9 +188,10 @@ extension ViewReader {
     /// Calls `body` with the entities that a plan searches among, and with the components of the
     /// index entry where these were truncated; `body` returns whether to continue.
     private func forEachEntity(
-        _ plan: QueryPlan, in collection: CollectionName,
+        of query: DocumentQuery, _ plan: QueryPlan,
         _ body: (EntityKey, EntityRow, _ cutComponents: [UInt8]?) throws -> Bool
     ) throws {
+        let collection = query.collection.name
         func take(_ key: EntityKey, _ cutComponents: [UInt8]? = nil) throws -> Bool {
             guard let row = try entityRow(key) else { return true }
             return try body(key, row, cutComponents)
@@ -201,7 +207,10 @@ extension ViewReader {
                 try take($0)
             }
         case .scan:
-            try forEachEntity(in: collection) { try body($0, $1, nil) }
+            let start = plan.skipsToStart ? query.start?.id : nil
+            try forEachEntity(in: collection, from: start, reversed: plan.isReversed) {
+                try body($0, $1, nil)
+            }
         case .index:
             try forEachEntry(plan, in: collection) { components, isCut, id in
                 try take(EntityKey(collection, id), isCut ? components : nil)
@@ -216,7 +225,10 @@ extension ViewReader {
         var unordered = query
         unordered.dropOrder()
         guard case .index = plan.access, plan.isExact else {
-            try forEachFound(unordered, try self.plan(unordered)) { _ in
+            var plan = try self.plan(unordered)
+            // For a cursor the order matters, but nothing has to be sorted.
+            plan.isInOrder = true
+            try forEachFound(unordered, plan, reading: { $0.key }) { _ in
                 count += 1
                 return true
             }

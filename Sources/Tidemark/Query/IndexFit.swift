@@ -25,6 +25,7 @@ struct IndexFit {
     private let index: IndexModel
     private var ranges = [KeyRange([], [.max])]
     private var isExact = true
+    private var skipsToStart = false
     private var pinnedFields = 0
 
     init(_ index: IndexModel, _ query: DocumentQuery, _ facts: QueryFacts) {
@@ -51,6 +52,7 @@ struct IndexFit {
         }
         if !score.hasRange, score.equal > 0 { ranges = prefixes.map { KeyRange(beginning: $0) } }
         score.isInOrder = isInOrder(query)
+        if score.isInOrder, let start = query.start { skip(to: start, query, facts) }
     }
 
     private mutating func narrow(_ prefixes: [[UInt8]], _ range: KeyRange) {
@@ -67,13 +69,33 @@ struct IndexFit {
             && wanted.allSatisfy { $0.isDescending == query.isDescendingByID }
     }
 
+    /// Leaves out the entries before a place in the query's order, which is that of the index.
+    private mutating func skip(
+        to start: DocumentQuery.Start, _ query: DocumentQuery, _ facts: QueryFacts
+    ) {
+        var components: [UInt8] = []
+        for (place, field) in index.fields.enumerated() {
+            let own = zip(query.order, start.values).first { $0.0.field == field }?.1
+            let pinned = place < pinnedFields ? facts.values[.field(field)]?.first : nil
+            // With another value in such a field the place is not among the entries.
+            guard let value = pinned ?? own, own ?? value == value else { return }
+            components += value
+        }
+        let entry = KeyRange(components, id: start.id)
+        let rest =
+            query.isDescendingByID
+            ? KeyRange([], entry.upper) : KeyRange(entry.lower, [.max])
+        ranges = ranges.map { $0.intersection(rest) }.filter { !$0.isEmpty }
+        skipsToStart = true
+    }
+
     func plan(_ query: DocumentQuery, _ facts: QueryFacts) -> QueryPlan {
         let fields = index.fields.prefix(score.equal + (score.hasRange ? 1 : 0))
         let used = facts.used(by: fields.map { .field($0) })
         return QueryPlan(
             index, ranges, isInOrder: score.isInOrder,
             isReversed: score.isInOrder && query.isDescendingByID,
-            isExact: isExact && query.conditions.allSatisfy(used.contains),
-            pinnedFields: pinnedFields, used: used)
+            isExact: isExact && query.start == nil && query.conditions.allSatisfy(used.contains),
+            skipsToStart: skipsToStart, pinnedFields: pinnedFields, used: used)
     }
 }

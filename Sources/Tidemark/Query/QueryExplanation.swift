@@ -53,9 +53,13 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
             parts.append("scan of \(name)")
             missing = Self.missingIndex(query)
         }
-        let used = query.conditions.filter(plan.used.contains).map(\.text)
+        var used = query.conditions.filter(plan.used.contains).map(\.text)
+        var checked = query.conditions.filter { !plan.used.contains($0) }.map(\.text)
+        if query.start != nil {
+            let bound = query.isTurned ? "before a cursor" : "after a cursor"
+            if plan.skipsToStart { used.append(bound) } else { checked.append(bound) }
+        }
         if !used.isEmpty { parts[0] += ": " + used.joined(separator: ", ") }
-        let checked = query.conditions.filter { !plan.used.contains($0) }.map(\.text)
         if !checked.isEmpty, plan.access != .nothing {
             parts.append("checked: " + checked.joined(separator: ", "))
         }
@@ -69,9 +73,12 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func order(_ query: DocumentQuery, _ plan: QueryPlan) -> [String] {
+        func text(_ name: String, _ isDescending: Bool) -> String {
+            name + (isDescending != query.isTurned ? " descending" : "")
+        }
         let order =
-            query.order.map { $0.field.name + ($0.isDescending ? " descending" : "") }
-            + (query.order.isEmpty ? [query.isDescendingByID ? "id descending" : "id"] : [])
+            query.order.map { text($0.field.name, $0.isDescending) }
+            + (query.order.isEmpty ? [text("id", query.isDescendingByID)] : [])
         if !plan.isInOrder { return ["sorted by " + order.joined(separator: ", ")] }
         guard case .index = plan.access, !query.order.isEmpty else { return [] }
         return ["order by the index" + (plan.isReversed ? ", from its end" : "")]

@@ -1,7 +1,6 @@
 // QueryFacts.swift — the values and ranges that a query's conditions demand of single fields.
 
 import TidemarkEvents
-import TidemarkStore
 import TidemarkViews
 
 /// The values and ranges that fields must have; conditions on several fields are not included.
@@ -25,11 +24,9 @@ struct QueryFacts {
                 if values[field]?.isEmpty == true { isNever = true }
                 note(field, false, condition)
             case .range(let field, let range, _):
-                var both = ranges[field] ?? range
-                if ByteOrder.precedes(both.lower, range.lower) { both.lower = range.lower }
-                if ByteOrder.precedes(range.upper, both.upper) { both.upper = range.upper }
+                let both = ranges[field]?.intersection(range) ?? range
                 ranges[field] = both
-                if !ByteOrder.precedes(both.lower, both.upper) { isNever = true }
+                if both.isEmpty { isNever = true }
                 note(field, true, condition)
             case .contains, .treeHas, .and, .or, .not: break
             }

@@ -33,6 +33,8 @@ package struct QueryPlan: Sendable, Hashable {
     /// Whether everything that is found meets the conditions, except where index values were
     /// truncated.
     package var isExact: Bool
+    /// Whether what lies before the place where the result begins is not read.
+    package var skipsToStart = false
     /// How many leading fields of the index have a single value in all entries read.
     package var pinnedFields = 0
     /// The conditions that the access itself fulfils; the others are checked on documents.
@@ -66,9 +68,10 @@ package struct QueryPlan: Sendable, Hashable {
             return
         }
         self.init(
-            .scan, isInOrder: query.order.isEmpty, isReversed: false,
+            .scan, isInOrder: query.order.isEmpty,
+            isReversed: query.order.isEmpty && query.isDescendingByID,
             isExact: query.conditions.isEmpty)
-        isInOrder = query.order.isEmpty && !query.isDescendingByID
+        skipsToStart = isInOrder && query.start != nil
         var best = IndexFit.Score(equal: 0, hasRange: false, isInOrder: false)
         for index in indexes {
             let fit = IndexFit(index, query, facts)
@@ -88,12 +91,13 @@ package struct QueryPlan: Sendable, Hashable {
 
     init(
         _ index: IndexModel, _ ranges: [KeyRange], isInOrder: Bool, isReversed: Bool, isExact: Bool,
-        pinnedFields: Int, used: Set<DocumentCondition>
+        skipsToStart: Bool, pinnedFields: Int, used: Set<DocumentCondition>
     ) {
         access = .index(index, ranges)
         self.isInOrder = isInOrder
         self.isReversed = isReversed
         self.isExact = isExact
+        self.skipsToStart = skipsToStart
         self.pinnedFields = pinnedFields
         self.used = used
     }

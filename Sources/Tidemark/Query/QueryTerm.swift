@@ -61,11 +61,30 @@ package struct QueryTerms: Sendable, Hashable {
         }
     }
 
+    /// The place of an entity in any order, as it was when it was asked for.
+    package struct Place: Sendable, Hashable {
+        package let key: EntityKey
+        /// The document, as the model read it.
+        package let document: [UInt8]
+
+        package init(_ key: EntityKey, _ document: [UInt8]) {
+            self.key = key
+            self.document = document
+        }
+    }
+
+    /// Where the result begins or ends.
+    package enum Bound: Sendable, Hashable {
+        case after(Place)
+        case before(Place)
+    }
+
     /// Nil for all entities.
     package var condition: QueryTerm?
     package var order: [Order] = []
     package var limit: Int?
     package var offset = 0
+    package var bound: Bound?
     /// Whether entities are left out that can't be read as the app's type.
     package var isDecodable = false
 

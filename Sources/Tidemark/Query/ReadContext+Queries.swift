@@ -29,6 +29,18 @@ extension ReadContext: EntityReading {
         return try views.count(try documentQuery(query))
     }
 
+    /// The place of an entity in any order, for ``EntityQuery/after(_:)`` and
+    /// ``EntityQuery/before(_:)``; nil when there is none.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel`.
+    public func cursor<T: Entity>(at id: ID<T>) throws -> EntityQuery<T>.Cursor? {
+        let collection = try collection(T.self)
+        guard let (key, row) = try views.found(T.key(id)),
+            let document = try row.document(in: collection)
+        else { return nil }
+        return EntityQuery<T>.Cursor(QueryTerms.Place(key, document))
+    }
+
     /// How a query is carried out: by which index, or by reading the whole collection.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.

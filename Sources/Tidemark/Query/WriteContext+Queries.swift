@@ -35,6 +35,17 @@ extension WriteContext: EntityReading {
         return count
     }
 
+    /// The place of an entity in any order, with the changes of this commit so far; nil when there
+    /// is none.
+    ///
+    /// - Throws: ``TidemarkError`` `noModel`.
+    public func cursor<T: Entity>(at id: ID<T>) throws -> EntityQuery<T>.Cursor? {
+        let collection = try collection(T.self)
+        let key = try draft.fold.resolve(T.key(id))
+        guard let document = try draft.fold.entity(key).document(in: collection) else { return nil }
+        return EntityQuery<T>.Cursor(QueryTerms.Place(key, document))
+    }
+
     private func forEachFound<T: Entity, Value>(
         _ query: EntityQuery<T>, reading read: (FoundEntity) throws -> Value,
         _ body: (Value) throws -> Bool
@@ -51,7 +62,7 @@ extension WriteContext: EntityReading {
                     query, isInOrder: isInOrder, tree: { try fold.tree(of: $0, $1) },
                     reading: read, body)
                 try fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
-                _ = try found.end()
+                try found.finish()
             }
         }
     }

@@ -20,6 +20,16 @@ package struct KeyRange: Sendable, Hashable {
         self.init(bytes, upper)
     }
 
+    /// What is in both.
+    package func intersection(_ other: KeyRange) -> KeyRange {
+        KeyRange(
+            ByteOrder.precedes(lower, other.lower) ? other.lower : lower,
+            ByteOrder.precedes(other.upper, upper) ? other.upper : upper)
+    }
+
+    /// Whether nothing is in it.
+    package var isEmpty: Bool { !ByteOrder.precedes(lower, upper) }
+
     package func contains(_ bytes: [UInt8]) -> Bool {
         !ByteOrder.precedes(bytes, lower) && ByteOrder.precedes(bytes, upper)
     }

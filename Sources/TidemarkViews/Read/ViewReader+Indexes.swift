@@ -8,6 +8,8 @@ import TidemarkStore
 package struct IndexBound: Sendable, Hashable {
     /// What ``OrderKey`` makes of the values of the first fields, of as many as are bounded; the
     /// last may be the beginning of a text, for all texts that begin so.
+    ///
+    /// Behind those of all fields there may be an id, or its beginning.
     package var components: [UInt8]
     /// Whether what begins with the components is in the range.
     package var isInclusive: Bool
@@ -202,6 +204,14 @@ private struct IndexRange {
         while bytes.last == 0xFF { bytes.removeLast() }
         if let last = bytes.popLast() { bytes.append(last + 1) }
         return bytes
+    }
+}
+
+extension KeyRange {
+    /// The records of an index with the components of all its fields, and with the id or with ids
+    /// that are neighbours of it, as far as keys tell.
+    package init(_ components: [UInt8], id: String) {
+        self.init(beginning: components + id.utf8.prefix(KeptIndex.idPrefixBytes))
     }
 }
 

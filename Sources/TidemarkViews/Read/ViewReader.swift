@@ -212,6 +212,18 @@ extension ViewReader: RowReading {
         }
     }
 
+    /// The same of one collection from an id on, or, reversed, back from it.
+    package func forEachEntity(
+        in collection: CollectionName, from id: String?, reversed: Bool,
+        _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let from = id.map { EntityKey(collection, $0).bytes }
+        try rows.walk(.rows, EntityKey.prefix(of: collection), from, reversed) { key, value in
+            guard let key = EntityKey(bytes: key) else { return true }
+            return try body(key, try EntityRow(parsing: value))
+        }
+    }
+
     package func mutation(_ position: Position) throws -> MutationRow? {
         try storedMutation(position) { try get($0) }
     }

@@ -163,10 +163,10 @@ struct KeptIndex: Sendable {
     }
 
     /// Components as they stand in a key, whole or only the first of them, the last one perhaps
-    /// unfinished; and whether anything was cut.
+    /// unfinished, with what follows on all of them; and whether anything was cut.
     func cut(_ components: [UInt8]) -> (bytes: [UInt8], isCut: Bool) {
         var at = 0
-        while at < components.count {
+        for _ in index.fields where at < components.count {
             let end = OrderKey.end(of: components[...], from: at) ?? components.count
             if end - at > componentBytesMax {
                 return (Array(components[..<(at + componentBytesMax)]), true)

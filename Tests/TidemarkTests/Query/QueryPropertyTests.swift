@@ -46,10 +46,22 @@ private typealias Chore = QueryChore
                 let direction = random.pick([EntityQuery<Chore>.Direction.ascending, .descending])
                 (query, expected) = Self.ordered(&random, query, expected, direction)
             }
+            var isBefore = false
+            if !expected.isEmpty, random.once(in: 3) {
+                let place = random.below(expected.count)
+                let id = expected[place].id
+                let cursor = try #require(try replica.read { try $0.cursor(at: id) })
+                isBefore = random.once(in: 2)
+                query = isBefore ? query.before(cursor) : query.after(cursor)
+                expected = Array(isBefore ? expected[..<place] : expected[(place + 1)...])
+            }
             if random.once(in: 3) {
                 let (skipped, count) = (random.below(4), random.below(12))
                 query = query.offset(skipped).limit(count)
-                expected = Array(expected.dropFirst(skipped).prefix(count))
+                expected = Array(
+                    isBefore
+                        ? expected.dropLast(skipped).suffix(count)
+                        : expected.dropFirst(skipped).prefix(count))
             }
             let words = try replica.explained(query)
             if words.hasPrefix("index") { indexed += 1 }
@@ -175,14 +187,7 @@ private typealias Chore = QueryChore
         ]
         let replica = try QueryStore.make(indexes)
         defer { try? replica.deleteTemporary() }
-        try replica.write { tx in
-            var random = SplitMix64(seed: seed)
-            for number in 0..<80 {
-                let tail = random.once(in: 8) ? String(repeating: "i", count: 300) : ""
-                try tx.create(
-                    EntityKey("chores", "d\(number)\(tail)"), Self.document(&random))
-            }
-        }
+        try Self.fill(replica, seed)
         let model = QueryStore.model(indexes)
         let queries = try (0..<200).map { _ in
             try DocumentQuery(Self.terms(&random), of: "chores", in: model, ids: { [$0.id] })
@@ -208,6 +213,70 @@ private typealias Chore = QueryChore
             #expect(count == scanned.count, "seed \(seed): \(words)")
         }
         #expect(results.count { $0.0.hasPrefix("index") && !$0.1.isEmpty } > 20, "seed \(seed)")
+    }
+
+    private static func fill(_ replica: Replica, _ seed: UInt64) throws {
+        try replica.write { tx in
+            var random = SplitMix64(seed: seed)
+            for number in 0..<80 {
+                let tail = random.once(in: 8) ? String(repeating: "i", count: 300) : ""
+                try tx.create(
+                    EntityKey("chores", "d\(number)\(tail)"), Self.document(&random))
+            }
+        }
+    }
+
+    @Test(.enabled(if: TestRun.isWhole), arguments: 20..<26)
+    func `begin and end at the place of any entity, on an index as on a scan`(
+        seed: UInt64
+    ) throws {
+        let indexes: [IndexModel] = [
+            ["a"], [.date("b")], ["a", "b"], ["b", .date("c"), "a"], ["c", "a", "b"],
+        ]
+        let replica = try QueryStore.make(indexes)
+        defer { try? replica.deleteTemporary() }
+        try Self.fill(replica, seed)
+        let model = QueryStore.model(indexes)
+        try replica.read { context throws in
+            var random = SplitMix64(seed: seed)
+            var skipping = 0
+            func found(_ terms: QueryTerms, isIndexed: Bool = true) throws -> [FoundEntity] {
+                let query = try DocumentQuery(terms, of: "chores", in: model, ids: { [$0.id] })
+                var plan = QueryPlan(query, indexes: [])
+                if isIndexed { plan = try context.views.plan(query) }
+                if case .index = plan.access, plan.skipsToStart { skipping += 1 }
+                var found: [FoundEntity] = []
+                try context.views.forEachFound(query, plan) { entity in
+                    found.append(entity)
+                    return true
+                }
+                return found
+            }
+            for _ in 0..<150 {
+                var terms = Self.terms(&random)
+                (terms.limit, terms.offset) = (nil, 0)
+                let wanted = try found(terms).map(\.key)
+                var unfiltered = terms
+                unfiltered.condition = nil
+                let all = try found(unfiltered)
+                let place = random.below(all.count)
+                let earlier = Set(all[..<place].map(\.key))
+                let cursor = QueryTerms.Place(all[place].key, all[place].document)
+                let limit = random.below(12)
+                terms.limit = limit
+                let after = wanted.filter { !earlier.contains($0) && $0 != cursor.key }
+                let before = wanted.filter { earlier.contains($0) }
+                for isIndexed in [true, false] {
+                    terms.bound = .after(cursor)
+                    let next = try found(terms, isIndexed: isIndexed).map(\.key)
+                    #expect(next == Array(after.prefix(limit)), "seed \(seed): \(terms)")
+                    terms.bound = .before(cursor)
+                    let previous = try found(terms, isIndexed: isIndexed).map(\.key)
+                    #expect(previous == Array(before.suffix(limit)), "seed \(seed): \(terms)")
+                }
+            }
+            #expect(skipping > 5, "seed \(seed)")
+        }
     }
 
     private static let values: [JSONValue] =
