@@ -9,7 +9,7 @@ public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
     case merged
     /// None of it was stored: the server's side won a conflict.
     case superseded
-    /// It was overtaken by a later mutation that went with it.
+    /// It was overtaken by later mutations, which went with it or lost with it.
     case coalesced
     /// What it made was deleted again before anything was sent; or a folder of files was, in which
     /// it made or changed something.

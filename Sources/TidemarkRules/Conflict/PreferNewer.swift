@@ -49,6 +49,52 @@ package enum PreferNewer {
     }
 }
 
+/// When pending changes of one entity were made last, by the server's clock, each with those behind
+/// it; a deletion is a change of all fields.
+///
+/// An older edit of a field does not lose what a newer one of the same field holds.
+struct EditTimes: Sendable, Hashable {
+    /// For each change, when the entity was changed last.
+    private var whole: [Timestamp?] = []
+    /// For each change, when its own fields were.
+    private var fields: [[ExactString: Timestamp]] = []
+
+    init(_ changes: [PendingChange], except serverFields: Set<String>) {
+        var (last, deleted): (Timestamp?, Timestamp?) = (nil, nil)
+        var known: [ExactString: Timestamp] = [:]
+        for change in changes.reversed() {
+            var own: [ExactString: Timestamp] = [:]
+            if let patch = change.patch(except: serverFields) {
+                for name in patch.exactNames {
+                    known[name] = later(known[name], change.editedAt)
+                    own[name] = later(known[name], deleted)
+                }
+            } else {
+                deleted = later(deleted, change.editedAt)
+            }
+            last = later(last, change.editedAt)
+            whole.append(last)
+            fields.append(own)
+        }
+        whole.reverse()
+        fields.reverse()
+    }
+
+    /// When fields of a change were changed last, by it or one behind it: the earliest of them.
+    ///
+    /// That of the entity where none are named; nil where that of one is not known.
+    func editedAt(_ index: Int, _ names: [String]) -> Timestamp? {
+        if names.isEmpty { return whole[index] }
+        let times = names.map { fields[index][ExactString($0)] }
+        return times.contains(nil) ? nil : times.compactMap(\.self).min()
+    }
+}
+
+private func later(_ one: Timestamp?, _ other: Timestamp?) -> Timestamp? {
+    guard let one, let other else { return one ?? other }
+    return max(one, other)
+}
+
 /// Times as RFC 3339 writes them: `2017-09-01T12:00:00.000Z`.
 package enum RFC3339 {
     package static func parse(_ text: String) -> Timestamp? {

@@ -1,4 +1,8 @@
 // Rebase+Superseded.swift — what was given up with a conflict, and what was kept.
+//
+// Each field is the last change's that touches it: what a later one overwrites was neither lost nor
+// kept. So of many edits of one field, as of a text that is saved while the user types, the last
+// one alone is in conflict, and to make a lost edit again takes back no later one.
 
 import TidemarkEvents
 
@@ -10,7 +14,7 @@ extension Rebase {
     package func superseded(_ conflict: Conflict) -> [String] {
         guard conflict.givesUp, let index = index(of: conflict) else { return [] }
         return verdicts[index] == .superseded && lost[index].isEmpty
-            ? fields(at: index) : lost[index]
+            ? lastTouched[index] : lost[index]
     }
 
     /// The other fields of a mutation that goes on without those that were given up, in its order.
@@ -19,15 +23,71 @@ extension Rebase {
             verdicts[index] == .stays
         else { return [] }
         let gone = Set(superseded(conflict).map(ExactString.init))
-        return fields(at: index).filter { !gone.contains(ExactString($0)) }
+        return lastTouched[index].filter { !gone.contains(ExactString($0)) }
     }
 
     private func index(of conflict: Conflict) -> Int? {
         pending.firstIndex { $0.position == conflict.position }
     }
 
-    private func fields(at index: Int) -> [String] {
-        let carrier = given[index...].firstIndex { $0.change != .carried }
-        return carrier.flatMap { touched(by: $0)?.fieldNames } ?? []
+    /// Leaves each field that was given up to the last change that touches it; what gave up nothing
+    /// else is overtaken, and in no conflict.
+    mutating func leaveToLast() {
+        guard conflicts.contains(where: \.givesUp) else { return }
+        noteLastTouched()
+        // What a rule's document gives up of each change is told already.
+        if conflicts.contains(where: { $0.result == .merged }) { return }
+        var overtaken: Set<Position> = []
+        var isDeletedLater = false
+        for index in given.indices.reversed() {
+            if verdicts[index] == .superseded,
+                isDeletedLater || isOvertaken(index) || isCarriedByOvertaken(index)
+            {
+                verdicts[index] = .coalesced
+                overtaken.insert(given[index].position)
+            } else if !lost[index].isEmpty {
+                let last = Set(lastTouched[index].map(ExactString.init))
+                lost[index].removeAll { !last.contains(ExactString($0)) }
+                if lost[index].isEmpty {
+                    // The rest is there by chance, or goes on.
+                    if verdicts[index] == .superseded { verdicts[index] = .present }
+                    overtaken.insert(given[index].position)
+                }
+            }
+            if given[index].isDeletion { isDeletedLater = true }
+        }
+        if !overtaken.isEmpty { conflicts.removeAll { overtaken.contains($0.position) } }
+    }
+
+    /// Whether later changes touch all fields of one that loses them all.
+    private func isOvertaken(_ index: Int) -> Bool {
+        lost[index].isEmpty && lastTouched[index].isEmpty && given[index].change != .carried
+            && touched(by: index)?.isEmpty == false
+    }
+
+    private func isCarriedByOvertaken(_ index: Int) -> Bool {
+        given[index].change == .carried && index + 1 < given.count
+            && verdicts[index + 1] == .coalesced
+    }
+
+    /// Notes for each change the fields that no later one touches; for one that another carries,
+    /// those of that.
+    private mutating func noteLastTouched() {
+        lastTouched = Array(repeating: [], count: given.count)
+        var later: Set<ExactString> = []
+        for index in given.indices.reversed() {
+            if given[index].change == .carried {
+                if index + 1 < given.count { lastTouched[index] = lastTouched[index + 1] }
+                continue
+            }
+            guard let names = touched(by: index)?.fieldNames else { continue }
+            let lists = given[index].lists
+            lastTouched[index] = names.filter { name in
+                let list = lists.element(name).map { ExactString($0.list.field) }
+                return !later.contains(ExactString(name))
+                    && !(list.map(later.contains) ?? false)
+            }
+            later.formUnion(names.map(ExactString.init))
+        }
     }
 }

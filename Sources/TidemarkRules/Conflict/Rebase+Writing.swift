@@ -37,8 +37,11 @@ extension Rebase {
     /// - Returns: how many these are.
     mutating func meetOtherWriting(_ new: JSONDocument, from old: JSONDocument?) -> Int {
         guard policy.letsServerStand else { return 0 }
-        let sent = pending.prefix { $0.mayHaveArrived }.count
-        for length in stride(from: sent, to: 0, by: -1) {
+        let counts = sentCounts { field, patch in
+            isEqual(patch.value(of: field), new.value(field))
+                || isInOtherWriting(field, by: patch, new, from: old)
+        }
+        for length in counts {
             guard !pending[..<length].contains(where: \.isDeletion),
                 let patch = net(0..<length), !patch.isEmpty,
                 let written = fieldsInOtherWriting(patch, new, from: old), !written.isEmpty
@@ -71,19 +74,21 @@ extension Rebase {
             }
             guard isLeftAlone else { return nil }
         }
-        var written: [String] = []
-        for field in patch.fieldNames {
-            let raw = patch.value(of: field)
-            if isEqual(raw, new.value(field)) { continue }
-            let before = old?.value(field)
-            guard old == nil || before != new.value(field),
-                Writing.isNormalised(
-                    raw.flatMap { try? JSONValue(parsing: $0) }, as: new.value(field),
-                    before: before)
-            else { return nil }
-            written.append(field)
+        let written = patch.fieldNames.filter {
+            !isEqual(patch.value(of: $0), new.value($0))
         }
-        return written
+        let isWritten = written.allSatisfy { isInOtherWriting($0, by: patch, new, from: old) }
+        return isWritten ? written : nil
+    }
+
+    /// Whether the server has a field as it writes what was sent, and had it otherwise before.
+    private func isInOtherWriting(
+        _ field: String, by patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+    ) -> Bool {
+        let before = old?.value(field)
+        guard old == nil || before != new.value(field) else { return false }
+        let sent = patch.value(of: field).flatMap { try? JSONValue(parsing: $0) }
+        return Writing.isNormalised(sent, as: new.value(field), before: before)
     }
 }
 

@@ -60,6 +60,9 @@ package struct Rebase: Sendable, Hashable {
     package internal(set) var rewritten: [PendingChange.Change?]
     /// One for each pending change: the fields that it loses while the rest of it stays.
     package internal(set) var lost: [[String]]
+    /// One for each pending change once anything was given up: the fields that it is the last one
+    /// to touch.
+    var lastTouched: [[String]] = []
     /// What the server has in a writing of its own, in the order of the mutations.
     package internal(set) var writings: [OtherWriting] = []
 
@@ -76,8 +79,10 @@ package struct Rebase: Sendable, Hashable {
     package let base: Base
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
+    /// When the changes were made, once that was asked for.
+    private var editTimes: EditTimes?
 
-    package static let version = 5
+    package static let version = 6
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -136,6 +141,7 @@ package struct Rebase: Sendable, Hashable {
         {
             become(document, as: sides.answer ?? document, from: old, to: new)
         }
+        leaveToLast()
         settleCarried()
     }
 
@@ -151,7 +157,7 @@ package struct Rebase: Sendable, Hashable {
     }
 
     /// Which side a change in conflict goes to.
-    private func side(
+    private mutating func side(
         _ index: Int, _ fields: [String], isDeletedThere: Bool
     ) -> ConflictSide {
         switch policy {
@@ -161,27 +167,14 @@ package struct Rebase: Sendable, Hashable {
         case .localWins, .ask: return .localWins
         case .mergeFields(let side): return side
         case .preferNewer(_, let margin):
+            if isDeletedThere { return .serverWins }
+            let times = editTimes ?? EditTimes(pending, except: serverFields)
+            editTimes = times
             let isNewer = PreferNewer.localWins(
-                server: serverTime, local: editedAt(index, fields), margin: margin)
-            return isNewer && !isDeletedThere ? .localWins : .serverWins
+                server: serverTime, local: times.editedAt(index, fields), margin: margin)
+            return isNewer ? .localWins : .serverWins
         case .custom: return answer == .local ? .localWins : .serverWins
         }
-    }
-
-    /// When fields that a change touches were changed last, by it or a later one; a deletion is a
-    /// change of all fields.
-    ///
-    /// An older edit of a field does not lose what a newer one of the same field holds.
-    private func editedAt(_ index: Int, _ fields: [String]) -> Timestamp? {
-        let later = pending[index...].map { change in
-            (change.editedAt, change.patch(except: serverFields).map { Set($0.exactNames) })
-        }
-        func last(_ touches: (Set<ExactString>) -> Bool) -> Timestamp? {
-            later.filter { $0.1.map(touches) ?? true }.compactMap(\.0).max()
-        }
-        if fields.isEmpty { return last { _ in true } }
-        let times = fields.map { field in last { $0.contains(ExactString(field)) } }
-        return times.contains(nil) ? nil : times.compactMap(\.self).min()
     }
 
     // MARK: The server has the entity
@@ -247,18 +240,36 @@ package struct Rebase: Sendable, Hashable {
 
     /// How many of the first changes, all of which may have arrived, are there as they were sent.
     func arrivedPrefix(_ new: JSONDocument, from old: JSONDocument?) -> Int {
-        let sent = pending.prefix { $0.mayHaveArrived }.count
-        for length in stride(from: sent, to: 0, by: -1) {
+        for length in sentCounts(where: { isAsSent($0, by: $1, new, from: old) }) {
             guard let patch = net(0..<length), !patch.isEmpty else { continue }
-            let present = patch.fieldNames.allSatisfy { isAsSent($0, by: patch, new, from: old) }
             let moved = patch.fieldNames.contains { field in
                 old.map { $0.value(field) != new.value(field) } ?? true
             }
-            if present && (moved || isReplaced(old, by: patch, in: 0..<length, new)) {
-                return length
-            }
+            if moved || isReplaced(old, by: patch, in: 0..<length, new) { return length }
         }
         return 0
+    }
+
+    /// How many of the first changes, all of which may have arrived, leave no field but such as the
+    /// last one to touch it has there; the most first.
+    func sentCounts(where isThere: (_ field: String, _ patch: Patch) -> Bool) -> [Int] {
+        var counts: [Int] = []
+        var missing: Set<ExactString> = []
+        for (index, change) in pending.prefix(while: \.mayHaveArrived).enumerated() {
+            guard let patch = change.patch(except: serverFields) else {
+                missing = []
+                continue
+            }
+            for field in patch.fieldNames {
+                if isThere(field, patch) {
+                    missing.remove(ExactString(field))
+                } else {
+                    missing.insert(ExactString(field))
+                }
+            }
+            if missing.isEmpty { counts.append(index + 1) }
+        }
+        return counts.reversed()
     }
 
     /// Whether the server has another entity than before, and that is the one made anew after a

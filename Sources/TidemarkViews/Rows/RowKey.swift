@@ -73,9 +73,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities: 19
-        case .outbox, .watermarks: 17
-        case .contents, .decisions: 13
-        case .issues, .schedule: 12
+        case .outbox: 18
+        case .watermarks: 17
+        case .decisions: 14
+        case .contents, .issues: 13
+        case .schedule: 12
         case .places: 8
         case .access, .rivals: 5
         case .bindings, .placeholders, .rollUps, .syncRuns: 4

@@ -68,6 +68,22 @@ private func current(_ rebase: Rebase, on base: Base) throws -> String? {
         #expect(local.kept == [edit(1, "A", 5)])
     }
 
+    @Test func `are each the last edit's that touches it, or its list`() {
+        let gone = live(element("A", 7), element("B", 7))
+        let whole = PendingChange.update(3, #"{"values":[]}"#).keyed
+
+        let apart = Rebase([edit(1, "A", 2), edit(2, "B", 2)], from: old, to: gone)
+        let again = Rebase([edit(1, "A", 2), edit(2, "A", 3)], from: old, to: gone)
+        let both = Rebase([edit(1, "A", 2), whole], from: old, to: gone)
+        let inside = Rebase([whole, edit(4, "A", 2)], from: old, to: gone)
+
+        #expect(apart.verdicts == [.superseded, .superseded])
+        #expect(again.verdicts == [.coalesced, .superseded])
+        #expect(both.verdicts == [.coalesced, .superseded])
+        #expect(inside.verdicts == [.superseded, .superseded])
+        #expect(inside.conflicts.map(inside.superseded) == [["values"], ["/values/A"]])
+    }
+
     @Test func `are lost one by one, and the others of the edit go on`() throws {
         let both = PendingChange.update(
             1, #"{"n":2,"/values/A":\#(element("A", 5)),"/values/C":\#(element("C", 5))}"#

@@ -42,6 +42,46 @@ import TidemarkRules
     }
 }
 
+@Suite struct `many edits of one entity` {
+    private let policy = ConflictPolicy.preferNewer(field: "at", margin: .zero)
+
+    /// Changes made one second after the other, the first one a second after 1970 began.
+    private func made(_ changes: [PendingChange]) -> [PendingChange] {
+        changes.enumerated().map { index, change in
+            var change = change
+            change.editedAt = Timestamp(milliseconds: Int64(index + 1) * 1_000)
+            return change
+        }
+    }
+
+    @Test func `hold a field by the last of them, and all by a deletion`() {
+        let edits = made([
+            .update(1, #"{"a":2}"#), .update(2, #"{"b":2}"#), .update(3, #"{"a":3}"#),
+        ])
+        let deleted = made([.update(1, #"{"a":2}"#), .update(2, #"{"b":2}"#), .delete(3)])
+        let (old, new) = (Base.live(#"{"a":1,"b":1}"#), Base.live(#"{"a":9,"b":9,"at":2.5}"#))
+
+        let held = Rebase(edits, from: old, to: new, policy)
+        let gone = Rebase(deleted, from: old, to: new, policy)
+
+        #expect(held.verdicts == [.stays, .superseded, .stays])
+        #expect(gone.verdicts == [.stays, .stays, .stays])
+    }
+
+    @Test func `that lose are one conflict, though thousands of them were sent`() {
+        let texts = (1...3_000).map { number in
+            PendingChange.update(UInt64(number), #"{"a":\#(number)}"#, sent: true)
+        }
+
+        let rebase = Rebase(
+            made(texts), from: .live(#"{"a":0}"#), to: .live(#"{"a":-1,"at":9000}"#), policy)
+
+        #expect(rebase.verdicts.dropLast().allSatisfy { $0 == .coalesced })
+        #expect(rebase.verdicts.last == .superseded)
+        #expect(rebase.conflicts.map(\.position) == [Position(3_000)])
+    }
+}
+
 @Suite struct `times in a server's field` {
     private func time(_ json: String) -> Timestamp? {
         PreferNewer.time(JSONDocument(#"{"at":\#(json)}"#), field: "at")

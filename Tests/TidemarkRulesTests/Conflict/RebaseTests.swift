@@ -83,8 +83,44 @@ import TidemarkRules
         let server = Rebase(back, from: .live(#"{"a":"A"}"#), to: .live(#"{"a":"C"}"#))
         let local = Rebase(back, from: .live(#"{"a":"A"}"#), to: .live(#"{"a":"C"}"#), .localWins)
 
-        #expect(server.verdicts == [.superseded, .superseded])
+        #expect(server.verdicts == [.coalesced, .superseded])
         #expect(local.verdicts == [.stays, .stays])
+    }
+
+    @Test func `of several edits of a field that lose, the last one alone is in conflict`() {
+        let edits: [PendingChange] = [
+            .update(1, #"{"a":2,"b":2}"#), .update(2, #"{"a":3}"#), .update(3, #"{"a":4}"#),
+        ]
+        let (old, new) = (Base.live(#"{"a":1,"b":1}"#), Base.live(#"{"a":9,"b":1}"#))
+
+        let server = Rebase(edits, from: old, to: new)
+        let merged = Rebase(edits, from: old, to: new, .mergeFields(.serverWins))
+
+        #expect(server.verdicts == [.superseded, .coalesced, .superseded])
+        #expect(server.conflicts.map(\.position) == [Position(1), Position(3)])
+        #expect(server.conflicts.map(server.superseded) == [["b"], ["a"]])
+        #expect(merged.verdicts == [.stays, .coalesced, .superseded])
+        #expect(merged.conflicts.map(\.position) == [Position(3)])
+        #expect(merged.kept == [.update(1, #"{"b":2}"#)])
+        #expect(merged.lost[0] == [])
+    }
+
+    @Test func `an edit that loses gives up nothing that a later one set again, which stays`() {
+        let rebase = Rebase(
+            [.update(1, #"{"title":"B","note":1}"#), .update(2, #"{"title":"C"}"#)],
+            from: .live(#"{"title":"A","note":0}"#), to: .live(#"{"title":"A","note":9}"#))
+
+        #expect(rebase.verdicts == [.superseded, .stays])
+        #expect(rebase.conflicts.map(rebase.superseded) == [["note"]])
+    }
+
+    @Test func `an edit of what was deleted later, and came back, is in no conflict of its own`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#), .delete(2)], from: .live(#"{"a":1}"#),
+            to: .live(#"{"a":3}"#))
+
+        #expect(rebase.verdicts == [.coalesced, .superseded])
+        #expect(rebase.conflicts.map(\.position) == [Position(2)])
     }
 
     @Test func `nothing pending, nothing decided`() {

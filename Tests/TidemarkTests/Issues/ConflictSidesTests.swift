@@ -234,7 +234,7 @@ private struct Note: Entity, Equatable {
 
     @Test func `are kept until the last conflict of an event is answered`() async throws {
         try await with { device in
-            try device.patch(Self.key, #"{"title":"first"}"#)
+            try device.patch(Self.key, #"{"n":1.5}"#)
             try device.patch(Self.key, #"{"title":"mine"}"#)
         } theirs: { world in
             world.rivalPuts(Self.key, #"{"title":"theirs"}"#)
@@ -243,7 +243,7 @@ private struct Note: Entity, Equatable {
             let place = RowKey.sides(issues[0].id.position)
             try device.replica.answer(issues[0].id, .keepTheirs)
             #expect(try device.replica.sides(of: issues[0].id) == nil)
-            #expect(try texts(device, issues[1])[1] == #"{"title":"mine","n":1}"#)
+            #expect(try texts(device, issues[1])[1] == #"{"title":"mine","n":1.5}"#)
 
             try device.replica.answer(issues[1].id, .keepTheirs)
 

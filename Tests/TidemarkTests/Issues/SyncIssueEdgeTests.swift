@@ -60,6 +60,28 @@ import TidemarkViews
         }
     }
 
+    @Test func `give back all of a text that was saved again and again`() async throws {
+        let world = SyncWorld()
+        world.rivalPuts("lists/home", #"{"title":"s"}"#)
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            for text in ["h", "he", "hel", "hell", "hello", "hello!"] {
+                try device.patch("lists/home", #"{"title":"\#(text)"}"#)
+            }
+            world.rivalPuts("lists/home", #"{"title":"theirs"}"#)
+            try await device.sync()
+            let issues = try device.replica.issues()
+            try #require(issues.count == 1)
+
+            try device.replica.answer(issues[0].id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"hello!"}"#)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
     @Test func `make an edit again after the entity was edited and deleted here`() async throws {
         try await withLostTitle { world, device, issue async throws in
             try device.patch("lists/home", #"{"n":1}"#)

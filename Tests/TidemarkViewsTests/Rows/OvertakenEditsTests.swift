@@ -134,6 +134,23 @@ private let key = EntityKey("tasks", "1")
         #expect(fold.overtaken.isEmpty)
     }
 
+    @Test func `that lose are one issue, with the whole of what was typed`() throws {
+        let fold = try edited(1_000)
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", #"{"id":"1","body":-1}"#, asOf: 1_001, revision: "2")
+        ])
+
+        let issues = try fold.fold.issues()
+        #expect(issues.map(\.mutation) == [Position(1_001)])
+        #expect(issues.map(\.fields) == [["body"]])
+        let others = try outcomes(fold, 2...1_000).allSatisfy { $0 == .coalesced }
+        #expect(others)
+        #expect(try outcomes(fold, 1_001...1_001) == [.superseded])
+        let sides = try ConflictRow(parsing: try #require(fold.rows[.sides(fold.last)]))
+        #expect(text(sides.mine) == #"{"id":"1","body":1000}"#)
+        #expect(fold.overtaken.isEmpty)
+    }
+
     @Test func `are those with the same fields, one behind the other`() throws {
         let fold = try edited(3)
         try fold.apply([
