@@ -150,8 +150,9 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// unreadable, or what the server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
-    /// edit, and entities that the list did not name are created on the server: of files that the
-    /// server knows by their paths those whose content is here, and the others are deleted.
+    /// edit, but for what was edited since, and entities that the list did not name are created on
+    /// the server: of files that the server knows by their paths those whose content is here, and
+    /// the others are deleted.
     ///
     /// Where a person was asked (``SyncIssue/isAsked``), all that is pending is sent over what the
     /// server has, with the edits that were made since, as of a merge.

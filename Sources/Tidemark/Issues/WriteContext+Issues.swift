@@ -14,9 +14,10 @@ struct IssueSides: Sendable {
     var completed: Event?
     /// When the server answered what raised it, by the server's clock.
     var serverTime: Timestamp?
-    /// The pending edits that answers made to issues about edits that are not later than this
-    /// one's.
-    var redone: Set<Position> = []
+    /// The fields, as they are called now, that were edited later than the losing mutation, and the
+    /// last event when that was read.
+    var edited: Set<ExactString> = []
+    var last = Position.start
     /// Whether a folder is not deleted as something lies in it that was not seen here.
     var hasUnseen = false
 
@@ -29,7 +30,7 @@ struct IssueSides: Sendable {
         case .conflict:
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
-            redone = try views.redone(before: issue)
+            (edited, last) = (try views.fieldsEditedLater(than: issue), views.last)
         case .absent: completed = try views.event(at: issue.position)
         case .rejected: hasUnseen = try issue.key.map(views.isHeldByUnseen) ?? false
         case .warned, .unreadable, .unsettled, .dangling, .unfetched: break
@@ -38,19 +39,71 @@ struct IssueSides: Sendable {
 }
 
 extension ViewReader {
-    /// The pending edits of an entity that answers made to issues which are not later than one.
-    fileprivate func redone(before issue: IssueRow) throws -> Set<Position> {
-        guard let mutation = issue.mutation, let row = try issue.key.flatMap({ try entity($0) })
-        else { return [] }
-        let later = row.pending.map(\.position).filter { $0 > mutation }
-        return Set(
-            try later.filter { position in
-                // The answer stands before the edit.
-                guard let event = try event(at: Position(position.rawValue - 1)),
-                    let answered = event.read(IssueAnswered.self), let cause = event.cause
-                else { return false }
-                return (cause.rawValue, answered.index) < (issue.position.rawValue, issue.index)
-            })
+    /// The fields of an entity, as they are called now, that the user edited later than the edit
+    /// that lost, where the later one waits or was taken by the server.
+    ///
+    /// What an answer made of a lost edit was edited when that was.
+    fileprivate func fieldsEditedLater(than issue: IssueRow) throws -> Set<ExactString> {
+        guard let mutation = issue.mutation, let (key, row) = try issue.key.flatMap(found) else {
+            return []
+        }
+        let collection = try model()[key.collection]
+        var fields: Set<ExactString> = []
+        for (position, edit) in try edits(of: key, row, after: mutation, issue.position) {
+            if edit.kind == .localDeleted {
+                fields = []
+                continue
+            }
+            if let lost = try conflict(answeredBefore: position, edit)?.inputs.first,
+                lost <= mutation
+            {
+                continue
+            }
+            var names = edit.fields
+            if edit.kind != .localUpdated, let made = try event(at: position)?.made {
+                names = try JSONDocument(parsing: made).keys
+            }
+            let gone = Set(edit.lost.map(ExactString.init))
+            let patch = Patch(unset: names.filter { !gone.contains(ExactString($0)) })
+            fields.formUnion((collection?.read(patch) ?? patch).fieldNames.map(ExactString.init))
+        }
+        return fields
+    }
+
+    /// The user's edits of an entity after one of them that wait or were taken by the server, in
+    /// order.
+    ///
+    /// - Parameter word: the server's word with which that one lost.
+    private func edits(
+        of key: EntityKey, _ row: EntityRow, after start: Position, _ word: Position
+    ) throws -> [(position: Position, row: MutationRow)] {
+        var edits: [(position: Position, row: MutationRow)] = []
+        for item in row.pending where item.position > start && !item.isDerived {
+            if let edit = try mutation(item.position) { edits.append((item.position, edit)) }
+        }
+        // While the base is what that told, nothing was taken since.
+        if row.basePosition == word { return edits }
+        try walk(.ledger, Ledger.settled, from: RowKey.settled(start.next).bytes) { bytes, value in
+            guard let position = Position(bigEndianBytes: bytes.dropFirst()) else { return true }
+            let edit = try MutationRow(parsing: value)
+            let isTaken = edit.outcome == .accepted || edit.outcome == .merged
+            if isTaken, try resolve(edit.key) == key { edits.append((position, edit)) }
+            return true
+        }
+        return edits.sorted { $0.position < $1.position }
+    }
+
+    /// The conflict of which an edit makes again what was lost: the answer stands before it, in its
+    /// commit.
+    private func conflict(
+        answeredBefore position: Position, _ edit: MutationRow
+    ) throws -> DecisionRow? {
+        guard let event = try event(at: Position(position.rawValue - 1)),
+            event.recordedAt == edit.recordedAt, let cause = event.cause,
+            let answered = event.read(IssueAnswered.self), answered.kind == .conflict,
+            answered.answer == IssueAnswer.keepMine.rawValue
+        else { return nil }
+        return try decision(cause, answered.index)
     }
 
     /// Whether an issue is about an entity of a tree, which may be made again under another name.
@@ -229,19 +282,20 @@ extension WriteContext {
         let lists = collection?.keyed ?? []
         let known = try draft.fold.resolve(key)
         let row = try draft.fold.whole(draft.fold.entity(known), known)
-        // What was edited later than the lost edit, and is pending, stays.
-        let later = try row.fields(
-            editedAfter: issue.mutation, besides: sides.redone, in: collection)
+        // What is hidden is edited behind the back of who sees nothing of it.
+        let isHidden = row.isHidden && row.baseState == .live
+        let present = try (isHidden ? row.content(in: collection) : document(key)).map {
+            try JSONDocument(parsing: $0)
+        }
+        // What was edited later stays, of what is there.
+        let later: Set<ExactString> =
+            try present == nil
+            ? [] : sides.edited.union(row.fields(editedAfter: sides.last, in: collection))
         // The fields as they were called then, and as they are called now.
         let fields =
             issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? [])
         func limited(_ patch: Patch) -> Patch {
             (collection?.read(patch) ?? patch).limited(to: fields, lists).without(later, lists)
-        }
-        // What is hidden is edited behind the back of who sees nothing of it.
-        let isHidden = row.isHidden && row.baseState == .live
-        let present = try (isHidden ? row.content(in: collection) : document(key)).map {
-            try JSONDocument(parsing: $0)
         }
         func change(_ edit: Patch) throws {
             guard isHidden, let collection else {
@@ -367,18 +421,12 @@ extension Patch {
 
 extension EntityRow {
     /// The fields, as they are called now, that pending edits of the user change which were made
-    /// after another one.
-    ///
-    /// - Parameter redone: edits that count as made before it.
+    /// after an event.
     fileprivate func fields(
-        editedAfter mutation: Position?, besides redone: Set<Position>,
-        in collection: CollectionModel?
+        editedAfter start: Position, in collection: CollectionModel?
     ) throws -> Set<ExactString> {
-        guard let mutation else { return [] }
         let later = Set(
-            pending.filter {
-                $0.position > mutation && !$0.isDerived && !redone.contains($0.position)
-            }.map(\.position))
+            pending.filter { $0.position > start && !$0.isDerived }.map(\.position))
         let changes = try (collection.map { try self.changes(in: $0) } ?? self.changes)
             .filter { later.contains($0.position) }
         return Set(PendingChange.fields(changes, except: []).map(ExactString.init))

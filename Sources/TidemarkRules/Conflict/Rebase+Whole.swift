@@ -84,16 +84,18 @@ extension Rebase {
         for index in conflicts.indices { conflicts[index].result = .merged }
         let known = Set(conflicts.map(\.position))
         var later: Set<ExactString> = []
-        for index in open.reversed() {
-            verdicts[index] = .stays
+        for index in pending.indices.reversed() {
+            let patch = pending[index].patch(except: serverFields)
             // What a later change overwrites is not for the rule to keep.
-            guard let patch = pending[index].patch(except: serverFields) else { continue }
+            defer { later.formUnion(patch?.exactNames ?? []) }
+            guard verdicts[index] == .stays || verdicts[index] == .superseded else { continue }
+            verdicts[index] = .stays
+            guard let patch else { continue }
             let fields = patch.fieldNames.filter {
                 !later.contains(ExactString($0))
                     && !isEqual(patch.value(of: $0), document.value($0))
             }
             lost[index] = own(fields, at: index)
-            later.formUnion(patch.exactNames)
             if !lost[index].isEmpty, !known.contains(pending[index].position) {
                 conflict(index, lost[index], .merged)
             }

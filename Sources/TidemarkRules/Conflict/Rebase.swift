@@ -192,6 +192,7 @@ package struct Rebase: Sendable, Hashable {
             settled = meetOtherWriting(new, from: old)
             if settled > 0 { reference = new }
         }
+        let together = sentTogether(after: settled, new)
         var touched: Set<ExactString> = []
         var isToBeDeleted = false
         for index in settled..<pending.count {
@@ -210,9 +211,21 @@ package struct Rebase: Sendable, Hashable {
                 if verdicts[index] == .stays { isToBeDeleted = true }
                 continue
             }
-            let fields = patch.fieldNames.filter { field in
+            var fields = patch.fieldNames.filter { field in
                 !isEqual(patch.value(of: field), new.value(field))
                     && isChanged(field, from: reference, to: new)
+            }
+            let ours = fields.filter { together.fields.contains(ExactString($0)) }
+            fields.removeAll { together.fields.contains(ExactString($0)) }
+            var gone: [String] = []
+            if !ours.isEmpty, index < together.count {
+                patch = patch.without(ours)
+                guard !patch.isEmpty else {
+                    verdicts[index] = .coalesced
+                    continue
+                }
+                gone = own(ours, at: index)
+                rewritten[index] = .update(remaining(index, without: gone, on: new))
             }
             if !fields.isEmpty, conflict(index, fields) == .serverWins {
                 patch = patch.without(fields)
@@ -220,7 +233,8 @@ package struct Rebase: Sendable, Hashable {
                 guard policy.mergesFields, !patch.isEmpty else { continue }
                 verdicts[index] = .stays
                 lost[index] = own(fields, at: index)
-                rewritten[index] = .update(remaining(index, without: lost[index], on: new))
+                gone += lost[index]
+                rewritten[index] = .update(remaining(index, without: gone, on: new))
             }
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
@@ -270,6 +284,19 @@ package struct Rebase: Sendable, Hashable {
             if missing.isEmpty { counts.append(index + 1) }
         }
         return counts.reversed()
+    }
+
+    /// How many changes may have arrived together, and the fields that are there as they made them:
+    /// nobody else changed those, and what the earlier ones of them made of them is overtaken.
+    ///
+    /// None where at most one is open.
+    private func sentTogether(
+        after settled: Int, _ new: JSONDocument
+    ) -> (count: Int, fields: Set<ExactString>) {
+        let count = pending.prefix(while: \.mayHaveArrived).count
+        guard count > settled + 1, let patch = net(0..<count) else { return (0, []) }
+        let fields = patch.fieldNames.filter { isEqual(patch.value(of: $0), new.value($0)) }
+        return (count, Set(fields.map(ExactString.init)))
     }
 
     /// Whether the server has another entity than before, and that is the one made anew after a

@@ -296,6 +296,33 @@ import TidemarkRules
         #expect(rebase.verdicts == [.coalesced, .arrived, .arrived])
     }
 
+    @Test func `of several that went together, what the last made is no other side's change`() {
+        let old = Base.live(#"{"title":"A","note":0}"#)
+        let new = Base.live(#"{"title":"C","note":9}"#)
+        let part = Rebase(
+            [
+                .update(1, #"{"title":"B","note":1}"#, sent: true),
+                .update(2, #"{"title":"C"}"#, sent: true),
+            ], from: old, to: new)
+        let later = Rebase(
+            [
+                .update(1, #"{"title":"B"}"#, sent: true),
+                .update(2, #"{"title":"C","note":1}"#, sent: true), .update(3, #"{"title":"D"}"#),
+            ], from: old, to: new)
+        let kept = Rebase(
+            [
+                .update(1, #"{"title":"B","note":1}"#, sent: true),
+                .update(2, #"{"title":"C"}"#, sent: true),
+            ], from: old, to: new, .localWins)
+
+        #expect(part.verdicts == [.superseded, .present])
+        #expect(part.conflicts.map(\.fields) == [["note"]])
+        #expect(later.verdicts == [.coalesced, .superseded, .stays])
+        #expect(later.conflicts.map(\.fields) == [["note"]])
+        // Sent again, the first one would undo the second.
+        #expect(kept.kept == [.update(1, #"{"note":1}"#)])
+    }
+
     @Test func `of an earlier sending only the first part has arrived`() {
         let rebase = Rebase(
             [.update(1, #"{"a":2}"#, sent: true), .update(2, #"{"a":3,"b":3}"#, sent: true)],

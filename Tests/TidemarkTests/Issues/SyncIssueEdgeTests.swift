@@ -48,15 +48,64 @@ import TidemarkViews
         }
     }
 
-    @Test func `leave a field as it was edited since, which waits to be sent`() async throws {
+    @Test(arguments: [false, true])
+    func `leave a field as it was edited since, whether that waits or was sent`(
+        _ isSent: Bool
+    ) async throws {
         try await withLostTitle { world, device, issue async throws in
             try device.patch("lists/home", #"{"title":"newer"}"#)
+            if isSent { #expect(try await device.sync().isSynced) }
 
             try device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == #"{"title":"newer"}"#)
             #expect(try device.replica.issues() == [])
+        }
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]], [false, true])
+    func `to several losses of a field leave the last edit, in any order`(
+        _ order: [Int], _ isSent: Bool
+    ) async throws {
+        try await withLostTitle { world, device, _ async throws in
+            try device.patch("lists/home", #"{"title":"later"}"#)
+            world.rivalPuts("lists/home", #"{"title":"theirs again"}"#)
+            try await device.sync()
+            let issues = try device.replica.issues()
+            try #require(issues.count == 2)
+
+            for index in order {
+                try device.replica.answer(issues[index].id, .keepMine)
+                if isSent { #expect(try await device.sync().isSynced) }
+            }
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"later"}"#)
+            #expect(try device.replica.issues() == [])
+        }
+    }
+
+    @Test func `make again what an edit gave up, and not what a later one had set again`()
+        async throws
+    {
+        let world = SyncWorld()
+        world.rivalPuts("lists/home", #"{"title":"A","note":"0"}"#)
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            try device.patch("lists/home", #"{"title":"B","note":"1"}"#)
+            try device.patch("lists/home", #"{"title":"C"}"#)
+            world.rivalPuts("lists/home", #"{"title":"A","note":"9"}"#)
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"C","note":"9"}"#)
+            let issue = try #require(try device.replica.issues().first)
+            #expect(issue.fields == ["note"])
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"C","note":"1"}"#)
+            try device.verify()
         }
     }
 
