@@ -54,13 +54,13 @@ extension ViewReader {
                 fields = []
                 continue
             }
-            if let lost = try conflict(answeredBefore: position, edit)?.inputs.first,
-                lost <= mutation
-            {
-                continue
-            }
+            let remade = try conflict(answeredBefore: position, edit)
+            if let lost = remade?.inputs.first, lost <= mutation { continue }
             var names = edit.fields
-            if edit.kind != .localUpdated, let made = try event(at: position)?.made {
+            if let remade {
+                // Where it had to make the entity again, the other fields are as they were.
+                names = remade.superseded
+            } else if edit.kind != .localUpdated, let made = try event(at: position)?.made {
                 names = try JSONDocument(parsing: made).keys
             }
             let gone = Set(edit.lost.map(ExactString.init))

@@ -86,6 +86,33 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: [[0, 1], [1, 0]], [false, true])
+    func `bring back all edits of what was deleted there, in any order`(
+        _ order: [Int], _ isSent: Bool
+    ) async throws {
+        let world = SyncWorld()
+        world.rivalPuts("lists/home", #"{"title":"A","n":1}"#)
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            try device.patch("lists/home", #"{"title":"mine"}"#)
+            try device.patch("lists/home", #"{"n":2}"#)
+            world.rivalDeletes("lists/home")
+            try await device.sync()
+            let issues = try device.replica.issues()
+            try #require(issues.count == 2)
+
+            for index in order {
+                try device.replica.answer(issues[index].id, .keepMine)
+                if isSent { #expect(try await device.sync().isSynced) }
+            }
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("lists/home") == #"{"title":"mine","n":2}"#)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
     @Test func `make again what an edit gave up, and not what a later one had set again`()
         async throws
     {
