@@ -15,8 +15,9 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         ///
         /// It is forgotten with the next answer to a write of the entity.
         case warned
-        /// Both sides changed the same field, and the server's side won; the local change is kept
-        /// in the log. Or, where the policy is to ask, nobody won yet: what is pending waits.
+        /// Both sides changed the same field, and the server's side won, or a rule of the app
+        /// decided and gave up other fields of the edit, too; the local change is kept in the log.
+        /// Or, where the policy is to ask, nobody won yet: what is pending waits.
         case conflict
         /// A whole list did not name more than half of a collection; nothing was deleted.
         case absent
@@ -100,7 +101,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     /// Elements of ``CollectionModel/keyed`` lists are among them by their names.
     public let fields: [String]
     /// For a conflict, the fields that both sides changed; empty where one of them deleted the
-    /// entity.
+    /// entity, and for an edit that a rule gave up with one in conflict.
     ///
     /// Where a person is asked, all that are in question still.
     public let conflictingFields: [String]

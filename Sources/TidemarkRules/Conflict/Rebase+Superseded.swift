@@ -26,6 +26,12 @@ extension Rebase {
         return lastTouched[index].filter { !gone.contains(ExactString($0)) }
     }
 
+    /// Whether a person is to know of what was given up: of all that lost against the server's, and
+    /// of what a rule's document gives up besides the fields in conflict.
+    package func isIssue(_ conflict: Conflict) -> Bool {
+        conflict.result == .serverWins || losingMore.contains(conflict.position)
+    }
+
     private func index(of conflict: Conflict) -> Int? {
         pending.firstIndex { $0.position == conflict.position }
     }

@@ -82,7 +82,8 @@ extension Rebase {
             return
         }
         for index in conflicts.indices { conflicts[index].result = .merged }
-        let known = Set(conflicts.map(\.position))
+        let known = Dictionary(
+            uniqueKeysWithValues: conflicts.map { ($0.position, $0.fields.map(ExactString.init)) })
         var later: Set<ExactString> = []
         for index in pending.indices.reversed() {
             let patch = pending[index].patch(except: serverFields)
@@ -96,8 +97,16 @@ extension Rebase {
                     && !isEqual(patch.value(of: $0), document.value($0))
             }
             lost[index] = own(fields, at: index)
-            if !lost[index].isEmpty, !known.contains(pending[index].position) {
+            if lost[index].isEmpty { continue }
+            let position = pending[index].position
+            guard let decided = known[position] else {
                 conflict(index, lost[index], .merged)
+                losingMore.insert(position)
+                continue
+            }
+            // Where one side deleted the entity, all of it was the rule's to decide.
+            if !decided.isEmpty, !lost[index].allSatisfy({ decided.contains(ExactString($0)) }) {
+                losingMore.insert(position)
             }
         }
         conflicts.sort { $0.position < $1.position }

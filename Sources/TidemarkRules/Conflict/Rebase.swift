@@ -63,6 +63,8 @@ package struct Rebase: Sendable, Hashable {
     /// One for each pending change once anything was given up: the fields that it is the last one
     /// to touch.
     var lastTouched: [[String]] = []
+    /// The mutations of which a rule's document gives up fields that were in no conflict.
+    var losingMore: Set<Position> = []
     /// What the server has in a writing of its own, in the order of the mutations.
     package internal(set) var writings: [OtherWriting] = []
 

@@ -56,8 +56,8 @@ extension RowReading {
     /// Whether an open conflict of an entity gave up a field.
     private func givesUp(_ field: String, at position: Position, of key: EntityKey) throws -> Bool {
         try openConflicts(at: position, of: key).contains { index in
-            let superseded = try decision(position, index)?.superseded ?? []
-            return superseded.contains { ExactString($0) == ExactString(field) }
+            let fields = try lostConflict(position, index)?.fields ?? []
+            return fields.contains { ExactString($0) == ExactString(field) }
         }
     }
 

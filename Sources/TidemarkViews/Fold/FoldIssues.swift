@@ -259,7 +259,8 @@ extension RowReading {
             kind: .warned, position: position, collection: key.collection, entity: key.id)
     }
 
-    private func lostConflict(_ position: Position, _ index: Int) throws -> IssueRow? {
+    /// A conflict that the local side lost, by the place of its decision; nil where it is answered.
+    func lostConflict(_ position: Position, _ index: Int) throws -> IssueRow? {
         guard (0...Int(UInt16.max)).contains(index), try get(.lost(position, index)) != nil,
             let decision = try decision(position, index)
         else { return nil }
@@ -270,6 +271,14 @@ extension RowReading {
         issue.conflicting = decision.fields
         issue.mutation = decision.inputs.first
         issue.message = "the server won by \(decision.rule)"
+        if decision.result == Conflict.Result.merged.rawValue {
+            // What both sides changed was the rule's to decide. Of an edit in no conflict the
+            // decision names all that was given up.
+            let decided = Set(decision.fields.map(ExactString.init))
+            issue.fields.removeAll { decided.contains(ExactString($0)) }
+            if issue.fields.isEmpty { (issue.fields, issue.conflicting) = (decision.fields, []) }
+            issue.message = "given up by \(decision.rule)"
+        }
         return issue
     }
 

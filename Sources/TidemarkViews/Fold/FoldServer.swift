@@ -160,7 +160,7 @@ extension Fold {
             decision.superseded = rebase.superseded(conflict)
             decision.kept = rebase.kept(conflict)
             put(.decision(position, index), decision.encoded)
-            if conflict.result == .serverWins { put(.lost(position, index), key.bytes) }
+            if rebase.isIssue(conflict) { put(.lost(position, index), key.bytes) }
             index += 1
         }
         for writing in rebase.writings {
@@ -172,7 +172,7 @@ extension Fold {
             put(.decision(position, index), decision.encoded)
             index += 1
         }
-        if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
+        if rebase.conflicts.contains(where: rebase.isIssue) {
             // The event that the base came with may have been dropped, or be dropped.
             let sides = ConflictRow(
                 mine: row.content ?? [], base: row.baseState == .live ? row.base : [])

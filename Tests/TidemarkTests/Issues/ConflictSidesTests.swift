@@ -349,6 +349,29 @@ private struct Note: Entity, Equatable {
         }
     }
 
+    @Test func `that gives up what only this side had changed leaves an issue about that`()
+        async throws
+    {
+        try await decide(#"{"title":"old","n":1,"tags":["t"]}"#) { conflict in
+            guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+            note.tags = (note.tags ?? []) + (mine.tags ?? [])
+            return .entity(note)
+        } _: { device, outcome throws in
+            #expect(outcome.isSynced)
+            #expect(try device.mutations("notes/a") == ["merged"])
+            let issue = try #require(try device.replica.issues().first)
+            #expect(issue.fields == ["title"] && issue.conflictingFields == ["tags"])
+            let sides = try device.replica.sides(of: issue.id, as: Note.self)
+            #expect(sides?.mine?.title == "mine" && sides?.theirs?.title == "old")
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(
+                try device.document("notes/a") == #"{"title":"mine","n":1,"tags":["t","m"]}"#)
+            #expect(try device.replica.issues() == [])
+        }
+    }
+
     @Test func `answers with a side`() async throws {
         try await decide(#"{"title":"theirs"}"#) { _ in
             .theirs

@@ -70,6 +70,20 @@ import TidemarkViews
         #expect(try fold.mutation(4)?.outcome == .superseded)
     }
 
+    @Test func `that give up an edit in no conflict are an issue about that`() throws {
+        let given = try fold(answer(#"{"document":{"a":11,"b":1}}"#))
+        let kept = try fold(answer(#"{"document":{"a":11,"b":2}}"#))
+
+        let issue = try #require(try given.fold.issues().first)
+        #expect((issue.position, issue.index, issue.mutation) == (Position(6), 1, Position(4)))
+        #expect((issue.fields, issue.conflicting) == (["b"], []))
+        #expect(issue.message == "given up by mine")
+        let sides = try ConflictRow(parsing: try #require(given.rows[.sides(Position(6))]))
+        #expect(text(sides.mine) == #"{"a":2,"b":2}"#)
+        #expect(try kept.fold.issues() == [])
+        #expect(kept.rows[.sides(Position(6))] == nil)
+    }
+
     @Test func `are named by the decision, with both sides and the rule's version`() throws {
         let fold = try fold(answer(#"{"document":{"a":11}}"#))
 
