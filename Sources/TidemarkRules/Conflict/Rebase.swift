@@ -196,7 +196,6 @@ package struct Rebase: Sendable, Hashable {
         }
         let together = sentTogether(after: settled, new)
         var touched: Set<ExactString> = []
-        var isToBeDeleted = false
         for index in settled..<pending.count {
             // What follows a creation that may have arrived was made on top of it.
             if index == 1, old == nil, pending[0].mayHaveArrived,
@@ -210,7 +209,8 @@ package struct Rebase: Sendable, Hashable {
                 if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
                     conflict(index, [])
                 }
-                if verdicts[index] == .stays { isToBeDeleted = true }
+                // What is made anew behind a deletion that stays replaces what is there.
+                if verdicts[index] == .stays { break }
                 continue
             }
             var fields = patch.fieldNames.filter { field in
@@ -241,8 +241,7 @@ package struct Rebase: Sendable, Hashable {
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
             }
-            // What is created again after a deletion that stays has to stay with it.
-            if isThere, !isToBeDeleted, touched.isDisjoint(with: patch.exactNames),
+            if isThere, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {
                 settlePresent(index)

@@ -106,11 +106,15 @@ import TidemarkRules
         print("seed \(seed)")
         var random = SplitMix64(seed: seed)
         for round in 0..<7_500 {
-            let pending = random.pending().filter { !$0.isDeletion }
+            let all = random.pending()
+            // What is deleted is made anew at once.
+            let pending = all.indices.filter { index in
+                !all[index].isDeletion || all.dropFirst(index + 1).first?.isCreation == true
+            }.map { all[$0] }
             let new = random.document()
             let policy = random.pick(ConflictPolicy.examples.filter { $0 != .custom("rule") })
-            let meant = pending.reduce(Patch()) { all, change in
-                all.followed(by: change.patch(except: serverFields) ?? Patch())
+            let meant = pending.reduce(Patch()) { meant, change in
+                change.patch(except: serverFields).map { meant.followed(by: $0) } ?? Patch()
             }
 
             // What is changed of nothing is not seen, and not kept whole.

@@ -20,6 +20,25 @@ import TidemarkRules
         #expect(rebase.conflicts.isEmpty)
     }
 
+    @Test(arguments: ConflictPolicy.changewise)
+    func `stays as it was made, whatever somebody added to what it replaces`(
+        _ policy: ConflictPolicy
+    ) throws {
+        let new = Base.live(#"{"title":"B","colour":"blue"}"#)
+
+        let rebase = Rebase(
+            [
+                .update(1, #"{"title":"B"}"#, sent: true), .delete(2),
+                .create(3, #"{"title":"B","colour":"red"}"#), .update(4, #"{"colour":"pink"}"#),
+            ], from: .live(#"{"title":"A"}"#), to: new, policy)
+
+        #expect(rebase.verdicts == [.arrived, .stays, .stays, .stays])
+        #expect(rebase.conflicts.isEmpty)
+        #expect(
+            try Current(rebase.kept, on: new)
+                == .document(Array(#"{"title":"B","colour":"pink"}"#.utf8)))
+    }
+
     @Test(arguments: [#"{"x":2}"#, #"{"x":2,"note":"other"}"#])
     func `is not deleted because the server has its fields already`(_ new: String) {
         let rebase = Rebase(
