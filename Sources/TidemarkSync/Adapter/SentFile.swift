@@ -28,12 +28,12 @@ extension ServerRequest {
 
 extension ServerCall {
     /// How many bytes of documents its request sends at most, about.
-    var bodyBytes: Int {
+    var sentBytes: Int {
         switch self {
         case .create(_, _, let body): body.count
         case .update(_, _, let body, let changes, _): max(body.count, changes.count)
         case .perform(_, _, _, _, let body): body?.count ?? 0
-        case .batch(let calls): calls.reduce(0) { $0 + $1.bodyBytes }
+        case .batch(let calls): calls.reduce(0) { $0 + $1.sentBytes }
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .read, .fetch,
             .delete, .reserve, .poll:
             0
@@ -48,7 +48,7 @@ extension TransportLimits {
     /// The limits of a step's request: time by the bytes that it sends, beside the usual time; and
     /// twice as much for each time in a row that it was not enough.
     func of(_ step: SyncStep, timeouts: Int) -> TransportLimits {
-        var (limits, bytes) = (self, step.call?.bodyBytes ?? 0)
+        var (limits, bytes) = (self, step.call?.sentBytes ?? 0)
         if case .file(_, let count)? = step.file { bytes = max(bytes, count) }
         let seconds = UInt64(clamping: bytes) / TransferRequest.bytesPerSecondMin
         limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
