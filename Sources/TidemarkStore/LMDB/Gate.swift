@@ -2,7 +2,8 @@
 //
 // LMDB may move its map only while the process has no transaction, and does not check that. So
 // transactions go through the shared side, moving the map through the exclusive one. The gate
-// also keeps the pool of reading transactions and knows whether writes are still allowed.
+// also keeps the pool of reading transactions, those that are held between reads, and knows whether
+// writes are still allowed.
 
 /// Who is inside, who waits, and what is kept for the next reader.
 final class Gate: Sendable {
@@ -33,6 +34,8 @@ final class Gate: Sendable {
     private struct State {
         var readers: [Reader] = []
         var idle: [Snapshot] = []
+        /// Those that are kept between reads, by who keeps them.
+        var held: [ObjectIdentifier: Snapshot] = [:]
         var writer: UInt64?
         var isExclusive = false
         var exclusiveWaiting = 0
@@ -71,9 +74,8 @@ final class Gate: Sendable {
             // A write may wait for a read, on its own thread or another, which must not wait for
             // those who wait for that write.
             let mayPass = state.exclusiveWaiting == 0 || state.writer != nil
-            guard !state.isExclusive, mayPass, state.readers.count < self.readersMax else {
-                return nil
-            }
+            let places = max(1, self.readersMax - state.held.count)
+            guard !state.isExclusive, mayPass, state.readers.count < places else { return nil }
             let snapshot = state.idle.popLast()
             state.readers.append(Reader(thread: me, snapshot: snapshot))
             return snapshot.map { .pooled($0) } ?? .fresh
@@ -125,6 +127,43 @@ final class Gate: Sendable {
         return state.withLock { state in state.readers.contains { $0.thread == me } }
     }
 
+    // MARK: Held
+
+    /// Keeps the snapshot of this thread's reader, which leaves.
+    func hold(_ holder: ObjectIdentifier, _ me: UInt64) {
+        state.withLock { state in
+            guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
+            state.held[holder] = state.readers[index].snapshot
+            state.readers.remove(at: index)
+            wake(&state)
+        }
+    }
+
+    /// Makes this thread a reader of what is kept.
+    ///
+    /// - Throws: `busy` where it was let go of; why nothing can be read.
+    func enterHeld(_ holder: ObjectIdentifier, _ me: UInt64) throws(StoreError) -> Snapshot {
+        try state.withLock { state throws(StoreError) in
+            if let refusal = Self.refusal(state) { throw refusal }
+            guard let snapshot = state.held.removeValue(forKey: holder) else {
+                throw StoreError(
+                    .busy, during: "read", detail: "the map was moved, and what was held let go of")
+            }
+            state.readers.append(Reader(thread: me, snapshot: snapshot))
+            return snapshot
+        }
+    }
+
+    /// Lets go of what is kept, if it still is; `reset` runs before the snapshot is pooled.
+    func release(_ holder: ObjectIdentifier, reset: (Snapshot) -> Void) {
+        state.withLock { state in
+            guard let snapshot = state.held.removeValue(forKey: holder) else { return }
+            reset(snapshot)
+            state.idle.append(snapshot)
+            wake(&state)
+        }
+    }
+
     // MARK: The writer
 
     func enterWriter() throws(StoreError) {
@@ -153,7 +192,11 @@ final class Gate: Sendable {
     // MARK: Alone
 
     /// Runs `body` while this process has no transaction on the environment.
-    func withExclusive<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    ///
+    /// What is held is let go of, and `reset` runs before it is pooled.
+    func withExclusive<R>(
+        reset: (Snapshot) -> Void, _ body: () throws(StoreError) -> R
+    ) throws(StoreError) -> R {
         state.withLock { $0.exclusiveWaiting += 1 }
         let entry: Entry = wait { state in
             if let refusal = Self.refusal(state) {
@@ -163,6 +206,9 @@ final class Gate: Sendable {
             guard !state.isExclusive, state.readers.isEmpty, state.writer == nil else { return nil }
             state.exclusiveWaiting -= 1
             state.isExclusive = true
+            state.held.values.forEach(reset)
+            state.idle += state.held.values
+            state.held = [:]
             return .admitted
         }
         try entry.get()
@@ -175,7 +221,8 @@ final class Gate: Sendable {
         return try body()
     }
 
-    /// Lets nobody in any more, waits until everybody is out, and hands over the pool.
+    /// Lets nobody in any more, waits until everybody is out, and hands over the pool and what is
+    /// held.
     func close() -> [Snapshot] {
         state.withLock { state in
             state.isClosed = true
@@ -183,8 +230,8 @@ final class Gate: Sendable {
         }
         return wait { state in
             guard !state.isExclusive, state.readers.isEmpty, state.writer == nil else { return nil }
-            defer { state.idle = [] }
-            return state.idle
+            defer { (state.idle, state.held) = ([], [:]) }
+            return state.idle + state.held.values
         }
     }
 

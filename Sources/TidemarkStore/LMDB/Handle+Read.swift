@@ -17,7 +17,7 @@ extension Handle {
     func withSnapshot<R>(isOwner: Bool = true, _ body: (Gate.Snapshot) throws -> R) throws -> R {
         let me = Platform.threadID
         let snapshot = try enter(me)
-        defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
+        defer { gate.leaveReader(me, reset: Self.reset) }
         // Another process may have put a smaller file in its place, which is written to now.
         if isReadOnly || !isOwner { try checkStillThere() }
         guard isReadOnly, mayMissWriters else { return try body(snapshot) }
@@ -26,6 +26,31 @@ extension Handle {
         try checkStillThere()
         return try result.get()
     }
+
+    /// Ends what a snapshot sees; it can be begun anew.
+    static func reset(_ snapshot: Gate.Snapshot) { unsafe mdb_txn_reset(snapshot.raw) }
+
+    // MARK: Held
+
+    /// Keeps a snapshot of the last commit; the thread is not inside a read.
+    func hold(_ holder: ObjectIdentifier) throws(StoreError) {
+        let me = Platform.threadID
+        _ = try enter(me)
+        gate.hold(holder, me)
+    }
+
+    /// Runs `body` with the snapshot that is kept; the thread is not inside another read.
+    func read<R>(
+        heldBy holder: ObjectIdentifier, _ body: (borrowing ReadTransaction) throws -> R
+    ) throws -> R {
+        let me = Platform.threadID
+        let snapshot = try gate.enterHeld(holder, me)
+        defer { gate.hold(holder, me) }
+        return try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw)))
+    }
+
+    /// Lets go of the snapshot that is kept, if it still is.
+    func release(_ holder: ObjectIdentifier) { gate.release(holder, reset: Self.reset) }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
         var triesLeft = 16

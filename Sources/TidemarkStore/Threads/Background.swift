@@ -19,6 +19,9 @@ package final class Background<Value: Sendable>: Sendable {
         }
     }
 
+    /// Whether the value is there.
+    package var isDone: Bool { result.withLock { $0 != nil } }
+
     /// Blocks until the value is there.
     package var value: Value { result.waitUntil { $0 } }
 

@@ -16,6 +16,8 @@ package final class SharedStore: Sendable {
     private let lastFolded = Lock<FoldedRows?>(nil)
     private let isTakingSnapshot = Lock(false)
     private let isSealing = Lock(false)
+    /// The last event as the last attempt to take one came to nothing.
+    let snapshotGivenUp = Lock<Position?>(nil)
     /// The right edge of the tree as the last commit of this process wrote it.
     let writtenEdge = Lock<[UInt8]?>(nil)
     /// Which files of the contents are in use.

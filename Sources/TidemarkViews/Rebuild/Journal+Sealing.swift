@@ -35,15 +35,17 @@ extension Journal {
     }
 
     /// The same on a thread of its own; nobody waits for it but who closes the store.
+    ///
+    /// Nothing while the one before goes on: what is due then is so the next time.
     package func keepTidyLater(at now: Timestamp) {
+        func isIdle(_ work: Background<Void>?) -> Bool { work?.isDone ?? true }
+        guard tidying.withLock({ isIdle($0) }) else { return }
         let isDue = try? isSealingDue() || isSnapshotDue() || mayTruncate() || isSweepDue(at: now)
         guard isDue == true else { return }
-        let before = tidying.withLock(\.self)
-        let work = Background<Void> {
-            before?.value
-            self.keepTidy(at: now)
+        tidying.withLock { work in
+            guard isIdle(work) else { return }
+            work = Background { self.keepTidy(at: now) }
         }
-        tidying.withLock { $0 = work }
     }
 
     /// Waits for what ``keepTidyLater(at:)`` began.

@@ -3,11 +3,11 @@
 //   1. chunks that a crash left without a manifest are removed
 //   2. the rows are read at one moment and packed, in memory: some 32 MiB of chunks at a time
 //   3. the chunks are written, some a transaction, so that no other write waits long
-//   4. 2 and 3 again for the rest of large views, unless the log went on meanwhile: then it is
-//      given up
+//   4. 2 and 3 again for the rest of large views, at the same moment, while the log goes on
 //   5. the manifest is written, and older snapshots that are not needed go in the same transaction
 //
-// A crash at any point leaves the store as it was before.
+// A crash at any point leaves the store as it was before. Where the map has to grow between 2 and 5,
+// or the tables are made anew, it is given up.
 
 import TidemarkEvents
 import TidemarkLog
@@ -15,13 +15,17 @@ import TidemarkRules
 import TidemarkStore
 
 extension Journal {
-    /// Takes a snapshot of the views when one is due; fails silently, as it can be done without.
+    /// Takes a snapshot of the views when one is due; fails silently, as it can be done without, and
+    /// is due again after as many events as one needs.
     ///
     /// Costs a look at the last position when none is. Not to be called inside a read or a write.
-    package func keepSnapshots() {
+    package func keepSnapshots(progress: (_ chunks: UInt32) throws -> Void = { _ in }) {
         guard (try? isSnapshotDue()) == true, shared.beginSnapshot() else { return }
         defer { shared.endSnapshot() }
-        do { try takeSnapshot() } catch {
+        do { try takeSnapshot(progress: progress) } catch {
+            if let last = try? environment.read({ try self.log.lastPosition($0) }) {
+                shared.snapshotGivenUp.withLock { $0 = last }
+            }
             try? environment.write(freeing: true) { transaction in
                 let whole = try self.snapshots.manifests(transaction).map(\.position)
                 try self.snapshots.remove(except: Set(whole), transaction)
@@ -31,9 +35,10 @@ extension Journal {
 
     func isSnapshotDue() throws -> Bool {
         guard guardian != nil else { return false }
+        let givenUp = shared.snapshotGivenUp.withLock(\.self)
         return try environment.read { transaction in
             let last = try log.lastPosition(transaction)
-            guard SnapshotRule.isDue(last: last, newest: nil, rows: 0) else { return false }
+            guard SnapshotRule.isDue(last: last, newest: givenUp, rows: 0) else { return false }
             let state = try views.state(transaction) ?? ViewTables.State()
             let newest = try snapshots.manifests(transaction).first(where: \.isCurrent)
             let rows = try Tree.allCases.reduce(0) {
@@ -47,35 +52,47 @@ extension Journal {
     /// How many bytes of chunks are written in one transaction.
     private static let bytesPerTransaction = 2 << 20
 
-    /// Takes a snapshot of the views as they are now.
+    /// Takes a snapshot of the views as they are now; others may write meanwhile.
     ///
     /// - Parameters:
     ///   - chunkBytes: how many bytes of rows a chunk holds, roughly.
     ///   - bytesPerPiece: how many bytes of chunks are in memory at a time.
     ///   - progress: told how many chunks are written, after each piece; what it throws cuts the
     ///     snapshot short, as a crash would.
-    /// - Returns: what it holds; nil when the log has grown since, or nothing was written yet.
+    /// - Returns: what it holds; nil when nothing was written yet.
+    /// - Throws: ``StoreError`` `busy` where the map had to grow meanwhile, or the tables were made
+    ///   anew.
     @discardableResult
     package func takeSnapshot(
         chunkBytes: Int? = nil, bytesPerPiece: Int = 32 << 20,
         progress: (_ chunks: UInt32) throws -> Void = { _ in }
     ) throws -> SnapshotManifest? {
-        var piece = try SnapshotPiece(self, chunkBytes ?? SnapshotPacker.chunkBytes)
-        guard let start = piece?.start else { return nil }
+        // First: what is freed while a moment is held can't be used again for the chunks.
         try environment.write(freeing: true) { transaction in
+            let last = try self.log.lastPosition(transaction)
             let whole = try self.snapshots.manifests(transaction).map(\.position)
-            try self.snapshots.remove(except: Set(whole).subtracting([start]), transaction)
+            try self.snapshots.remove(except: Set(whole).subtracting([last]), transaction)
         }
-        while piece?.isWhole == false {
-            let chunks = try environment.read { transaction in
-                try piece?.read(self, bytesPerPiece, transaction)
-            }
-            guard let chunks else { return nil }
+        let rebuilds = shared.rebuilds.withLock(\.self)
+        let held = try environment.hold()
+        defer { held.end() }
+        let begun = try held.read {
+            try SnapshotPiece(self, chunkBytes ?? SnapshotPacker.chunkBytes, $0)
+        }
+        guard var piece = begun else { return nil }
+        while !piece.isWhole {
+            let chunks = try held.read { try piece.read(self, bytesPerPiece, $0) }
             try write(chunks)
-            try progress(piece?.manifest.chunks ?? 0)
+            try progress(piece.manifest.chunks)
         }
-        guard let manifest = piece?.manifest else { return nil }
+        held.end()
+        let manifest = piece.manifest
         try environment.write { transaction in
+            // A rebuild removes chunks, and has the rows that were read in doubt.
+            guard self.shared.rebuilds.withLock({ $0 == rebuilds }) else {
+                throw StoreError(
+                    .busy, during: "snapshot", detail: "the tables were made anew meanwhile")
+            }
             try self.snapshots.put(manifest, transaction)
             let whole = try self.snapshots.manifests(transaction).filter(\.isCurrent)
             let kept = SnapshotRule.kept(whole.map(\.position))
@@ -102,8 +119,6 @@ extension Journal {
 
 /// A snapshot in the making.
 private struct SnapshotPiece {
-    /// The position that it is of.
-    let start: Position
     private let generation: Generation
     private var packer: SnapshotPacker
     private var trees = Tree.allCases[...]
@@ -114,26 +129,24 @@ private struct SnapshotPiece {
     var manifest: SnapshotManifest { packer.manifest }
 
     /// Nil when there is nothing to take one of.
-    init?(_ journal: Journal, _ chunkBytes: Int) throws {
-        let found = try journal.environment.read { transaction in
-            (try journal.log.lastPosition(transaction), try journal.views.state(transaction))
-        }
-        guard let state = found.1, state.isCurrent, found.0 > .start else { return nil }
-        start = found.0
+    init?(
+        _ journal: Journal, _ chunkBytes: Int, _ transaction: borrowing ReadTransaction
+    ) throws {
+        let last = try journal.log.lastPosition(transaction)
+        guard let state = try journal.views.state(transaction), state.isCurrent, last > .start
+        else { return nil }
         generation = state.generation
         packer = SnapshotPacker(
-            SnapshotManifest(position: start, fingerprints: View.allFingerprints),
+            SnapshotManifest(position: last, fingerprints: View.allFingerprints),
             chunkBytes: chunkBytes)
     }
 
-    /// Packs the next rows; nil when the views are not those any more that it began with.
+    /// Packs the next rows.
+    ///
+    /// - Parameter transaction: must see what the one did that it began with.
     mutating func read(
         _ journal: Journal, _ bytesMax: Int, _ transaction: borrowing ReadTransaction
-    ) throws -> [SnapshotPacker.Chunk]? {
-        let state = try journal.views.state(transaction)
-        guard try journal.log.lastPosition(transaction) == start, state?.isCurrent == true,
-            state?.generation == generation
-        else { return nil }
+    ) throws -> [SnapshotPacker.Chunk] {
         var chunks: [SnapshotPacker.Chunk] = []
         var bytes = 0
         while let tree = trees.first {

@@ -13,7 +13,9 @@ import Testing
         let alone = Monitored(0)
         onNewThread {
             alone.update { $0 = 1 }
-            try gate.withExclusive { () throws(StoreError) in alone.update { $0 = 2 } }
+            try gate.withExclusive(reset: { _ in }) { () throws(StoreError) in
+                alone.update { $0 = 2 }
+            }
         }
         alone.wait { $0 > 0 }
 

@@ -6,8 +6,8 @@ import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
 import TidemarkStore
-import TidemarkViews
 
+@testable import TidemarkViews
 @testable import ViewsSupport
 
 @Suite struct `views over sealed events` {
@@ -135,28 +135,59 @@ import TidemarkViews
     @Test func `are sealed of themselves once there are enough`() throws {
         let store = try ScratchStore()
         let now = Timestamp(microseconds: 1)
-        func write(_ count: Int) throws {
-            try store.journal.write(at: now) { draft in
-                for number in 0..<count {
-                    try draft.append(
-                        Event(
-                            .serverUpserted, recordedAt: now,
-                            key: EntityKey("tasks", "t\(number)"), json: Array("{}".utf8)))
-                }
+        try write(8_191, to: store)
+        store.journal.keepTidy(at: now)
+        #expect(try sealed(store) == .start)
+
+        try write(1, to: store)
+        store.journal.keepTidy(at: now)
+        #expect(try sealed(store) == Position(4_096))
+
+        store.journal.keepTidy(at: now)
+        #expect(try sealed(store) == Position(4_096))
+    }
+
+    @Test func `are sealed by one thread, however often it is asked meanwhile`() throws {
+        let store = try ScratchStore()
+        let journal = store.journal
+        try write(8_192, to: store)
+        let step = Monitor(0)
+        let writing = Background<Void> {
+            _ = try? journal.environment.perform { _ in
+                step.withLock { $0 = 1 }
+                step.wakeAll()
+                step.waitUntil { $0 == 2 ? () : nil }
             }
         }
-        let sealed = {
-            try store.journal.environment.read { try store.journal.log.sealed.last($0) }
+        step.waitUntil { $0 == 1 ? () : nil }
+
+        journal.keepTidyLater(at: Timestamp(microseconds: 1))
+        let work = journal.tidying.withLock(\.self)
+        journal.keepTidyLater(at: Timestamp(microseconds: 1))
+        let later = journal.tidying.withLock(\.self)
+
+        #expect(work?.isDone == false)
+        #expect(later === work)
+        step.withLock { $0 = 2 }
+        step.wakeAll()
+        writing.value
+        journal.waitUntilTidy()
+        #expect(try sealed(store) == Position(4_096))
+    }
+
+    private func write(_ count: Int, to store: ScratchStore) throws {
+        let now = Timestamp(microseconds: 1)
+        try store.journal.write(at: now) { draft in
+            for number in 0..<count {
+                try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: now,
+                        key: EntityKey("tasks", "t\(number)"), json: Array("{}".utf8)))
+            }
         }
-        try write(8_191)
-        store.journal.keepTidy(at: now)
-        #expect(try sealed() == .start)
+    }
 
-        try write(1)
-        store.journal.keepTidy(at: now)
-        #expect(try sealed() == Position(4_096))
-
-        store.journal.keepTidy(at: now)
-        #expect(try sealed() == Position(4_096))
+    private func sealed(_ store: ScratchStore) throws -> Position {
+        try store.journal.environment.read { try store.journal.log.sealed.last($0) }
     }
 }

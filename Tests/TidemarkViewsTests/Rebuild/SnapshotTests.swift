@@ -103,18 +103,62 @@ import TidemarkViews
         #expect(try store.pastRowsAreThoseOfAFold())
     }
 
-    @Test func `is given up when the log goes on meanwhile`() throws {
+    @Test func `is of one moment, while the log goes on`() throws {
+        let store = try ScratchStore()
+        try store.make(80, snapshots: 0)
+        let last = try store.journal.read { $0.last }
+        var commits = 0
+
+        let taken = try store.journal.takeSnapshot(chunkBytes: 100, bytesPerPiece: 1) { _ in
+            commits += 1
+            try store.write(.about(.localCreated, "tasks/new\(commits)", "{}"))
+        }
+
+        #expect(commits > 3)
+        #expect(taken?.position == last)
+        #expect(try store.snapshots().map(\.position) == [last])
+        #expect(try store.pastRowsAreThoseOfAFold())
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `is given up where the tables are made anew meanwhile`() throws {
         let store = try ScratchStore()
         try store.make(80, snapshots: 0)
 
-        let taken = try store.journal.takeSnapshot(chunkBytes: 100, bytesPerPiece: 1) { chunks in
-            guard chunks == 3 else { return }
-            try store.write(.about(.localCreated, "tasks/new", "{}"))
+        let error = #expect(throws: StoreError.self) {
+            try store.journal.takeSnapshot(chunkBytes: 100, bytesPerPiece: 1) { chunks in
+                if chunks == 3 { try store.journal.rebuild() }
+            }
         }
 
-        #expect(taken == nil)
+        #expect(error?.code == .busy)
         #expect(try store.snapshots() == [])
-        #expect(try store.pastRowsAreThoseOfAFold())
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `that came to nothing is not tried again before as many events came`() throws {
+        let store = try ScratchStore()
+        try write(10_000, to: store)
+        store.journal.keepSnapshots { _ in throw CutShort() }
+        #expect(try store.snapshotKeys() == [])
+
+        try write(9_999, to: store)
+        var tries = 0
+        store.journal.keepSnapshots { _ in tries += 1 }
+        #expect(tries == 0)
+        #expect(try store.snapshotKeys() == [])
+
+        try write(1, to: store)
+        store.journal.keepSnapshots()
+        #expect(try store.snapshots().map(\.position) == [Position(20_000)])
+    }
+
+    private func write(_ count: Int, to store: ScratchStore) throws {
+        try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            for number in 0..<count {
+                try draft.append(.about(.serverUpserted, "tasks/\(number)", #"{"a":1}"#))
+            }
+        }
     }
 
     @Test func `by other rules is passed over, and goes with the next one`() throws {
@@ -135,21 +179,14 @@ import TidemarkViews
 
     @Test func `is taken when many events came, and not again`() throws {
         let store = try ScratchStore()
-        func write(_ count: Int) throws {
-            try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
-                for number in 0..<count {
-                    try draft.append(.about(.serverUpserted, "tasks/\(number)", #"{"a":1}"#))
-                }
-            }
-        }
 
-        try write(9_999)
+        try write(9_999, to: store)
         store.journal.keepSnapshots()
         #expect(try store.snapshots() == [])
-        try write(1)
+        try write(1, to: store)
         store.journal.keepSnapshots()
         #expect(try store.snapshots().map(\.position) == [Position(10_000)])
-        try write(9_000)
+        try write(9_000, to: store)
         store.journal.keepSnapshots()
         #expect(try store.snapshots().count == 1)
 
