@@ -62,11 +62,7 @@ extension StoreGuard {
         try checkPlace(during: "shrink")
         let before = try environment.info()
         let folder = try StoreFiles.beginShrinking(directory)
-        var options = options
-        options.tables = environment.copiedTables
-        options.formerTables = []
-        options.create = true
-        let copy = try Environment.open(at: folder, options)
+        let copy = try Self.openCopy(of: environment, in: folder, options)
         let result = Result {
             let records = try environment.copyRecords(to: copy) {
                 progress(.copying(bytes: $0, of: before.fileBytes))
@@ -75,7 +71,7 @@ extension StoreGuard {
                 bytesBefore: before.fileBytes, bytesAfter: try copy.info().fileBytes,
                 records: records.reduce(0) { $0 + $1.records })
             guard made.isSmaller else { return made }
-            try Self.prove(copy, records, in: folder, progress)
+            _ = try Self.prove(copy, records, in: folder, during: "shrink", progress)
             try checkPlace(during: "shrink")
             try StoreFiles.endShrinking(directory)
             environment.endReplaced("data.mdb was replaced by a smaller one")
@@ -87,26 +83,38 @@ extension StoreGuard {
         return try result.get()
     }
 
+    /// Opens an empty store that takes the records of another one.
+    static func openCopy(
+        of environment: Environment, in folder: String, _ options: Environment.Options
+    ) throws(StoreError) -> Environment {
+        var options = options
+        options.tables = environment.copiedTables
+        options.formerTables = []
+        (options.create, options.readOnly) = (true, false)
+        return try Environment.open(at: folder, options)
+    }
+
     /// Reads the copy again: every record is there, every page is right, and the log is whole.
-    private static func prove(
-        _ copy: Environment, _ records: [RecordDigest], in folder: String,
+    static func prove(
+        _ copy: Environment, _ records: [RecordDigest], in folder: String, during action: String,
         _ progress: (ShrinkingProgress) -> Void
-    ) throws {
+    ) throws -> LogVerification {
         let found = try copy.recordDigests()
         if let index = zip(found, records).enumerated().first(where: { $1.0 != $1.1 })?.offset {
             throw StoreError(
-                .io, during: "shrink",
+                .io, during: action,
                 detail: "the copy of the table \(records[index].table) is not what was written")
         }
         let pages = try PageAudit.run(at: folder, .all) { _, _ in }
         if let finding = pages.findings.first {
-            throw StoreError(.io, during: "shrink", detail: "of the copy \(finding)")
+            throw StoreError(.io, during: action, detail: "of the copy \(finding)")
         }
-        let log = EventLog(copy)
-        var check = try copy.read { try LogCheck(log, findingsMax: 1, $0) }
+        var check = try copy.read { try LogCheck(EventLog(copy), findingsMax: 1, $0) }
         while try copy.read({ try check.step($0) }) {
             progress(.proving(check.position, of: check.last))
         }
-        if let finding = check.finished().findings.first { throw finding }
+        let log = check.finished()
+        if let finding = log.findings.first { throw finding }
+        return log
     }
 }

@@ -1,4 +1,5 @@
-// ToolAdoptTests.swift — `tidemark adopt`: looks first, and accepts only what is whole.
+// ToolAdoptTests.swift — `tidemark adopt`: looks first, and accepts only what is whole; `tidemark
+// copy` makes what it accepts.
 
 import Foundation
 import Testing
@@ -80,5 +81,29 @@ struct `tidemark adopt` {
         let none = try await SyncTool.run("adopt", store.folder / "none", "--force")
         #expect(none.code == 2)
         #expect(none.err.contains("there is no store"))
+    }
+}
+
+@Suite(.enabled(if: SyncTool.isThere, SyncTool.missing))
+struct `tidemark copy` {
+    @Test func `copies a store that another process has open, to be adopted`() async throws {
+        let store = try OpeningStore()
+        let replica = try store.open()
+        try OpeningStore.put(replica, 100)
+        let last = try replica.read { $0.position }
+        let copy = store.folder / "copy"
+
+        let made = try await SyncTool.run("copy", store.path, "-o", copy)
+
+        #expect(made.code == 0, "\(made.err)")
+        #expect(made.lines == ["copied     events up to \(last)", "made       \(copy)"])
+        let again = try await SyncTool.run("copy", store.path, "-o", copy)
+        #expect(again.code == 2 && again.err.contains("is there already"))
+        try replica.close()
+        #expect(try await SyncTool.run("verify", copy, "--deep").code == 0)
+        // Of another device than this one.
+        #expect(try await SyncTool.run("put", copy, "tasks/a", "{}").code == 2)
+        #expect(try await SyncTool.run("adopt", copy, "--force").code == 0)
+        #expect(try await SyncTool.run("put", copy, "tasks/a", "{}").code == 0)
     }
 }

@@ -58,12 +58,7 @@ struct Compact: ParsableCommand {
     private func shrinkFile() throws {
         defer { Terminal.endProgress() }
         let made = try Replica.shrink(at: store.store, waitSeconds: patience.wait) {
-            switch $0 {
-            case .copying(let bytes, let all):
-                Terminal.progress("copying \(bytes) bytes of a file of \(all)")
-            case .proving(let position, let last):
-                Terminal.progress("verifying \(position) of \(last)")
-            }
+            Terminal.progress($0.words)
         }
         Terminal.endProgress()
         Terminal.write(
@@ -85,5 +80,14 @@ struct Compact: ParsableCommand {
         let blocks = sealing.blocks == 1 ? "1 block" : "\(sealing.blocks) blocks"
         Terminal.write("sealed     \(sealing.first) to \(sealing.last) in \(blocks)")
         Terminal.write("bytes      \(sealing.recordBytes) before, \(sealing.storedBytes) now")
+    }
+}
+
+extension Replica.ShrinkingProgress {
+    var words: String {
+        switch self {
+        case .copying(let bytes, let all): "copying \(bytes) bytes of a file of \(all)"
+        case .proving(let position, let last): "verifying \(position) of \(last)"
+        }
     }
 }

@@ -30,7 +30,7 @@ struct Tool: AsyncParsableCommand {
             Wipe.self, Contents.self, Files.self, Dump.self, Show.self, AsOf.self, Diff.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Compact.self, Adopt.self,
-            Salvage.self,
+            Salvage.self, CopyCommand.self,
             CapsuleCommand.self,
             ReplayCommand.self, BisectCommand.self, ShrinkCommand.self, ScenarioCommand.self,
         ])

@@ -48,15 +48,19 @@ extension Replica {
             let made = try StoreGuard.shrink(
                 directory, Journal.options(create: false),
                 StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies)
-            ) {
-                switch $0 {
-                case .copying(let bytes, let all): progress(.copying(bytes: bytes, of: all))
-                case .proving(let position, let last): progress(.proving(position, of: last))
-                }
-            }
+            ) { progress(ShrinkingProgress($0)) }
             return Shrinking(
                 bytesBefore: made.bytesBefore,
                 bytesAfter: made.isSmaller ? made.bytesAfter : made.bytesBefore)
+        }
+    }
+}
+
+extension Replica.ShrinkingProgress {
+    init(_ progress: StoreGuard.ShrinkingProgress) {
+        switch progress {
+        case .copying(let bytes, let all): self = .copying(bytes: bytes, of: all)
+        case .proving(let position, let last): self = .proving(position, of: last)
         }
     }
 }

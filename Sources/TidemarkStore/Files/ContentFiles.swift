@@ -389,12 +389,13 @@ extension ContentFiles {
 
 extension ContentFiles {
     /// Copies all files that are what their names say, and can be read, into the contents of
-    /// another store.
+    /// another store; those that are there stay.
     ///
     /// - Throws: `diskFull`, `fileTooLarge`: nothing more can be written. What else is wrong with
     ///   a file loses that file alone.
     package func copyWhole(to other: ContentFiles) throws(StoreError) {
         for digest in (try? digests()) ?? [] {
+            guard try other.bytes(of: digest) == nil else { continue }
             let part = "copy"
             let content: Content
             do throws(StoreError) {

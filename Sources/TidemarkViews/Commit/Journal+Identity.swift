@@ -1,6 +1,8 @@
-// Journal+Identity.swift — what a reader is told of a store that is not what it was known to be.
+// Journal+Identity.swift — what a reader is told of a store that is not what it was known to be, and
+// a copy that is what it is known to be.
 
-import TidemarkLog
+package import TidemarkEvents
+package import TidemarkLog
 package import TidemarkStore
 
 extension Journal {
@@ -24,5 +26,24 @@ extension Journal {
             return nil
         }
         return nil
+    }
+
+    /// Copies the store as it is now, while others write; see ``StoreGuard``.
+    ///
+    /// - Parameter directory: where the store is.
+    package func copy(
+        of directory: String, to target: String,
+        progress: (StoreGuard.ShrinkingProgress) -> Void = { _ in }
+    ) throws -> Position {
+        guard !isClosed else { throw Self.closed("copy") }
+        // First what is known, then what is there: a writer may go on meanwhile.
+        let known = try guardian?.identity ?? StoreIdentity.find(in: directory).identity
+        guard let known, known.isInitialised else {
+            throw StoreError(
+                .unfitIdentity, during: "copy",
+                detail: "\(directory)/\(StoreIdentity.fileName) does not say which store it is")
+        }
+        return try StoreGuard.copy(
+            environment, in: directory, as: known, to: target, Self.options(), progress: progress)
     }
 }

@@ -1,0 +1,36 @@
+// Replica+Copy.swift — a copy of a store that is in use.
+
+public import TidemarkEvents
+import TidemarkLog
+import TidemarkViews
+
+extension Replica {
+    /// Copies the store as it is now into a new directory, while it is read and written to, also by
+    /// other processes.
+    ///
+    /// The copy is closed and verified, and has the files beside entities, but for the parts of
+    /// those that are being fetched. It is the same store: by its id, its account and its device.
+    /// To put it in the place of that store, ``adopt(at:isDryRun:waitSeconds:dependencies:)`` it,
+    /// as reserved values that it has left may have been handed out since. What was logged since
+    /// is lost, unless the server has it. Only one of the two may go on: both would contradict each
+    /// other.
+    ///
+    /// It takes as long as verifying the store, and needs free space for the copy. Meanwhile the
+    /// store's own file may grow, as pages that are still read are not used again.
+    ///
+    /// - Parameters:
+    ///   - directory: the path of the copy; nothing may be there, and its parent must exist. What
+    ///     is not complete lies beside it, under its name and `.tidemark-making`.
+    ///   - progress: called now and then.
+    /// - Returns: the last event that the copy has.
+    /// - Throws: ``TidemarkError``: `invalidPath` where something is there; `damaged`; `diskFull`.
+    ///   There is no copy then.
+    @discardableResult
+    public func copy(
+        to directory: String, progress: (ShrinkingProgress) -> Void = { _ in }
+    ) throws -> Position {
+        try TidemarkError.mapped {
+            try journal.copy(of: self.directory, to: directory) { progress(ShrinkingProgress($0)) }
+        }
+    }
+}

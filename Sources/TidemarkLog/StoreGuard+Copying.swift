@@ -1,0 +1,71 @@
+// StoreGuard+Copying.swift — copies a store while others read and write it.
+//
+//   1. the files beside entities are copied to where the copy is made: who stores one names it only
+//      then, and those that come later are copied in 3
+//   2. so are all records, as they are at one moment, and proven
+//   3. identity.json is written, and the folder gets its name
+
+package import TidemarkEvents
+package import TidemarkStore
+
+extension StoreGuard {
+    /// Copies a store as it is at one moment, with the files beside entities.
+    ///
+    /// The copy is closed, and is the same store by its id, account and device.
+    ///
+    /// - Parameters:
+    ///   - environment: the store, open to read at least.
+    ///   - directory: where it is.
+    ///   - identity: what is known of it; the log may have gone on since.
+    ///   - target: where the copy is to be; nothing may be there.
+    ///   - options: how a store is opened; as always.
+    /// - Returns: the last event that the copy has.
+    /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `rolledBack`, `otherStore`; what is
+    ///   wrong with the log; `diskFull`. Nothing is left of the copy then.
+    package static func copy(
+        _ environment: Environment, in directory: String, as identity: StoreIdentity,
+        to target: String, _ options: Environment.Options,
+        progress: (ShrinkingProgress) -> Void = { _ in }
+    ) throws -> Position {
+        let folder = try StoreFiles.prepareMaking(of: target)
+        do {
+            let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
+            try files.copyWhole(to: copied)
+            let made = try copyRecords(environment, as: identity, to: folder, options, progress)
+            try files.copyWhole(to: copied)
+            try made.write(to: folder, isDurable: true)
+            try StoreFiles.finishMaking(of: target)
+            return made.position
+        } catch {
+            StoreFiles.removeMaking(of: target)
+            throw error
+        }
+    }
+
+    /// - Returns: the identity of the copy.
+    private static func copyRecords(
+        _ environment: Environment, as identity: StoreIdentity, to folder: String,
+        _ options: Environment.Options, _ progress: (ShrinkingProgress) -> Void
+    ) throws -> StoreIdentity {
+        let copy = try openCopy(of: environment, in: folder, options)
+        let result = Result { () throws -> StoreIdentity in
+            let fileBytes = try environment.info().fileBytes
+            let records = try environment.copyRecords(to: copy) {
+                progress(.copying(bytes: $0, of: fileBytes))
+            }
+            let proven = try prove(copy, records, in: folder, during: "copy", progress)
+            return try copy.read { transaction in
+                let log = EventLog(copy)
+                try log.checkIdentity(identity, transaction)
+                var made = identity
+                made.position = try log.lastPosition(transaction)
+                made.root = made.position == .start ? [] : proven.root
+                // The first opening looks at the pages of its log.
+                (made.opening, made.closed, made.bootID) = (nil, nil, nil)
+                return made
+            }
+        }
+        try copy.close()
+        return try result.get()
+    }
+}

@@ -1,0 +1,114 @@
+// OpeningCopyTests.swift — a copy of a store that is in use opens, and is whole.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite struct `a copy of a store that is open` {
+    @Test func `is that store at one moment, while others write`() throws {
+        let store = try OpeningStore()
+        let replica = try store.open()
+        let goesOn = Lock(true)
+        let writing = Background<Int> {
+            var number = 100
+            while goesOn.withLock(\.self) {
+                _ = try? OpeningStore.put(replica, number)
+                number += 1
+            }
+            return number - 100
+        }
+        defer { goesOn.withLock { $0 = false } }
+
+        for number in 0..<5 {
+            let path = store.folder / "copy\(number)"
+            let last = try replica.copy(to: path)
+
+            let copy = try Replica.open(reading: path)
+            #expect(try copy.read { $0.position } == last)
+            try copy.close()
+            #expect(try Journal.verifyStore(at: path, .deep).problems == [])
+        }
+        goesOn.withLock { $0 = false }
+        #expect(writing.value > 0)
+        try replica.close()
+    }
+
+    @Test func `opens as the same store, and goes on from there`() throws {
+        let store = try OpeningStore(account: "me")
+        let replica = try store.open(account: "me")
+        let path = store.folder / "copy"
+        let last = try replica.copy(to: path)
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+
+        let identity = try #require(try StoreIdentity.find(in: path).identity)
+        let known = try store.identity
+        #expect(identity.position == last && identity.opening == nil)
+        #expect(identity.storeID == known.storeID && identity.account == "me")
+        let copy = try store.open(account: "me", at: path)
+        try OpeningStore.put(copy, 101)
+        #expect(try copy.read { $0.position } > last)
+        try copy.close()
+        #expect(try Journal.verifyStore(at: path, .deep).problems == [])
+    }
+
+    @Test func `is made by who only reads it, too`() throws {
+        let store = try OpeningStore()
+        let replica = try store.open()
+        try OpeningStore.put(replica, 100)
+        let reader = try Replica.open(reading: store.path)
+
+        let last = try reader.copy(to: store.folder / "copy")
+
+        #expect(try replica.read { $0.position } == last)
+        try reader.close()
+        try replica.close()
+        try store.open(at: store.folder / "copy").close()
+    }
+
+    @Test func `has the files of its entities`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        var files = CollectionModel("files")
+        files.contents = [.init("content")]
+        let replica = try Replica.open(
+            at: folder / "store", model: SyncModel(name: "m", collections: [files]),
+            dependencies: .seeded(0, clock: ManualClock()))
+        let content = try replica.importText("tea")
+        try replica.write { tx in
+            _ = try tx.create(
+                EntityKey("files", "a"), JSONValue.object(["content": content]).encoded())
+        }
+
+        try replica.copy(to: folder / "copy")
+
+        try replica.close()
+        let names = try ContentFiles(of: folder / "store").digests()
+        #expect(names.count == 1)
+        #expect(try ContentFiles(of: folder / "copy").digests() == names)
+        #expect(try Journal.verifyStore(at: folder / "copy", .deep).problems == [])
+    }
+
+    @Test func `is not made where something is, and leaves nothing where it fails`() throws {
+        let store = try OpeningStore()
+        let replica = try store.open()
+        expect(.invalidPath) { try replica.copy(to: store.path) }
+        let copy = store.folder / "copy"
+        try Data().write(to: URL(filePath: copy))
+        expect(.invalidPath) { try replica.copy(to: copy) }
+
+        try replica.close()
+        expect(.closed) { try replica.copy(to: store.folder / "other") }
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: store.folder / "")
+        #expect(Set(names) == ["store", "copy"])
+    }
+}
