@@ -158,12 +158,14 @@ private struct LogAges {
 }
 
 extension ViewReader {
-    /// When runs began by the server's clock, of those where that is known; the last one first.
+    /// When runs began by the server's clock, of those where that is known; the last one first, and
+    /// of those before the log's first event only their last one.
     fileprivate func runTimes() throws -> [(begun: Position, time: Timestamp)] {
-        var times: [(Position, Timestamp)] = []
+        let first = try beginning()?.first ?? Position(1)
+        var times: [(begun: Position, time: Timestamp)] = []
         try forEachSyncRun { begun, run in
             if let time = run.serverTime { times.append((begun, time)) }
-            return true
+            return times.last.map { $0.begun >= first } ?? true
         }
         return times
     }

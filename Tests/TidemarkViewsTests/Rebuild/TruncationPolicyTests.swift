@@ -122,6 +122,17 @@ extension ScratchStore {
         #expect(try base(store) == Position(dropped))
     }
 
+    @Test func `is judged by the last run before what was dropped, too`() throws {
+        let store = try makeStore(.all, isBehind: true)
+        try store.journal.seal(keeping: 10)
+        // Behind the run that began in minute 4,700; the device's clock shows 1970 from there on.
+        try store.truncate(through: Position(4_803))
+        try store.hears(minute: 15_000)
+
+        #expect(try store.journal.lastBeyond(.span(.minutes(10_500))) == nil)
+        #expect(try store.journal.lastBeyond(.span(.minutes(10_200))) != nil)
+    }
+
     @Test func `is counted in bytes once in a while`() throws {
         let store = try makeStore(.bytes(2 << 20))
         store.journal.keepTidy(at: Self.now)
