@@ -222,26 +222,28 @@ private struct Unopened {
         identity.format = StoreIdentity.format
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
-        try write(identity, isDurable: true)
+        // Without one left, what failed for that would stay counted as an opening that died.
+        let spare = try SpareDescriptor(directory)
         let environment: Environment
         do {
+            try write(identity, isDurable: true)
             try checkLog(old)
             environment = try StoreGuard.opened(directory, options)
         } catch {
+            spare.release()
             try? write(old, isDurable: true)
             throw error
         }
+        spare.release()
         do { try takeOver(environment, identity) } catch {
-            try? write(old, isDurable: true)
             try? environment.close()
+            try? write(old, isDurable: true)
             throw error
         }
         identity.opening?.attempts = 0
+        // It is open. What can't be written now will be with the next commit, or by the closing.
         // After a power cut the attempt may be counted all the same; the next opening clears it.
-        do { try write(identity, isDurable: false) } catch {
-            try? environment.close()
-            throw error
-        }
+        try? write(identity, isDurable: false)
         let guardian = StoreGuard(
             directory, lock, identity, damaged: damaged, isAdopting: opening.adopted != nil)
         return (environment, guardian)

@@ -92,9 +92,16 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What a person can do about it, as a sentence.
     package var advice: String {
-        guard number == Platform.noMemory else { return code.advice }
-        return "Close what maps much memory, or give the process more address space: by "
-            + "`ulimit -v`, on iOS by the entitlement for extended virtual addressing."
+        switch number {
+        case Platform.noMemory:
+            "Close what maps much memory, or give the process more address space: by `ulimit -v`, "
+                + "on iOS by the entitlement for extended virtual addressing."
+        case Platform.noDescriptor, Platform.noFile:
+            "Close other stores and files, or let the process have more open: by `ulimit -n`."
+        case Platform.wouldBlock:
+            "Close other stores, or let the user have more threads: by `ulimit -u`."
+        default: code.advice
+        }
     }
 }
 

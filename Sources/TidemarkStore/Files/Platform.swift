@@ -48,6 +48,8 @@ enum Platform {
     static let inputOutput = EIO
     static let invalidArgument = EINVAL
     static let noMemory = ENOMEM
+    static let noDescriptor = EMFILE
+    static let noFile = ENFILE
 
     static func require(
         _ holds: Bool, _ sentence: @autoclosure () -> String, file: StaticString = #fileID,

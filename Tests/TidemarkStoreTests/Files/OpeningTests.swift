@@ -186,4 +186,13 @@ import TidemarkStore
             #expect(code.advice.hasSuffix("."))
         }
     }
+
+    @Test(arguments: [(EMFILE, "ulimit -n"), (ENFILE, "ulimit -n"), (EAGAIN, "ulimit -u")])
+    func `a shortage of what the system gives is told as that`(
+        _ number: Int32, _ advice: String
+    ) {
+        let error = StoreError(.io, number: number, during: "open", detail: "data.mdb")
+        #expect(error.description.contains(advice))
+        #expect(!error.description.contains("Check the disk"))
+    }
 }

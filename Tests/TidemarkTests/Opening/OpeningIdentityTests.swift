@@ -1,6 +1,7 @@
 // OpeningIdentityTests.swift — stores that are whole, but not what they were, or not ours.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -279,6 +280,19 @@ import TidemarkViews
         expectRefusal(.interrupted) { try store.open() }
         #expect(try store.adopt().reasons.count == 1)
         try store.open().close()
+    }
+
+    @Test func `for which descriptors were wanting is opened once there are some`() async throws {
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            let most = limitDescriptors(to: 64)
+            for count in 3..<32 {
+                limitDescriptors(to: UInt64(count))
+                for _ in 0..<2 { try? OpeningStore.openExisting(path).close() }
+            }
+            limitDescriptors(to: most)
+            try OpeningStore.openExisting(path).close()
+        }
+        #expect(try store.identity.opening == nil)
     }
 
     @Test func `does not count a process that died later`() async throws {
