@@ -57,13 +57,17 @@ extension StoreGuard {
         }
     }
 
-    /// Runs `attempt` again while it says that another process has the store open.
+    /// Runs `attempt` again while it says that another process has the store open for writing.
+    ///
+    /// What the system refuses, as two processes have one number, is not waited for.
     static func waiting<R>(
         for directory: String, _ opening: StoreOpening, _ attempt: () throws -> R
     ) throws -> R {
         var busy = StoreError(.busy, during: "open", detail: "")
         func attemptIfFree() throws -> R? {
-            do { return try attempt() } catch let error as StoreError where error.code == .busy {
+            do { return try attempt() } catch let error as StoreError
+                where error.code == .busy && error.number == 0
+            {
                 busy = error
                 return nil
             }
@@ -171,7 +175,10 @@ extension StoreGuard {
     private static func holder(of directory: String) -> String {
         let process = try? holdingProcess(of: directory)
         guard let process, Waiting.isRunning(process) else { return "another process" }
-        return process == Waiting.processID ? "this process" : "process \(process)"
+        guard process == Waiting.processID else { return "process \(process)" }
+        let isOurs = (try? FileIdentity(ofDirectory: directory)).map { guardian(of: $0) != nil }
+        return isOurs == true
+            ? "this process" : "another process that is number \(process), too, as in a container,"
     }
 }
 

@@ -9,6 +9,20 @@ extension StoreError {
         return StoreError(code(of: number), number: number, during: during, detail: detail)
     }
 
+    /// The error behind a number that LMDB returned as a read began; `number` is not 0.
+    ///
+    /// With its first read a process locks the byte of lock.mdb that has its number: only another
+    /// process of the same number can have that lock.
+    static func lmdb(ofRead number: Int32, during: String) -> StoreError {
+        guard [Platform.wouldBlock, Platform.accessDenied].contains(number) else {
+            return .lmdb(number, during: during)
+        }
+        return StoreError(
+            .busy, number: Platform.wouldBlock, during: during,
+            detail: "another process that is number \(Platform.processID), too, as the first ones "
+                + "of two containers are, has the store open")
+    }
+
     /// The error behind an errno, with what was being touched.
     static func system(_ number: Int32, during: String, _ subject: String) -> StoreError {
         let said = unsafe String(cString: mdb_strerror(number))

@@ -13,7 +13,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// A record of a table that can be made again is not what was written, or a walk over
         /// the table does not lead from one key to the next.
         case damagedTable
-        /// Another process has the store open for writing.
+        /// Another process has the store open for writing, or one of the same number has it open.
         case busy
         /// The log ends before, or differs from, what is known to have been written.
         case rolledBack
@@ -98,6 +98,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "on iOS by the entitlement for extended virtual addressing."
         case Platform.noDescriptor, Platform.noFile:
             "Close other stores and files, or let the process have more open: by `ulimit -n`."
+        case Platform.wouldBlock where code == .busy:
+            "Let the containers share one process namespace: `--pid=container:NAME`, "
+                + "`shareProcessNamespace: true`."
         case Platform.wouldBlock:
             "Close other stores, or let the user have more threads: by `ulimit -u`."
         default: code.advice

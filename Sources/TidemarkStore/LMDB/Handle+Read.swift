@@ -74,11 +74,11 @@ extension Handle {
             }
             gate.dropReader(me)
             triesLeft -= 1
-            guard triesLeft > 0 else { throw .lmdb(code, during: "begin") }
+            guard triesLeft > 0 else { throw .lmdb(ofRead: code, during: "begin") }
             switch code {
             case MDB_MAP_RESIZED: try adoptMap()
             case MDB_READERS_FULL: try clearDeadReaders()
-            default: throw .lmdb(code, during: "begin")
+            default: throw .lmdb(ofRead: code, during: "begin")
             }
         }
     }

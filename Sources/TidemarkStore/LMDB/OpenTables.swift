@@ -54,7 +54,7 @@ extension Handle {
         var begun: OpaquePointer?
         var code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
         guard code == 0, let transaction = unsafe begun else {
-            throw .lmdb(code, during: "open")
+            throw .lmdb(ofRead: code, during: "open")
         }
         var opened = OpenTables()
         for (index, name) in (options.tables + options.formerTables).enumerated() {

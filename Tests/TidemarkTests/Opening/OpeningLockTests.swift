@@ -64,6 +64,29 @@ import TidemarkViews
         try OpeningStore.openExisting(path, waitSeconds: 3600).close()
     }
 
+    @Test func `or read by a process of the same number, as of another container, is busy`()
+        async throws
+    {
+        // LMDB locks the byte that has a process's number: here those of all are taken.
+        let file = try FileHandle(forUpdating: URL(filePath: store.file("lock.mdb")))
+        var numbers = flock()
+        numbers.l_type = Int16(F_WRLCK)
+        numbers.l_start = 1
+        numbers.l_len = 1 << 30
+        let code = unsafe fcntl(file.fileDescriptor, F_SETLK, &numbers)
+        #expect(code == 0)
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            let words = "another process that is number \(getpid()), too"
+            expectRefusal(.busy, words, "shareProcessNamespace") {
+                try OpeningStore.openExisting(path, waitSeconds: 3600)
+            }
+            expectRefusal(.busy, words) { try Replica.open(reading: path) }
+        }
+        try file.close()
+        #expect(try store.identity.opening == nil)
+        try open().close()
+    }
+
     @Test func `stays so when its files are renamed or deleted`() async throws {
         let replica = try open()
         try store.remove("lock.mdb")
