@@ -140,13 +140,32 @@ extension Platform {
 
     /// The length in bytes over which this process may not grow a file.
     static var fileBytesLimit: Int? {
-        var limit = rlimit()
         #if canImport(Glibc)
-            let code = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            limit(of: __rlimit_resource_t(RLIMIT_FSIZE.rawValue))
         #else
-            let code = unsafe getrlimit(RLIMIT_FSIZE, &limit)
+            limit(of: RLIMIT_FSIZE)
         #endif
-        return code == 0 ? Int(clamping: limit.rlim_cur) : nil
+    }
+
+    /// The bytes of address space that this process may have.
+    static var addressBytesLimit: Int? {
+        #if canImport(Glibc)
+            limit(of: __rlimit_resource_t(RLIMIT_AS.rawValue))
+        #else
+            limit(of: RLIMIT_AS)
+        #endif
+    }
+
+    #if canImport(Glibc)
+        private typealias Resource = __rlimit_resource_t
+    #else
+        private typealias Resource = Int32
+    #endif
+
+    private static func limit(of resource: Resource) -> Int? {
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
+        return Int(clamping: limit.rlim_cur)
     }
 
     /// Opens those of standard input, output and error that are closed, as empty.

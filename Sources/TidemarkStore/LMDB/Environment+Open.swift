@@ -24,7 +24,7 @@ extension Environment {
         package var checkedTables: Set<String>
         /// The address space to reserve, in bytes; costs no memory, and grows when full.
         ///
-        /// Less is taken where the system has not so much.
+        /// Less is taken where the system has not so much, or this process other stores open.
         package var mapBytes: Int
         /// How large the map may grow, in bytes; then writes throw `mapFull`.
         package var mapBytesMax: Int

@@ -82,13 +82,17 @@ import CLMDB
         Registry.remove(identity) { unsafe mdb_env_close(raw) }
     }
 
-    /// LMDB's environment of the file, with the map that is wanted or, where the system has no
-    /// address space for it, with a smaller one.
+    /// LMDB's environment of the file, with its share of the map that is wanted or, where the
+    /// system has no address space for it, with a smaller one.
     private static func mapped(
         _ directory: String, _ options: Environment.Options, _ flags: UInt32
     ) throws(StoreError) -> OpaquePointer {
         let file = try? Platform.status(of: directory + "/data.mdb", followingLinks: false)
-        let sizes = MapSizes.opening(wanted: options.mapBytes, fileBytes: file?.sizeBytes ?? 0)
+        let fileBytes = file?.sizeBytes ?? 0
+        let wanted = MapSizes.share(
+            of: options.mapBytes, stores: Registry.count + 1, fileBytes: fileBytes,
+            addressBytes: Platform.addressBytesLimit)
+        let sizes = MapSizes.opening(wanted: wanted, fileBytes: fileBytes)
         var number = Platform.noMemory
         for bytes in sizes where number == Platform.noMemory {
             var created: OpaquePointer?

@@ -3,6 +3,26 @@
 
 /// The sizes of a map in bytes, each a multiple of 64 KiB, which every page size divides.
 enum MapSizes {
+    /// What a map has at least, where that much is wanted, however many stores are open.
+    private static let leastShare = 1 << 30
+
+    /// What is wanted for a file that is opened beside others: what one alone would take, divided
+    /// among them, with room for the file to become four times as long.
+    ///
+    /// Where the process may have only so much, no more than a sixteenth of that, unless the file
+    /// needs more: the map grows, and memory wants room, too.
+    ///
+    /// - Parameters:
+    ///   - stores: how many are open then.
+    ///   - addressBytes: how much address space the process may have; nil for no limit.
+    static func share(
+        of wanted: Int, stores: Int, fileBytes: Int, addressBytes: Int?
+    ) -> Int {
+        let share = max(wanted / max(stores, 1), leastShare, 4 * min(fileBytes, wanted))
+        let most = max((addressBytes ?? .max) / 16, least(for: fileBytes))
+        return min(wanted, share, most)
+    }
+
     /// What to open a file with, one after the other: as much as is wanted, half of that and so on,
     /// last what the file needs and a little room.
     static func opening(wanted: Int, fileBytes: Int) -> [Int] {

@@ -65,6 +65,9 @@ enum Registry {
         entries.withLock { $0[identity] = Entry(environment: environment) }
     }
 
+    /// How many files are open.
+    static var count: Int { entries.withLock { $0.count } }
+
     /// How often a file is open.
     static func openings(_ identity: FileIdentity) -> Int {
         entries.withLock { $0[identity]?.openings ?? 0 }
