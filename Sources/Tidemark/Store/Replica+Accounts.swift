@@ -51,17 +51,19 @@ extension Replica {
     /// The accounts that have a store below a root, sorted by name; empty when the folder does not
     /// exist.
     ///
-    /// - Throws: ``TidemarkError`` when the folder or an identity in it can't be read.
+    /// One whose identity can't be read is told by the name of its folder.
+    ///
+    /// - Throws: ``TidemarkError`` when the folder can't be read.
     public static func accounts(in root: String) throws -> [String] {
         try TidemarkError.mapped {
             try folders(root).compactMap { folder in
                 let directory = root + "/" + folder
-                let found = try StoreIdentity.find(in: directory)
-                if let identity = found.identity {
+                let found = try? StoreIdentity.find(in: directory)
+                if let identity = found?.identity {
                     return identity.isInitialised ? identity.account : nil
                 }
                 // A store without its identity can't be opened, but still exists.
-                if case .missing = try StoreFiles.data(directory) { return nil }
+                if let data = try? StoreFiles.data(directory), case .missing = data { return nil }
                 return AccountFolder.account(of: folder)
             }.sorted()
         }

@@ -7,7 +7,7 @@ extension ContentFiles {
         try prepare()
         do throws(SystemNumber) {
             try Platform.remove(path)
-            Platform.closeFile(try Platform.createFile(path))
+            Platform.closeFile(try Platform.createFile(path, inStore: store))
         } catch { throw .system(error.number, during: "contents", path) }
     }
 

@@ -29,7 +29,7 @@ package struct ContentFiles: Sendable {
     /// How much of a file is in memory at a time.
     private static let chunkBytes = 256 << 10
 
-    private let store: String
+    let store: String
     /// Which directory the store is; nil where that does not matter.
     private let place: FileIdentity?
     private var folder: String { store + "/" + Self.name }
@@ -108,7 +108,7 @@ package struct ContentFiles: Sendable {
 
     private func makeFolder(_ path: String, in parent: String) throws(SystemNumber) {
         guard try Self.kind(path) != .directory else { return }
-        do throws(SystemNumber) { try Platform.makeDirectory(path) } catch
+        do throws(SystemNumber) { try Platform.makeDirectory(path, inStore: store) } catch
             where error.number == Platform.exists
         {
             // Another thread made it, or it is no folder of ours.
@@ -134,7 +134,7 @@ package struct ContentFiles: Sendable {
         let opened = try Self.openSource(source)
         defer { Platform.closeFile(opened.descriptor) }
         do throws(StoreError) {
-            let content = try Self.copy(opened.descriptor, source, to: target, progress)
+            let content = try copy(opened.descriptor, source, to: target, progress)
             // What was opened, is as long as before, and was not written to.
             let now = try Self.status(source) { () throws(SystemNumber) in
                 try Platform.status(of: opened.descriptor)
@@ -186,25 +186,25 @@ package struct ContentFiles: Sendable {
         } catch { throw .system(error.number, during: "contents", path) }
     }
 
-    private static func copy(
+    private func copy(
         _ source: Int32, _ path: String, to target: String, _ progress: (_ bytes: UInt64) -> Void
     ) throws(StoreError) -> Content {
         do throws(SystemNumber) {
             try Platform.remove(target)
-            let made = try Platform.createFile(target)
+            let made = try Platform.createFile(target, inStore: store)
             defer { Platform.closeFile(made) }
-            if Platform.clone(source, to: made) { return try content(of: made, progress) }
+            if Platform.clone(source, to: made) { return try Self.content(of: made, progress) }
             var hash = SHA256Stream()
             var offset = 0
             while true {
-                let bytes = try Platform.read(source, at: offset, count: chunkBytes)
+                let bytes = try Platform.read(source, at: offset, count: Self.chunkBytes)
                 hash.add(bytes[...])
                 try Platform.write(bytes, to: made, at: offset)
                 offset += bytes.count
                 progress(UInt64(offset))
-                guard bytes.count == chunkBytes else { break }
+                guard bytes.count == Self.chunkBytes else { break }
             }
-            return Content(digest: digits(hash.digest), bytes: UInt64(offset))
+            return Content(digest: Self.digits(hash.digest), bytes: UInt64(offset))
         } catch { throw .system(error.number, during: "contents", "copying \(path) to \(target)") }
     }
 

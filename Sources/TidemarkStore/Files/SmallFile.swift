@@ -73,7 +73,7 @@ package struct SmallFile: Sendable {
         if isInStore {
             let temporary = path + ".new"
             try Platform.remove(temporary)
-            return (temporary, try Platform.createFile(temporary))
+            return (temporary, try Platform.createFile(temporary, inStore: directory))
         }
         var number = 0
         while true {

@@ -48,7 +48,7 @@ extension StoreFiles {
             }
         }
         do throws(SystemNumber) {
-            try Platform.makeDirectory(folder)
+            try Platform.makeDirectory(folder, inStore: directory)
         } catch  where error.number == Platform.exists {
             return folder
         } catch { throw .system(error.number, during: "shrink", folder) }

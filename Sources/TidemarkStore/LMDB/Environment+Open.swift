@@ -193,6 +193,7 @@ extension Environment {
     ) throws(StoreError) -> Environment {
         let lockPath = directory + "/lock.mdb"
         if !options.readOnly {
+            Platform.makeForOwner(["lock.mdb"] + (isNew ? ["data.mdb"] : []), of: directory)
             // LMDB writes to this file's pages in memory: 64 bytes a reader, and some more.
             do throws(SystemNumber) {
                 try Platform.reserve(lockPath, bytes: 4096 + 64 * options.readersMax)

@@ -84,6 +84,31 @@ import TidemarkStore
         try opened.close()
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only user 0 may give files away"))
+    func `by user 0 is of who owns the folder of the store`() throws {
+        let environment = try scratch.open()
+        try environment.store(environment.rows, [1], [1])
+        try environment.close()
+        let code = unsafe lchown(scratch.store, 4711, 4712)
+        #expect(code == 0)
+        try FileManager.default.removeItem(atPath: scratch.lockFile)
+
+        let opened = try scratch.open()
+        try expectOwner(4711, 4712, scratch.lockFile)
+        let folder = try StoreFiles.beginShrinking(scratch.store)
+        let copy = try Environment.open(at: folder, .small)
+        try copy.store(copy.rows, [1], [1])
+        for name in ["", "/data.mdb", "/lock.mdb"] { try expectOwner(4711, 4712, folder + name) }
+        try copy.close()
+        try opened.close()
+    }
+
+    private func expectOwner(_ user: UInt32, _ group: UInt32, _ path: String) throws {
+        var status = stat()
+        let code = unsafe lstat(path, &status)
+        #expect(code == 0 && status.st_uid == user && status.st_gid == group, "\(path)")
+    }
+
     @Test func `leaves no folder behind where nobody else put anything there`() throws {
         let environment = try scratch.open()
         try environment.store(environment.rows, [1], [1])

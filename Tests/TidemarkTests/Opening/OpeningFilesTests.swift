@@ -23,6 +23,32 @@ import TidemarkViews
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only user 0 may give files away"))
+    func `are another user's leaves them that one's when user 0 does it`() throws {
+        func paths() throws -> [String] {
+            try [""] + FileManager.default.subpathsOfDirectory(atPath: store.path).map { "/\($0)" }
+        }
+        for path in try paths() {
+            let code = unsafe lchown(store.path + path, 4711, 4712)
+            #expect(code == 0)
+        }
+        let file = store.folder / "file"
+        try Data("tea".utf8).write(to: URL(filePath: file))
+
+        _ = try store.adopt()
+        let replica = try store.open()
+        _ = try replica.importFile(at: file)
+        try OpeningStore.put(replica, 100)
+
+        #expect(try paths().count > 5)
+        for path in try paths() {
+            var status = stat()
+            let code = unsafe lstat(store.path + path, &status)
+            #expect(code == 0 && status.st_uid == 4711 && status.st_gid == 4712, "\(path)")
+        }
+        try replica.close()
+    }
+
     @Test func `are not there at all says so`() throws {
         let nowhere = store.folder / "nowhere"
         expectRefusal(.noStore, nowhere) { try Replica.open(existing: nowhere) }

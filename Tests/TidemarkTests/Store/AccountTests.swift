@@ -81,4 +81,22 @@ struct AccountRoot: ~Copyable {
 
         #expect(try Replica.accounts(in: root.path) == ["a b"])
     }
+
+    @Test func `are listed beside one of a newer version, and one whose identity is a link`()
+        throws
+    {
+        let root = AccountRoot()
+        var folders: [String] = []
+        for account in ["ann", "b b", "cid"] {
+            let replica = try root.open(account)
+            folders.append(replica.directory)
+            try replica.close()
+        }
+        try Data(#"{"format":99}"#.utf8).write(to: URL(filePath: folders[1] + "/identity.json"))
+        try FileManager.default.removeItem(atPath: folders[2] + "/identity.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: folders[2] + "/identity.json", withDestinationPath: folders[0])
+
+        #expect(try Replica.accounts(in: root.path) == ["ann", "b b", "cid"])
+    }
 }
