@@ -48,7 +48,8 @@ extension Replica {
     ///
     /// The copy is on disk when this returns. It shares its blocks with the file where the file
     /// system can do so. The result is to be written into a field that the model's `contents` name,
-    /// with this opening of the store; a file that no entity names is removed by the next opening.
+    /// with this opening of the store and within a day: by a sweep after that, or by the next
+    /// opening, a file is removed that no entity names.
     /// Of a file that an entity names and that was missing, all is well with the copy.
     ///
     /// - Parameter path: a regular file, or a link to one, that nobody writes to meanwhile.
@@ -265,7 +266,7 @@ extension Journal {
         defer { shared.contents.end(part: part) }
         do {
             let content = try files.copy(path, toPart: part)
-            shared.contents.imports(content.digest, at: try read { $0.last })
+            shared.contents.imports(content.digest, at: try read { $0.last }, now())
             try files.admit(part: part, as: content)
             try noteMissed(content, now)
             return content
@@ -307,7 +308,7 @@ extension Journal {
             return AssetStored(digest: digest, bytes: stored.bytes, .imported)
         }
         // Noted before it is looked for: who unlinks it has done so, or asks here and leaves it.
-        shared.contents.imports(digest, at: draft.last)
+        shared.contents.imports(digest, at: draft.last, draft.now)
         guard let found = try contentFiles?.bytes(of: digest) else {
             throw TidemarkError(
                 .unfitFile,

@@ -26,7 +26,8 @@ extension TransferDriver {
             answer = .answered(answered.judged(as: request.plan))
             return nil
         }
-        journal.shared.contents.imports(content.digest, at: try journal.read { $0.last })
+        journal.shared.contents.imports(
+            content.digest, at: try journal.read { $0.last }, dependencies.now())
         try files.admit(part: request.part, as: content)
         return content
     }

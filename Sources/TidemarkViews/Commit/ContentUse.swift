@@ -3,17 +3,27 @@
 //
 // A file that is imported has its name before an event tells of it. It is noted here first, and
 // stays noted until a sweep sees its event: who removes files asks here, and only then looks at the
-// log. So a file is either noted, or its event can be read.
+// log. So a file is either noted, or its event can be read. What nothing came to name for a day is
+// let go of.
 
 package import TidemarkEvents
 package import TidemarkStore
 
 /// The files that are in use.
 package final class ContentUse: Sendable {
+    /// What is known of an import.
+    struct Import: Sendable {
+        /// The log's last position then.
+        let last: Position
+        let at: Timestamp
+
+        /// Whether nothing will come to name it any more.
+        func isOver(at now: Timestamp) -> Bool { at.adding(.days(1)) <= now }
+    }
+
     private struct State: Sendable {
-        /// What was imported since the store was opened, by digest, and the log's last position
-        /// then.
-        var imported: [String: Position] = [:]
+        /// What was imported since the store was opened, by digest.
+        var imported: [String: Import] = [:]
         /// Files in the making that somebody writes.
         var parts: Set<String> = []
         /// How many imports there were.
@@ -26,7 +36,7 @@ package final class ContentUse: Sendable {
         var lookedAt: Timestamp?
 
         func isImported(_ digest: String, since position: Position) -> Bool {
-            imported[digest].map { $0 >= position } ?? false
+            imported[digest].map { $0.last >= position } ?? false
         }
 
         func isInFlight(_ digest: String, _ row: ContentRow) -> Bool {
@@ -43,30 +53,44 @@ package final class ContentUse: Sendable {
 
     /// Notes a file before it gets its name.
     ///
-    /// - Parameter last: the log's last position.
-    package func imports(_ digest: String, at last: Position) {
-        state.withLock { $0.imported[digest] = last }
+    /// - Parameters:
+    ///   - last: the log's last position.
+    ///   - now: by the device's clock.
+    package func imports(_ digest: String, at last: Position, _ now: Timestamp) {
+        state.withLock { $0.imported[digest] = Import(last: last, at: now) }
     }
+
+    /// The imports that are noted, by digest; not to be asked for inside a read.
+    var imports: [String: Import] { state.withLock(\.imported) }
 
     /// Whether a file was imported after its event at a position, so that the import has none yet.
     package func isImported(_ digest: String, since position: Position) -> Bool {
         state.withLock { $0.isImported(digest, since: position) }
     }
 
-    /// Forgets an import whose event is at a position; a newer one stays noted.
-    func forgetImport(of digest: String, storedAt position: Position) {
+    /// Forgets an import whose event is at a position; a newer one stays noted for a day.
+    func forgetImport(of digest: String, storedAt position: Position, _ now: Timestamp) {
         state.withLock { state in
-            if let last = state.imported[digest], last < position { state.imported[digest] = nil }
+            guard let noted = state.imported[digest] else { return }
+            if noted.last < position || noted.isOver(at: now) { state.imported[digest] = nil }
         }
     }
 
     /// Removes a file, unless it is in use; nobody begins to use it meanwhile.
     ///
-    /// - Parameter body: asks the log once more whether anything names the file, and removes it.
-    package func remove(_ digest: String, _ body: () throws -> Void) rethrows {
+    /// - Parameters:
+    ///   - now: by the device's clock, for an import that is over; nil where none may be removed.
+    ///   - body: asks the log once more whether anything names the file, and removes it.
+    package func remove(
+        _ digest: String, at now: Timestamp? = nil, _ body: () throws -> Void
+    ) rethrows {
         try state.withLock { state in
-            guard state.imported[digest] == nil, state.files[digest] == nil else { return }
+            guard state.files[digest] == nil else { return }
+            if let noted = state.imported[digest] {
+                guard let now, noted.isOver(at: now) else { return }
+            }
             try body()
+            state.imported[digest] = nil
         }
     }
 

@@ -47,7 +47,7 @@ extension Journal {
                     !standing.isOwn, !use.isInFlight(digest, row), try !draft.fold.isAtIssue(digest)
                 else { continue }
                 if let stored = row.stored {
-                    use.forgetImport(of: digest, storedAt: stored.position)
+                    use.forgetImport(of: digest, storedAt: stored.position, now)
                 }
                 try draft.append(.removed(digest, .user, cause: nil, now))
                 removed.append(digest)

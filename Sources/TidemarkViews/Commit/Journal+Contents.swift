@@ -31,10 +31,11 @@ extension Journal {
         {
             return false
         }
+        let hasImports = !shared.contents.imports.isEmpty
         return try read { views in
-            guard let every = try sweepEvery(views), try views.hasContents() || hasParts() else {
-                return false
-            }
+            guard let every = try sweepEvery(views),
+                try hasImports || views.hasContents() || hasParts()
+            else { return false }
             guard let last = try views.sweptAt() else { return true }
             // The clock may have been set back since.
             return last > now || last.adding(every) <= now
@@ -53,7 +54,7 @@ extension Journal {
     }
 
     /// Removes the files that need not be kept: says so in one commit, then unlinks them; and parts
-    /// of files that are not fetched any more.
+    /// of files that are not fetched any more, and imports that nothing came to name.
     ///
     /// Nothing is logged where there is nothing to remove.
     /// A file that can't be unlinked is removed by the next opening.
@@ -64,10 +65,10 @@ extension Journal {
         guard let files = contentFiles else { return RemovedContents() }
         let use = shared.contents
         shared.contents.lookedAt = now
+        var result = RemovedContents()
+        result.orphans = try settleImports(files, at: now) + removeParts(files, at: now)
         let inFlight = use.inFlightNow()
         let isDue = try read { try !$0.sweepDecision(at: now, isInFlight: inFlight).isEmpty }
-        var result = RemovedContents()
-        result.orphans = try removeParts(files, at: now)
         guard isDue else { return result }
         let removed = try write(at: now) { draft in
             // Anew: what was referenced meanwhile stays.
@@ -80,7 +81,7 @@ extension Journal {
             for item in decision.items {
                 // What was imported has come to be named, and is not any more.
                 if let stored = try draft.fold.content(item.digest)?.stored {
-                    use.forgetImport(of: item.digest, storedAt: stored.position)
+                    use.forgetImport(of: item.digest, storedAt: stored.position, now)
                 }
                 try draft.append(.removed(item.digest, item.reason, cause: timer, draft.now))
             }
@@ -89,6 +90,27 @@ extension Journal {
         for digest in removed { unlink(digest, files) }
         result.removed = removed.count
         return result
+    }
+
+    /// Forgets the imports of which the log has an event, and removes those that nothing came to
+    /// name for a day.
+    ///
+    /// - Returns: how many were removed.
+    private func settleImports(_ files: ContentFiles, at now: Timestamp) throws -> Int {
+        let use = shared.contents
+        let imports = use.imports
+        let stored = try read { views in
+            try imports.keys.reduce(into: [String: Position]()) { stored, digest in
+                stored[digest] = try views.content(digest)?.stored?.position
+            }
+        }
+        return imports.count { digest, noted in
+            guard let position = stored[digest] else {
+                return noted.isOver(at: now) && unlink(digest, files, at: now)
+            }
+            use.forgetImport(of: digest, storedAt: position, now)
+            return false
+        }
     }
 
     /// Removes the parts of files that are not fetched any more, and that nobody writes.
@@ -125,10 +147,12 @@ extension Journal {
 
     /// Removes a file that neither the log nor an entity names; nothing where one does, or somebody
     /// uses it.
+    ///
+    /// - Parameter now: for an import that is over; nil where none may be removed.
     @discardableResult
-    func unlink(_ digest: String, _ files: ContentFiles) -> Bool {
+    func unlink(_ digest: String, _ files: ContentFiles, at now: Timestamp? = nil) -> Bool {
         var isGone = false
-        try? shared.contents.remove(digest) {
+        try? shared.contents.remove(digest, at: now) {
             let row = try read { try $0.content(digest) }
             guard row?.stored == nil, row?.own.isEmpty ?? true else { return }
             try files.remove(digest)

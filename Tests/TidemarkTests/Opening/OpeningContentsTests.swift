@@ -1,5 +1,6 @@
 // OpeningContentsTests.swift — a file of the user's that an opening missed comes back: the user
-// takes it in again, or it is there again by itself.
+// takes it in again, or it is there again by itself. One that no entity names goes, also without
+// another opening.
 
 import Foundation
 import TestSupport
@@ -135,5 +136,42 @@ private final class MissingFile {
         #expect(try store.count == 0)
         try store.reopen()
         try store.expectWhole()
+    }
+}
+
+@Suite struct `a file of the user's that no entity came to name` {
+    @Test func `goes with a sweep a day later, and what is named is not noted for longer`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let clock = ManualClock()
+        var tasks = CollectionModel("tasks")
+        tasks.contents = [ContentRule("photo")]
+        let replica = try Replica.open(
+            at: folder / "store", model: SyncModel(name: "m", collections: [tasks]),
+            dependencies: .seeded(0, clock: clock))
+        let files = ContentFiles(of: folder / "store")
+        let use = replica.journal.shared.contents
+        func put(_ content: JSONValue) throws {
+            let document = JSONValue.object(["photo": content]).encoded()
+            try replica.write { tx in _ = try tx.put(EntityKey("tasks", "1"), document) }
+        }
+
+        let tea = try replica.importText("tea")
+        replica.journal.keepTidy(at: clock.now)
+        #expect(try files.digests().count == 1)
+        clock.advance(by: .seconds(86_400))
+        replica.journal.keepTidy(at: clock.now)
+        #expect(try files.digests() == [])
+        expect(.unfitFile) { try put(tea) }
+
+        let milk = try replica.importText("milk")
+        try put(milk)
+        let digest = try #require(milk["sha256"]?.stringValue)
+        #expect(use.isImported(digest, since: .start))
+        clock.advance(by: .seconds(86_400))
+        replica.journal.keepTidy(at: clock.now)
+        #expect(try files.digests() == [digest])
+        #expect(!use.isImported(digest, since: .start))
+        try replica.close()
     }
 }

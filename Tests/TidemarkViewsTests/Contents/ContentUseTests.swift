@@ -27,9 +27,29 @@ import TidemarkEvents
 
     @Test func `are those that were imported after their last event`() {
         let use = ContentUse()
-        use.imports(digest, at: Position(4))
+        use.imports(digest, at: Position(4), Timestamp(rawValue: 0))
         #expect(!use.isInFlight(digest, stored) && !use.inFlightNow()(digest, stored))
-        use.imports(digest, at: Position(5))
+        use.imports(digest, at: Position(5), Timestamp(rawValue: 0))
         #expect(use.isInFlight(digest, stored) && use.inFlightNow()(digest, stored))
+    }
+
+    @Test func `are those that were imported, for a day`() {
+        let use = ContentUse()
+        let start = Timestamp(rawValue: 0)
+        let (soon, later) = (start.adding(seconds: 86_399), start.adding(seconds: 86_400))
+        use.imports(digest, at: Position(4), start)
+        var removals = 0
+        for now in [nil, soon, later] { use.remove(digest, at: now) { removals += 1 } }
+        #expect(removals == 1 && use.imports.isEmpty)
+
+        use.imports(digest, at: Position(4), start)
+        use.forgetImport(of: digest, storedAt: Position(4), soon)
+        #expect(use.imports.count == 1)
+        use.forgetImport(of: digest, storedAt: Position(5), soon)
+        #expect(use.imports.isEmpty)
+        // What was imported again and not named again is the log's.
+        use.imports(digest, at: Position(9), start)
+        use.forgetImport(of: digest, storedAt: Position(5), later)
+        #expect(use.imports.isEmpty)
     }
 }
