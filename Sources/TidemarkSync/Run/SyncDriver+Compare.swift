@@ -65,10 +65,10 @@ extension LiveHost {
             return TransportResponse(response: answer.response, body: answer.body)
         }
         do {
-            guard let finding = try finding(proof, files, part, answer.response) else {
-                return ContentProof.answerWithoutFile(answer.response)
-            }
-            return ContentProof.answer(finding, answer.response)
+            let response = answer.response
+            let found = try await BlockingWork.run { try finding(proof, files, part, response) }
+            guard let found else { return ContentProof.answerWithoutFile(response) }
+            return ContentProof.answer(found, response)
         } catch { throw TransportError(file: error) }
     }
 
@@ -88,9 +88,11 @@ extension LiveHost {
         defer { use.end(proof.digest) }
         do {
             let isHere = try files.bytes(of: proof.digest) == UInt64(clamping: proof.bytes)
-            let finding = try told?.finding(proof.record, bytes: proof.bytes) { algorithm in
-                guard let hash = algorithm.hash else { return proof.digest }
-                return try hash.digits(of: files.path(of: proof.digest), bytes: proof.bytes)
+            let finding = try await BlockingWork.run {
+                try told?.finding(proof.record, bytes: proof.bytes) { algorithm in
+                    guard let hash = algorithm.hash else { return proof.digest }
+                    return try hash.digits(of: files.path(of: proof.digest), bytes: proof.bytes)
+                }
             }
             return ContentProof.answer(isHere ? finding ?? .untold : .untold, said)
         } catch { throw TransportError(file: error) }

@@ -9,12 +9,13 @@ extension TransferDriver {
     /// Gives a whole file its name, unless it has another hash than it should have.
     ///
     /// - Parameter checksums: what the answer tells of the file's bytes.
+    /// - Returns: what has its name now, nil for nothing; and the answer, which says so.
     func admit(
-        _ request: TransferRequest, _ answer: inout FetchAnswer,
+        _ request: TransferRequest, _ answer: FetchAnswer,
         _ checksums: [FileChecksums.Algorithm: String], _ files: ContentFiles
-    ) throws -> ContentFiles.Content? {
+    ) throws -> (ContentFiles.Content?, FetchAnswer) {
         let content = try files.content(ofPart: request.part)
-        guard case .answered(var answered) = answer else { return nil }
+        guard case .answered(var answered) = answer else { return (nil, answer) }
         let isOther: Bool
         if let digest = request.plan.digest {
             isOther = digest != content.digest
@@ -23,13 +24,12 @@ extension TransferDriver {
         }
         guard !isOther else {
             answered.file.otherDigest = content.digest
-            answer = .answered(answered.judged(as: request.plan))
-            return nil
+            return (nil, .answered(answered.judged(as: request.plan)))
         }
         journal.shared.contents.imports(
             content.digest, at: try journal.read { $0.last }, dependencies.now())
         try files.admit(part: request.part, as: content)
-        return content
+        return (content, answer)
     }
 
     /// Whether a file in the making has another checksum than its answer tells.

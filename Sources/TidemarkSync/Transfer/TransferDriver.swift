@@ -3,7 +3,7 @@
 //
 //   1. one commit: what is asked for next (TransferReading.swift) as `request.sent`
 //   2. the transport writes what comes into the part file
-//   3. the part file is synced; a whole one is hashed and gets its name
+//   3. the part file is synced; a whole one is hashed and gets its name (BlockingWork.swift)
 //   4. one commit: `request.answered`, and `asset.stored` where it is whole
 //
 // A process that dies before 4 leaves a request without an answer. The next pass says so, and goes
@@ -303,12 +303,17 @@ package struct TransferDriver: Sendable {
         switch answer.result {
         case .part:
             do {
-                try files.sync(part: request.part, isNew: request.plan.from == 0)
+                try await BlockingWork.run {
+                    try files.sync(part: request.part, isNew: request.plan.from == 0)
+                }
             } catch { answer = Self.failed(error) }
         case .whole:
-            do { stored = try admit(request, &answer, reply.checksums, files) } catch {
-                answer = Self.failed(error)
-            }
+            do {
+                let came = answer
+                (stored, answer) = try await BlockingWork.run {
+                    try admit(request, came, reply.checksums, files)
+                }
+            } catch { answer = Self.failed(error) }
         case .anew, .partless, .refused, .failed, .sent, nil: break
         }
         dependencies.reach(.beforeAnswer)

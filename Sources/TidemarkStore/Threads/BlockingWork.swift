@@ -1,0 +1,54 @@
+// BlockingWork.swift — work that reads or flushes a whole file, done while its task is suspended.
+//
+// Swift's pool has about a thread a core. A task that hashes a gigabyte on one of them, or waits for
+// the disk, keeps it from every other task of the process.
+
+/// Threads for work that blocks.
+package enum BlockingWork {
+    private typealias Job = @Sendable () -> Void
+
+    private struct Queue {
+        var running = 0
+        var waiting: [Job] = []
+    }
+
+    /// How many threads there are at most: more would only share disk and cores.
+    private static let threadsMax = 4
+    private static let queue = Lock(Queue())
+
+    /// Does some work on a thread that is not of Swift's pool; where all are busy, once one is free.
+    ///
+    /// Cancelling the task changes nothing.
+    package static func run<R: Sendable>(
+        _ work: @escaping @Sendable () throws -> R
+    ) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.begin { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    private static func begin(_ job: @escaping Job) {
+        let isFree = queue.withLock { queue -> Bool in
+            guard queue.running < threadsMax else {
+                queue.waiting.append(job)
+                return false
+            }
+            queue.running += 1
+            return true
+        }
+        if isFree { _ = Background<Void> { Self.carryOut(job) } }
+    }
+
+    /// Does one job, and those that wait.
+    private static func carryOut(_ first: @escaping Job) {
+        var next: Job? = first
+        while let job = next {
+            job()
+            next = queue.withLock { queue -> Job? in
+                guard queue.waiting.isEmpty else { return queue.waiting.removeFirst() }
+                queue.running -= 1
+                return nil
+            }
+        }
+    }
+}
