@@ -46,8 +46,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         /// There are changes that the server has not acknowledged, or has refused; they would be
         /// lost, or could never be sent.
         case pendingChanges
-        /// Another process has the store open for writing, or this one has it open elsewhere; or it
-        /// is open in a process of another container that has the number of this one.
+        /// Another process has the store open for writing, or this one has it open elsewhere, also
+        /// for reading only; or it is open in a process of another container that has the number
+        /// of this one.
         case busy
         /// A store was here, but its data is missing.
         case lost

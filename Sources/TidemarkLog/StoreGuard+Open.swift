@@ -57,7 +57,8 @@ extension StoreGuard {
         }
     }
 
-    /// Runs `attempt` again while it says that another process has the store open for writing.
+    /// Runs `attempt` again while it says that another process has the store open for writing, or
+    /// that it is open in this one in a way that can't be shared.
     ///
     /// What the system refuses, as two processes have one number, is not waited for.
     static func waiting<R>(
@@ -77,7 +78,10 @@ extension StoreGuard {
         let isOurs = try holdingProcess(of: directory) == Waiting.processID
         let seconds = isOurs ? max(1, opening.waitSeconds) : opening.waitSeconds
         if let result = try Waiting.retry(seconds: seconds, attemptIfFree) { return result }
-        busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
+        if busy.during == "lock" {
+            busy.during = "open"
+            busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
+        }
         throw busy
     }
 
@@ -89,7 +93,8 @@ extension StoreGuard {
         return try whileOthersClose(place) { () throws -> Opened in
             if let guardian = guardian(of: place), guardian.isOpen {
                 guard !guardian.isLeaving else {
-                    throw StoreError(.busy, during: "open", detail: "it is being removed or shrunk")
+                    throw StoreError(
+                        .busy, during: "open", detail: "\(directory) is being removed or shrunk")
                 }
                 var identity = guardian.identity
                 identity.opening = nil
@@ -97,6 +102,11 @@ extension StoreGuard {
                 let environment = try Self.opened(directory, options)
                 guardian.join(opening)
                 return (environment, guardian)
+            }
+            guard !Environment.isReadHere(directory) else {
+                throw StoreError(
+                    .busy, during: "open",
+                    detail: "this process has \(directory) open to read only")
             }
             let opened = try Unopened(directory, options, opening, checking).open()
             let store = Weak(guardian: opened.guardian)

@@ -110,6 +110,8 @@ public final class Replica: Sendable {
     /// waiting for an outcome that is not known yet. What an entity's files are is told without
     /// their paths.
     ///
+    /// As long as it is open so, opening it for writing in this process waits, or throws `busy`.
+    ///
     /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others.
     public static func open(
         reading directory: String, dependencies: Dependencies = .live

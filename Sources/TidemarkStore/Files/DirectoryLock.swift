@@ -32,7 +32,7 @@ package final class DirectoryLock: Sendable {
             descriptor = Lock(opened)
         } catch  where error.number == Platform.wouldBlock {
             throw StoreError(
-                .busy, during: "open",
+                .busy, during: "lock",
                 detail: "another process has \(directory) open for writing")
         } catch {
             throw .system(error.number, during: "open", directory)

@@ -93,6 +93,15 @@ extension Environment {
         }
     }
 
+    /// Whether this process has the store in a directory open read-only, which who writes to it
+    /// can't share.
+    package static func isReadHere(_ directory: String) -> Bool {
+        guard let identity = try? StorePath.existingFile(directory + "/data.mdb") else {
+            return false
+        }
+        return Registry.environment(identity)?.isReadOnly ?? false
+    }
+
     /// What came of an attempt to open a store.
     package enum Attempt {
         case opened(Environment)

@@ -51,6 +51,13 @@ enum Registry {
         }
     }
 
+    /// What a file is open with; nil where it is not, or is being closed.
+    static func environment(_ identity: FileIdentity) -> Environment? {
+        entries.withLock { entries in
+            entries[identity].flatMap { $0.isClosing ? nil : $0.environment }
+        }
+    }
+
     /// Blocks while a file is being closed.
     static func waitWhileClosing(_ identity: FileIdentity) {
         // Where it is open, its environment is carried out, not to be released under the lock.

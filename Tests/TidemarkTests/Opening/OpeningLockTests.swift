@@ -53,6 +53,16 @@ import TidemarkViews
         #expect(ended.out.hasPrefix("@9 "), "after what was written meanwhile")
     }
 
+    @Test func `waits for who reads it in the same process, or says that it is read`() throws {
+        let reader = try Replica.open(reading: store.path)
+        expectRefusal(.busy, "open to read only") { try open() }
+        #expect(try store.identity.opening == nil)
+
+        let path = store.path
+        Thread.detachNewThread { try? reader.close() }
+        try OpeningStore.openExisting(path, waitSeconds: 3600).close()
+    }
+
     @Test func `waits in the API as long as it is told`() throws {
         let lock = try DirectoryLock(store.path)
         let start = ContinuousClock().now
