@@ -23,14 +23,18 @@
 import TidemarkEvents
 package import TidemarkStore
 
-/// The stores that this process has, or had, open for writing, by their directory.
+/// The stores that this process has open for writing, or opens or closes, by their directory.
 private let openStores = Lock<[FileIdentity: Place]>([:])
 
 /// A directory with a store.
 private struct Place: Sendable {
     /// Taken by who opens this store, or ends its last opening: all other stores go on meanwhile.
     let turn = ThreadTurn()
+    /// How many have the turn, or wait for it.
+    var users = 0
     var store = Weak(guardian: nil)
+
+    var isInUse: Bool { users > 0 || store.guardian?.isOpen == true }
 }
 
 private struct Weak: Sendable {
@@ -170,9 +174,16 @@ extension StoreGuard {
         _ place: FileIdentity, _ body: () throws -> R
     ) rethrows -> R {
         let turn = openStores.withLock { stores -> ThreadTurn in
-            let known = stores[place] ?? Place()
+            var known = stores[place] ?? Place()
+            known.users += 1
             stores[place] = known
             return known.turn
+        }
+        defer {
+            openStores.withLock { stores in
+                stores[place]?.users -= 1
+                if stores[place]?.isInUse == false { stores[place] = nil }
+            }
         }
         return try turn.take(body)
     }
