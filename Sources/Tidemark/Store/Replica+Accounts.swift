@@ -13,7 +13,8 @@ public import TidemarkSync
 extension Replica {
     /// Opens the store of one account below a root, or creates it; the root is created, too.
     ///
-    /// The remains of an interrupted ``signOut(ifPending:)`` below the root are removed.
+    /// The remains of an interrupted ``signOut(ifPending:)`` below the root are removed, with the
+    /// first opening of a process and with one an hour or more later.
     ///
     /// - Parameters:
     ///   - root: the folder of all accounts; nothing else should lie in it.
@@ -41,7 +42,7 @@ extension Replica {
         } catch {
             throw TidemarkError(.invalidPath, "\(root) can't be made: \(error)")
         }
-        try sweep(root)
+        try TidemarkError.mapped { try sweep(root, at: dependencies.now()) }
         return try open(
             at: root + "/" + AccountFolder.name(of: account), account: account, model: model,
             remote: remote, rules: rules, waitSeconds: waitSeconds, dependencies: dependencies,
@@ -69,11 +70,20 @@ extension Replica {
         }
     }
 
-    /// Removes the remains of interrupted removals.
-    private static func sweep(_ root: String) throws {
+    /// When the remains below a root were removed, by the device's clock.
+    private static let sweptAt = Lock<[FileIdentity: Timestamp]>([:])
+
+    /// Removes the remains of interrupted removals; not with each opening, as it looks through the
+    /// whole root.
+    private static func sweep(_ root: String, at now: Timestamp) throws {
+        let place = try FileIdentity(ofDirectory: root)
+        if let last = sweptAt.withLock({ $0[place] }), last <= now, now < last.adding(.hours(1)) {
+            return
+        }
         for folder in try folders(root, isRemoved: true) {
             StoreFiles.sweep(root + "/" + folder.dropLast(StoreFiles.removedSuffix.count))
         }
+        sweptAt.withLock { $0[place] = now }
     }
 
     private static func folders(_ root: String, isRemoved: Bool = false) throws -> [String] {
@@ -83,11 +93,11 @@ extension Replica {
         do { names = try manager.contentsOfDirectory(atPath: root) } catch {
             throw TidemarkError(.invalidPath, "\(root) can't be read: \(error)")
         }
-        return names.sorted().filter { name in
+        return names.filter { name in
             guard name.hasSuffix(StoreFiles.removedSuffix) == isRemoved else { return false }
             let attributes = try? manager.attributesOfItem(atPath: root + "/" + name)
             return attributes?[.type] as? FileAttributeType == .typeDirectory
-        }
+        }.sorted()
     }
 }
 

@@ -15,10 +15,12 @@ struct AccountRoot: ~Copyable {
         path = NSTemporaryDirectory() + "/tidemark-accounts-" + Dependencies.live.makeID()
     }
 
-    func open(_ account: String, model: SyncModel = SyncWorld.usualModel) throws -> Replica {
+    func open(
+        _ account: String, model: SyncModel = SyncWorld.usualModel,
+        clock: ManualClock = ManualClock()
+    ) throws -> Replica {
         try Replica.open(
-            in: path, account: account, model: model,
-            dependencies: .seeded(0, clock: ManualClock()))
+            in: path, account: account, model: model, dependencies: .seeded(0, clock: clock))
     }
 
     var names: [String] {
@@ -58,17 +60,22 @@ struct AccountRoot: ~Copyable {
 
     @Test func `are swept of what an interrupted removal left`() throws {
         let root = AccountRoot()
-        let (gone, here) = (try root.open("gone"), try root.open("here"))
+        let clock = ManualClock()
+        let gone = try root.open("gone", clock: clock)
+        let here = try root.open("here", clock: clock)
         try gone.close()
         try here.close()
-        try FileManager.default.moveItem(
-            atPath: gone.directory, toPath: gone.directory + ".tidemark-removed")
+        let rest = gone.directory + ".tidemark-removed"
+        try FileManager.default.moveItem(atPath: gone.directory, toPath: rest)
         #expect(try Replica.accounts(in: root.path) == ["here"])
 
-        try root.open("here").close()
+        try root.open("here", clock: clock).close()
+        #expect(FileManager.default.fileExists(atPath: rest), "looked for a moment ago")
+        clock.advance(by: .seconds(3600))
+        try root.open("here", clock: clock).close()
 
         #expect(try root.names == ["here"])
-        let again = try root.open("gone")
+        let again = try root.open("gone", clock: clock)
         #expect(try again.read { try $0.all(Errand.self) } == [])
         try again.close()
     }
