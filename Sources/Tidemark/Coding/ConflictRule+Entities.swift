@@ -93,7 +93,8 @@ extension EntityConflict {
         let old = try EntityCoding.encode(before, in: collection)
         let new = try EntityCoding.encode(entity, in: collection)
         try EncodedNode.keepNames(of: document, in: [old, new])
-        let difference = try EntityDifference(from: old, to: new, in: collection)
+        let difference = try EntityDifference(
+            from: old, to: new, in: collection, present: old)
         let patch = try difference.patch(of: document, documents.key)
         return patch.applied(to: document, collection.keyed)
     }

@@ -13,15 +13,18 @@ struct EntityDifference {
     private let nullable: Set<ExactString>
     private let lists: [KeyedList]
     private let dates: DateFormat
+    /// The fields that the document still has as they were before.
+    private let standing: Set<ExactString>
 
     /// The difference between an entity before and after an edit; what only the server sets is not
     /// compared.
     ///
-    /// - Parameter references: the ids under which references are compared; nil for those in the
-    ///   encodings.
+    /// - Parameters:
+    ///   - present: the entity as it stands in the document; nil where it can't be read.
+    ///   - references: the ids under which references are compared; nil for those in the encodings.
     init(
         from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel,
-        references: ReferenceNames? = nil
+        present: EncodedNode?, references: ReferenceNames? = nil
     ) throws {
         func fields(_ node: EncodedNode) throws -> [Field] {
             try (node.members ?? []).filter { !collection.isOfServer($0.name) }.map {
@@ -29,7 +32,17 @@ struct EntityDifference {
                 return ($0.name, try references?.named(value, in: $0.name) ?? value, $0.value)
             }
         }
-        (old, new) = (try fields(before), try fields(after))
+        let earlier = try fields(before)
+        var known = earlier
+        if present !== before { known = try present.map { try fields($0) } ?? [] }
+        let there = Self.values(known)
+        standing = Set(
+            earlier.compactMap { field -> ExactString? in
+                let name = ExactString(field.name)
+                guard let value = there[name] else { return nil }
+                return Self.isSame(value, field.value[...]) ? name : nil
+            })
+        (old, new) = (earlier, try fields(after))
         nullable = Set(collection.nullable.map(ExactString.init))
         lists = collection.keyed
         dates = collection.dates
@@ -43,8 +56,9 @@ struct EntityDifference {
     /// that the document already has are left out. A list whose elements are told by keys changes
     /// element by element, and these keep members that the type does not know. Of another list an
     /// element that did not change stays as it is written; in one that has as many elements as
-    /// before, so do the unknown members of an element that changed in its place. The order of a
-    /// set is no difference, nor that of a dictionary that is written as a list.
+    /// before, so do the unknown members of an element that changed in its place. One that lacks an
+    /// element of before in the document is written as it is after the edit. The order of a set is
+    /// no difference, nor that of a dictionary that is written as a list.
     ///
     /// - Parameter key: the entity.
     /// - Throws: ``TidemarkError`` `invalidDocument` where a difference can't be written.
@@ -88,7 +102,9 @@ struct EntityDifference {
             return changes
         }
         let present = document.rawValue(name)
-        let value = merged(after, before: before, into: present, node)
+        let value = merged(
+            after, before: before, into: present, node,
+            isStanding: standing.contains(ExactString(name)))
         if let present, Self.isSame(present, value) { return Patch() }
         return Patch(set: [Patch.Field(name, Array(value))])
     }
@@ -120,7 +136,8 @@ struct EntityDifference {
             let (earlier, present) = (known?[key], there?[key])
             if let earlier, Self.isSame(earlier, element) { continue }
             let value = merged(
-                element, before: earlier, into: present, isWhole ? node.element(at: place) : nil)
+                element, before: earlier, into: present, isWhole ? node.element(at: place) : nil,
+                isStanding: standing.contains(ExactString(list.field)))
             if let present, Self.isSame(present, value) { continue }
             patch.set.append(Patch.Field(list.name(of: key), Array(value)))
         }
@@ -139,15 +156,19 @@ struct EntityDifference {
 
     /// The new text of a value, with members of the document that the type does not know.
     ///
-    /// - Parameter node: what the value was encoded from, where that is known.
+    /// - Parameters:
+    ///   - node: what the value was encoded from, where that is known.
+    ///   - isStanding: whether its field is in the document as it was before.
     private func merged(
         _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?,
-        _ node: EncodedNode?
+        _ node: EncodedNode?, isStanding: Bool
     ) -> ArraySlice<UInt8> {
         if let list = ListDifference(
-            from: before, to: after, in: present, dates: dates)
+            from: before, to: after, in: present, dates: dates, isStanding: isStanding)
         {
-            let text = list.text(node) { merged($0, before: $1, into: $2, $3) }
+            let text = list.text(node) {
+                merged($0, before: $1, into: $2, $3, isStanding: isStanding)
+            }
             return text.map { $0[...] } ?? after
         }
         guard let before = before.flatMap(Self.object), let present = present.flatMap(Self.object),
@@ -161,7 +182,8 @@ struct EntityDifference {
             let earlier = old[ExactString(key)]
             if let earlier, Self.isSame(earlier, value) { continue }
             let text = merged(
-                value, before: earlier, into: there[ExactString(key)], nodes?[place].value)
+                value, before: earlier, into: there[ExactString(key)], nodes?[place].value,
+                isStanding: isStanding)
             set.append((key, Array(text)))
         }
         let kept = Set(after.keys.map(ExactString.init))

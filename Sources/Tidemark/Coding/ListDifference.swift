@@ -16,16 +16,23 @@ struct ListDifference {
     private let before: [Text]
     private let present: [Text]
     private let dates: DateFormat
+    private let isStanding: Bool
 
     /// Nil where one of them is no list.
     ///
-    /// - Parameter dates: how the server writes times.
-    init?(from before: Text?, to after: Text, in present: Text?, dates: DateFormat) {
+    /// - Parameters:
+    ///   - dates: how the server writes times.
+    ///   - isStanding: whether the list before is what is read of that in the document; of another
+    ///     one a place does not tell what stands there.
+    init?(
+        from before: Text?, to after: Text, in present: Text?, dates: DateFormat, isStanding: Bool
+    ) {
         guard let before = before.flatMap(Self.elements), let after = Self.elements(after),
             let present = present.flatMap(Self.elements)
         else { return nil }
         (self.before, self.after, self.present) = (before, after, present)
         self.dates = dates
+        self.isStanding = isStanding
     }
 
     /// The new text; nil where it is the whole encoding.
@@ -46,7 +53,7 @@ struct ListDifference {
 
     /// The elements of a list of which the document has as many as there were.
     private func ordered(_ node: EncodedNode?, _ merge: Merge) -> [Text]? {
-        guard before.count == present.count else { return nil }
+        guard before.count == present.count, let places = places() else { return nil }
         // Those that did not change, in their places, and then those that moved.
         var origins = after.indices.map { place in
             place < before.count && before[place] == after[place] ? place : nil
@@ -60,7 +67,6 @@ struct ListDifference {
             origins[place] = moved[after[place]]?.popLast()
         }
         let kept = Set(origins.compactMap(\.self))
-        let places = places()
         return after.indices.map { place in
             if let origin = origins[place] {
                 return places[origin].map { present[$0] } ?? after[place]
@@ -76,8 +82,14 @@ struct ListDifference {
 
     /// Where each element of before stands in the document: in its own place, but for a type that
     /// writes its list in another order than it reads it.
-    private func places() -> [Int?] {
+    ///
+    /// Nil where the list was changed meanwhile and lacks one of them.
+    private func places() -> [Int?]? {
         let (old, there) = (before.map(Self.value), present.map(Self.value))
+        guard isStanding else {
+            let found = matches(of: old, in: there)
+            return found.contains(nil) ? nil : found
+        }
         let isInOrder =
             Self.isInOrder(old, there) && Self.isInOrder(old.map(plain), there.map(plain))
         return isInOrder ? Array(old.indices) : matches(of: old, in: there)

@@ -52,9 +52,9 @@ extension WriteContext {
             return nil
         }
         let document = try JSONDocument(parsing: bytes)
+        let shown = try EntityCoding.encode(before, in: collection)
         let difference = try difference(
-            of: document, key, from: try EntityCoding.encode(before, in: collection), to: entity,
-            in: collection)
+            of: document, key, as: shown, from: shown, to: entity, in: collection)
         return difference.applied(to: document, collection.keyed)
     }
 
@@ -103,7 +103,7 @@ extension WriteContext {
         guard let before else { return try save(entity) }
         try replace(
             try EntityCoding.encode(before, in: try collection(T.self)),
-            of: try draft.fold.resolve(T.key(before.id)), by: entity)
+            of: try draft.fold.resolve(T.key(before.id)), by: entity, isCopy: true)
     }
 
     /// Deletes an entity.
@@ -111,8 +111,9 @@ extension WriteContext {
     /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
     public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
 
+    /// - Parameter isCopy: whether the document may have changed since it was read as `before`.
     private func replace<T: Entity>(
-        _ before: EncodedNode, of key: EntityKey, by after: T
+        _ before: EncodedNode, of key: EntityKey, by after: T, isCopy: Bool = false
     ) throws {
         guard try draft.fold.resolve(T.key(after.id)) == key else {
             throw TidemarkError(
@@ -124,20 +125,28 @@ extension WriteContext {
         guard let document = try draft.fold.entity(key).document(in: collection) else {
             throw notFound(key)
         }
+        var present: EncodedNode? = before
+        if isCopy {
+            present = try? EntityCoding.encode(
+                reader(T.self).entity(key, document), in: collection)
+        }
         let difference = try difference(
-            of: try JSONDocument(parsing: document), key, from: before, to: after, in: collection)
+            of: try JSONDocument(parsing: document), key, as: present, from: before, to: after,
+            in: collection)
         try log(difference, of: key, in: collection)
     }
 
     /// What an edit changed, as a patch of an entity's document.
+    ///
+    /// - Parameter present: what the document is as the type; nil where it can't be read so.
     private func difference<T: Entity>(
-        of document: JSONDocument, _ key: EntityKey, from before: EncodedNode, to after: T,
-        in collection: CollectionModel
+        of document: JSONDocument, _ key: EntityKey, as present: EncodedNode?,
+        from before: EncodedNode, to after: T, in collection: CollectionModel
     ) throws -> Patch {
         let after = try EntityCoding.encode(after, in: collection)
-        try EncodedNode.keepNames(of: document, in: [before, after])
+        try EncodedNode.keepNames(of: document, in: [before, after, present].compactMap(\.self))
         let difference = try EntityDifference(
-            from: before, to: after, in: collection,
+            from: before, to: after, in: collection, present: present,
             references: draft.fold.localNames(collection))
         return try difference.patch(of: document, key)
     }

@@ -227,6 +227,46 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
+    @Test(arguments: [
+        // In its place lies another one.
+        (#"{"tags":["a","x"],"lines":[]}"#, #"["a","b","c"]"#, #"[{"qty":3},{"qty":2}]"#),
+        (
+            #"{"tags":["x","a"],"lines":[{"qty":5,"sku":"C"},{"qty":2,"sku":"B"}]}"#,
+            #"["a","b","c"]"#, #"[{"qty":3},{"qty":2}]"#
+        ),
+        // All are still there.
+        (
+            #"{"tags":["b","a"],"lines":[{"qty":2,"sku":"B"},{"qty":1,"sku":"C"}]}"#,
+            #"["a","b","c"]"#, #"[{"qty":3,"sku":"C"},{"qty":2,"sku":"B"}]"#
+        ),
+        (
+            #"{"n":1,"tags":["a","b"],"lines":[{"qty":1,"sku":"A"},{"qty":2.0,"sku":"B"}]}"#,
+            #"["a","b","c"]"#, #"[{"qty":3,"sku":"A"},{"qty":2.0,"sku":"B"}]"#
+        ),
+    ])
+    func `saves a list of a copy as the copy has it where an element of it went meanwhile`(
+        _ meanwhile: String, _ tags: String, _ lines: String
+    ) throws {
+        let title = #"{"title":"a","#
+        let json = title + #""tags":["a","b"],"lines":[{"qty":1,"sku":"A"},{"qty":2,"sku":"B"}]}"#
+        try withThing(json) { replica in
+            let before = try #require(try replica.read { try $0.get(Thing.self, id) })
+            var edited = before
+            edited.tags = ["a", "b", "c"]
+            edited.lines?[0].qty = 3
+            try replica.write { tx in
+                _ = try tx.put(key, Array("\(title)\(meanwhile.dropFirst())".utf8))
+            }
+
+            try replica.write { tx in try tx.save(edited, editedFrom: before) }
+
+            let text = try #require(try replica.text(key))
+            let document = try JSONDocument(parsing: Array(text.utf8))
+            #expect(document.rawValue("tags").map { String(decoding: $0, as: UTF8.self) } == tags)
+            #expect(document.rawValue("lines").map { String(decoding: $0, as: UTF8.self) } == lines)
+        }
+    }
+
     @Test func `that was deleted, and not yet on the server, brings back what the type lacks`()
         throws
     {
