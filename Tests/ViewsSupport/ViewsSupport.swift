@@ -120,13 +120,19 @@ final class MemoryFold {
     private(set) var last = Position.start
     /// How often rows of the ledger were read, by the first byte of their keys.
     private(set) var reads: [UInt8: Int] = [:]
+    /// How often rows of entities were read by their keys.
+    private(set) var entityReads = 0
     /// How many rows walks came to.
     private(set) var walked = 0
 
     /// A fold over the rows as they are now.
-    var fold: Fold {
-        let source = RowSource(
+    var fold: Fold { Fold(source, ModelCache()) }
+
+    /// The rows as they are now, each reading counted.
+    var source: RowSource {
+        RowSource(
             get: { key in
+                if key.tree == .rows { self.entityReads += 1 }
                 if key.tree == .ledger, let sort = key.bytes.first {
                     self.reads[sort, default: 0] += 1
                 }
@@ -144,7 +150,6 @@ final class MemoryFold {
                     guard try visit(key.bytes, value) else { return }
                 }
             })
-        return Fold(source, ModelCache())
     }
 
     /// Folds events as one commit.

@@ -182,21 +182,46 @@ extension ViewReader {
     /// server, a refused entity, or the user.
     package func outbox(all: Bool) throws -> [OutboxEntry] {
         let model = try registration()?.model ?? SyncModel(name: "", collections: [])
+        let holders = try treeHolders(model)
+        // An entity may have thousands of edits, and its row has them all.
+        var standings: [EntityKey: OutboxStanding] = [:]
         var entries: [OutboxEntry] = []
         try forEachMutation(openOnly: !all) { position, mutation in
             var entry = OutboxEntry(
                 position: position, mutation: mutation, state: .pending, blockers: [])
-            if mutation.outcome == nil, let row = try entity(mutation.key) {
-                if let attempt = row.attempt, position <= attempt.covers {
+            if mutation.outcome == nil {
+                let (key, held) = (mutation.key, holders(position))
+                var standing = standings[key] ?? OutboxStanding()
+                if !standing.tells(of: position, behind: held), let row = try entity(key) {
+                    standing.covered = row.attempt?.covers
+                    if !standing.covers(position) {
+                        standing.blockers[held] = try blockers(of: key, row, model, at: position)
+                    }
+                    standings[key] = standing
+                }
+                if standing.covers(position) {
                     entry.state = .unknown
-                } else {
-                    entry.blockers = try blockers(of: mutation.key, row, model, at: position)
-                    if !entry.blockers.isEmpty { entry.state = .blocked }
+                } else if let blockers = standing.blockers[held], !blockers.isEmpty {
+                    (entry.state, entry.blockers) = (.blocked, blockers)
                 }
             }
             entries.append(entry)
             return true
         }
         return entries
+    }
+}
+
+/// What was read of an entity for one of its mutations, for those that come after it.
+private struct OutboxStanding {
+    /// The last mutation that a call without an answer has sent.
+    var covered: Position?
+    /// What holds its mutations back, by what each waits for in its tree.
+    var blockers: [[EntityKey]: [EntityKey]] = [:]
+
+    func covers(_ position: Position) -> Bool { covered.map { position <= $0 } ?? false }
+
+    func tells(of position: Position, behind holders: [EntityKey]) -> Bool {
+        covers(position) || blockers[holders] != nil
     }
 }

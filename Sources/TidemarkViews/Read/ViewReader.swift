@@ -43,12 +43,12 @@ package final class ViewReader {
         self.loadEvent = loadEvent
     }
 
-    /// The rows in memory, which have no indexes.
+    /// Rows in memory, which have no indexes.
     convenience init(
-        _ rows: MemoryRows, _ models: ModelCache, last: Position,
+        _ rows: RowSource, _ models: ModelCache, last: Position,
         event: @escaping (Position) throws -> Event?
     ) {
-        self.init(models, ViewTables.State(), last: last, rows.source, loadEvent: event)
+        self.init(models, ViewTables.State(), last: last, rows, loadEvent: event)
     }
 
     /// Reads the views of a store in a transaction of it.

@@ -103,6 +103,6 @@ package struct MemoryRows: Sendable, Equatable {
         _ models: ModelCache, last: Position, event: @escaping (Position) throws -> Event?,
         _ body: (ViewReader) throws -> R
     ) rethrows -> R {
-        try body(ViewReader(self, models, last: last, event: event))
+        try body(ViewReader(source, models, last: last, event: event))
     }
 }
