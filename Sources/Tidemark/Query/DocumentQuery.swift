@@ -49,6 +49,9 @@ package struct DocumentQuery: Sendable {
     /// Whether anything may count in its entities.
     let hasRollUps: Bool
 
+    /// Whether not all that meets the conditions is asked for.
+    var isPart: Bool { limit != nil || start != nil }
+
     /// How many entities are needed from the beginning, including skipped ones; nil for all, and
     /// where it is not known how many are left out.
     package var needed: Int? {

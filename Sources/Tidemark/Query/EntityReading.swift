@@ -42,6 +42,8 @@ extension EntityReading {
 
     /// The first entity of a query, or nil; where an index has the order, only that one is read.
     ///
+    /// Of a query that ends before a cursor all are read, up to its limit.
+    ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func first<T: Entity>(_ query: EntityQuery<T>) throws -> T? {
         // Before a cursor a limit takes the last ones.

@@ -98,7 +98,7 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         }
         if let range = ranged.first {
             fields.append(range)
-        } else if query.limit != nil || !fields.isEmpty {
+        } else if query.isPart || !fields.isEmpty {
             let ordered = fields + query.order.map(\.field).filter { !fields.contains($0) }
             // An order comes from an index as a whole, or not at all.
             let fit = IndexFit(IndexModel(ordered), query, facts)

@@ -76,7 +76,7 @@ package struct QueryPlan: Sendable, Hashable {
         for index in indexes {
             let fit = IndexFit(index, query, facts)
             // For the order alone, an index only pays off when not all of it is read.
-            guard fit.score > best, fit.score.isSelective || query.limit != nil else { continue }
+            guard fit.score > best, fit.score.isSelective || query.isPart else { continue }
             best = fit.score
             self = fit.plan(query, facts)
         }

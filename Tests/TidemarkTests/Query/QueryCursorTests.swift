@@ -180,6 +180,10 @@ extension EntityReading {
                     "index [points] of chores: before a cursor; order by the index, from its end"
                 ),
                 (
+                    Self.byPoints.after(place),
+                    "index [points] of chores: after a cursor; order by the index"
+                ),
+                (
                     Chore.where(\.points == 1).after(place),
                     "index [points] of chores: points = 1, after a cursor"
                 ),
@@ -194,6 +198,10 @@ extension EntityReading {
                 (
                     byTitle.limit(2).before(place),
                     "scan of chores; checked: before a cursor; sorted by title; \(titles)"
+                ),
+                (
+                    byTitle.after(place),
+                    "scan of chores; checked: after a cursor; sorted by title; \(titles)"
                 ),
                 (Chore.all.after(place), "scan of chores: after a cursor"),
                 (Chore.all.before(place), "scan of chores: before a cursor"),
