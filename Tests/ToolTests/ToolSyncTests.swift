@@ -213,6 +213,8 @@ struct `the tool's sync` {
         ("Bearer a:b", "Bearer a:b"),
         ("AWS4-HMAC-SHA256 Credential=a/b:c", "AWS4-HMAC-SHA256 Credential=a/b:c"),
         ("X-Own-2 a", "X-Own-2 a"),
+        ("Authorization: Custom id:secret", "Custom id:secret"),
+        ("authorization:x", "Basic YXV0aG9yaXphdGlvbjp4"),
     ])
     func `takes a name, with blanks, too, and a password, or the whole header field`(
         _ text: String, _ sent: String

@@ -23,7 +23,8 @@ struct Init: ParsableCommand {
             A collection stands after those it refers to. The credentials are never
             stored: sync takes them from the environment variable TIDEMARK_CREDENTIALS, or
             the one that the remote names as "credentialsVariable". Its value is
-            NAME:PASSWORD for HTTP Basic, or the whole value of the Authorization header.
+            NAME:PASSWORD for HTTP Basic, or the whole value of the Authorization header,
+            also with "Authorization: " before it.
             """)
 
     @Argument(help: "The directory to make; it must not hold a store yet.")

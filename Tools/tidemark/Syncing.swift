@@ -17,8 +17,9 @@ struct Sync: AsyncParsableCommand {
             due that can't be fetched or sent: the line says why.
             The credentials come from the environment variable TIDEMARK_CREDENTIALS, or
             the one that the model names: NAME:PASSWORD for HTTP Basic, or a whole
-            Authorization value. Files beside entities are fetched and sent after it, as
-            the model's `contents` say.
+            Authorization value. A value with a colon whose first word is no known scheme
+            is a name and a password, unless "Authorization: " stands before it. Files
+            beside entities are fetched and sent after it, as the model's `contents` say.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -180,6 +181,9 @@ struct Sync: AsyncParsableCommand {
     private static func credentials(_ remote: Remote) throws -> Credentials {
         let value = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
         if value.isEmpty { return .none }
+        if value.lowercased().hasPrefix(fieldName) {
+            return .authorization(String(value.dropFirst(fieldName.count)))
+        }
         if isAuthorization(value) { return .authorization(value) }
         guard let colon = value.firstIndex(of: ":") else {
             throw UsageError(
@@ -189,6 +193,9 @@ struct Sync: AsyncParsableCommand {
         return .basic(
             user: String(value[..<colon]), password: String(value[value.index(after: colon)...]))
     }
+
+    /// What says that the rest is a whole value, in small letters.
+    private static let fieldName = "authorization: "
 
     /// Whether it begins with a scheme, and is not a name with a blank and a password.
     private static func isAuthorization(_ value: String) -> Bool {
