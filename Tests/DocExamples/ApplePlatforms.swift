@@ -9,9 +9,4 @@ enum ApplePlatforms {
         let replica = try Replica.open(at: folder, model: model, dependencies: dependencies)
         return replica
     }
-
-    static func keep(_ replica: Replica) -> String {
-        let key: IdempotencyKey = replica.makeIdempotencyKey()
-        return key.description
-    }
 }

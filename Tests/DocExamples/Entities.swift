@@ -51,6 +51,17 @@ enum Entities {
         try replica.write { tx in try tx.save(edited, editedFrom: shown) }
     }
 
+    static func add(
+        _ line: String, to id: ID<TimeEntry>, _ replica: Replica, _ kept: String?,
+        _ keep: (String) throws -> Void
+    ) throws {
+        let key = kept.flatMap { IdempotencyKey($0) } ?? replica.makeIdempotencyKey()
+        try keep(key.description)
+        try replica.write(once: key) { tx in
+            try tx.update(TimeEntry.self, id) { $0.note += line }
+        }
+    }
+
     static func problems(_ replica: Replica) throws {
         let (entries, problems) = try replica.read { store in
             (try store.decodable(TimeEntry.self), try store.undecodable(TimeEntry.self))

@@ -94,7 +94,8 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
     /// Leaves out the entities whose documents can't be read as the type; without this, one of them
     /// fails the query with `undecodable`.
     ///
-    /// Limit and offset count those that can be read.
+    /// Limit and offset count those that can be read. Where the result has to be sorted, all that
+    /// meets the condition is kept in memory meanwhile, whatever the limit.
     /// ``ReadContext/undecodable(_:)-(EntityQuery<T>)`` lists the others.
     public func decodable() -> Self {
         var query = self

@@ -63,7 +63,8 @@ import TidemarkViews
         try replica.close()
 
         let again = try Replica.open(existing: replica.directory)
-        let receipt = try again.write(once: name) { tx in try tx.delete(key) }
+        let kept = try #require(IdempotencyKey(name.description))
+        let receipt = try again.write(once: kept) { tx in try tx.delete(key) }
 
         #expect(receipt?.isRepeated == true)
         #expect(try again.position == position)
