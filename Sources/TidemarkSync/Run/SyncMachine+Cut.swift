@@ -5,6 +5,9 @@
 //   cut off amid a push    push → all lists → push
 //   amid a walk            the rest of the walk → push → the walk from its root → push
 //
+// A run that is asked for everything begins at its first list: it takes the server's word before it
+// sends.
+//
 // So each list is made in some run, and what waits is sent, however few requests a run gets
 // through.
 //

@@ -45,7 +45,7 @@ extension SyncMachine {
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
-        if let cut = left.cut { goOn(at: cut) }
+        if !isFull, let cut = left.cut { goOn(at: cut) }
         if case .fetch(let keys) = scope { asked = keys.reversed() }
         if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }

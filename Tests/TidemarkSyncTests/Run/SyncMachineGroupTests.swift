@@ -1,5 +1,5 @@
-// SyncMachineGroupTests.swift — what a run leaves out, step by step: lists that are not due, and
-// what a group of requests has no room for.
+// SyncMachineGroupTests.swift — what a run leaves out, step by step: lists that are not due, what a
+// group of requests has no room for, and what comes later as the run before was cut off there.
 
 import Testing
 import TidemarkEvents
@@ -157,5 +157,82 @@ import TidemarkSync
         run.replies["fetch lists/1"] = [.held(Self.busy)]
         #expect(run.run() == ["list lists", "fetch lists/1", "list tasks", "end"])
         #expect(run.machine.outcome.paused == ["lists": Self.busy])
+    }
+}
+
+@Suite struct `a run after one that was cut off, step by step` {
+    private static let three = ["a", "b", "c"].map { CollectionModel($0) }
+
+    /// A run of three lists with one write, of the first collection.
+    private static func run(after cut: CutPlace?) -> MachineScript {
+        var run = MachineScript(three)
+        run.pending = [PendingWrite(EntityKey("a", "1"), .update)]
+        run.earlier.cut = cut
+        return run
+    }
+
+    @Test func `goes on there, and sends before it makes the lists before that`() {
+        var run = Self.run(after: .list("b"))
+        #expect(run.run() == ["list b", "list c", "push a/1", "list a", "end"])
+        run = Self.run(after: .push)
+        #expect(run.run() == ["push a/1", "list a", "list b", "list c", "end"])
+        run = Self.run(after: .list("none"))
+        #expect(run.run() == ["list a", "list b", "list c", "push a/1", "end"])
+    }
+
+    @Test func `begins at its first list where it is asked for everything`() {
+        for cut in [CutPlace.push, .list("b")] {
+            var run = MachineScript(Self.three, isFull: true)
+            run.pending = [PendingWrite(EntityKey("a", "1"), .update)]
+            run.earlier.cut = cut
+            #expect(run.run() == ["list a", "list b", "list c", "push a/1", "end"])
+        }
+    }
+
+    @Test func `makes the list first that a write without a version waits for`() {
+        var run = MachineScript(Self.three, traits: ServerTraits(hasVersions: false))
+        run.pending = [PendingWrite(EntityKey("b", "1"), .update)]
+        run.earlier.cut = .push
+        #expect(run.run() == ["list b", "push b/1", "list a", "list c", "end"])
+    }
+
+    @Test(arguments: [
+        SyncFailure.offline(""), .tooManyRequests(retryAfterSeconds: 9), .deadline, .cancelled,
+    ])
+    func `says where it is cut off, but at its first list`(_ failure: SyncFailure) {
+        let places: [(String, CutPlace?)] = [
+            ("list a", nil), ("list b", .list("b")), ("push a/1", .push),
+        ]
+        for (step, place) in places {
+            var run = Self.run(after: nil)
+            run.replies[step] = [.answer(.failure(failure))]
+            #expect(run.run().suffix(2) == [step, "end \(failure.kind)"])
+            #expect(run.machine.outcome.cut == place)
+        }
+        var run = Self.run(after: .list("c"))
+        run.replies["list b"] = [.answer(.failure(failure))]
+        #expect(run.run().prefix(4) == ["list c", "push a/1", "list a", "list b"])
+        #expect(run.machine.outcome.cut == .list("b"))
+    }
+
+    @Test func `goes on at a part of a collection, once its parts are known`() {
+        var tasks = CollectionModel("tasks")
+        tasks.lists = [ListRule([:], from: [ListSource("list", in: "lists", each: true)])]
+        let collections = [CollectionModel("lists"), tasks]
+        let parts = ["1", "2", "3"].map { PullTarget("tasks", ListParameters(["list": $0])) }
+        func cut(after place: CutPlace?, at number: Int) -> CutPlace? {
+            var run = MachineScript(collections)
+            run.parts["tasks"] = parts
+            run.earlier.cut = place
+            let page = ListPage(records: [], next: nil, cursor: nil)
+            let pages = Array(
+                repeating: MachineScript.Reply.answer(.page(page)), count: number - 1)
+            run.replies["list tasks"] = pages + [.answer(.failure(.offline("")))]
+            _ = run.run()
+            return run.machine.outcome.cut
+        }
+        #expect(cut(after: nil, at: 2) == .list(parts[1]))
+        #expect(cut(after: .list(parts[1]), at: 1) == .list(parts[1]))
+        #expect(cut(after: .list(parts[1]), at: 3) == .list(parts[0]))
     }
 }
