@@ -50,11 +50,12 @@ extension SyncMachine {
         state = .listing(list)
     }
 
-    /// Takes the lists of a collection whose parameters come from documents: none where there are
-    /// no such documents.
+    /// Takes the lists of a collection whose parameters come from documents, those that are not
+    /// known yet: none where there are no such documents.
     mutating func open(_ collection: CollectionName, _ targets: [PullTarget]) {
+        let known = Set(opened[collection] ?? [])
         opened[collection] = targets
-        unpulled = afterPush.passOver(targets) + unpulled
+        unpulled = afterPush.passOver(targets.filter { !known.contains($0) }) + unpulled
     }
 
     /// Whether lists became known in this run, by documents.
@@ -137,6 +138,7 @@ extension SyncMachine {
     /// Restarts the pull at its first target.
     mutating func relist() {
         afterPush = ListsAfterPush()
+        opened = [:]
         beginRound(pulls[...])
     }
 

@@ -141,7 +141,24 @@ extension SyncMachine {
     /// Goes over to lists that are made after the push; false where none is left.
     mutating func listAfterPush() -> Bool {
         let targets = afterPush.take()
-        if !targets.isEmpty { beginRound(targets[...]) }
+        if !targets.isEmpty { beginRound((targets + targetsBehind(targets))[...]) }
         return !targets.isEmpty
+    }
+
+    /// The collections whose parts were read before lists which may bring documents that name more
+    /// of them.
+    private func targetsBehind(_ lists: [PullTarget]) -> [PullTarget] {
+        var names = Set(lists.map(\.collection))
+        var targets: [PullTarget] = []
+        for collection in Self.inListOrder(model.collections)
+        where opened[collection.name] != nil
+            && (collection.lists ?? []).flatMap(\.from).contains(where: {
+                names.contains($0.collection)
+            })
+        {
+            names.insert(collection.name)
+            targets.append(.open(collection.name))
+        }
+        return targets
     }
 }

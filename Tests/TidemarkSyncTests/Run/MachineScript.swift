@@ -41,6 +41,8 @@ struct MachineScript {
     var entities: [EntityKey: EntityFacts] = [:]
     /// The lists of collections whose parameters come from documents.
     var parts: [CollectionName: [PullTarget]] = [:]
+    /// The lists that documents name once a step was taken, by its words.
+    var partsAfter: [String: [PullTarget]] = [:]
     var marks: [CollectionName: WatermarkRow] = [:]
     var owed: Set<CollectionName> = []
     var feeds: [CollectionName: FeedStanding] = [:]
@@ -117,7 +119,10 @@ struct MachineScript {
         case .entity(let key): .entity(facts(key))
         case .entities(let keys): .entities(keys.map { facts($0) })
         case .failed(let call): .entity(facts(call.key))
-        case .parts(let name): .parts(parts[name] ?? [])
+        case .parts(let name):
+            .parts(
+                (parts[name] ?? [])
+                    + Set(steps).flatMap { partsAfter[$0] ?? [] }.filter { $0.collection == name })
         case .standing(let target, _): .standing(standing(target.collection))
         case .contents(let plan):
             .contents(

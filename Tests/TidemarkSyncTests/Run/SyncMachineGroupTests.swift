@@ -235,4 +235,26 @@ import TidemarkSync
         #expect(cut(after: .list(parts[1]), at: 1) == .list(parts[1]))
         #expect(cut(after: .list(parts[1]), at: 3) == .list(parts[0]))
     }
+    @Test func `makes lists in the same run that are known by those after the push`() {
+        func part(_ name: CollectionName, in parent: CollectionName) -> CollectionModel {
+            var collection = CollectionModel(name)
+            collection.lists = [ListRule([:], from: [ListSource("of", in: parent, each: true)])]
+            return collection
+        }
+        var run = MachineScript([
+            CollectionModel("lists"), part("tasks", in: "lists"), part("notes", in: "tasks"),
+        ])
+        let first = PullTarget("tasks", ListParameters(["of": "1"]))
+        run.parts["tasks"] = [first]
+        run.partsAfter["list lists"] = [
+            PullTarget("tasks", ListParameters(["of": "9"])),
+            PullTarget("notes", ListParameters(["of": "9"])),
+        ]
+        run.pending = [PendingWrite(EntityKey("tasks", "1"), .update)]
+        run.earlier.cut = .list(first)
+        #expect(
+            run.run() == [
+                "list tasks", "push tasks/1", "list lists", "list tasks", "list notes", "end",
+            ])
+    }
 }
