@@ -130,3 +130,30 @@ extension SyncMachine {
             now: serverTime, every: rule.reconcileEvery)
     }
 }
+
+extension SyncScope {
+    /// The collections that a run of this scope lists, in the order of the model.
+    func pulled(_ model: SyncModel) -> [CollectionModel] {
+        switch self {
+        case .all: model.collections
+        case .pull(let names): model.pulled(names)
+        case .select(let parts):
+            model.collections.filter { collection in
+                parts.contains { $0.collection == collection.name }
+            }
+        case .folders(let folders):
+            model.collections.filter { collection in
+                folders.contains { $0.collection == collection.name }
+            }
+        case .push, .fetch, .reserve, .cleanUp: []
+        }
+    }
+
+    /// Whether a run of this scope sends what is pending, and asks about what was sent before.
+    var pushes: Bool {
+        switch self {
+        case .all, .push: true
+        case .pull, .fetch, .select, .folders, .reserve, .cleanUp: false
+        }
+    }
+}

@@ -87,8 +87,11 @@ extension SyncMachine {
     /// How long a failed call is not repeated, in microseconds; 0 in an urgent run.
     private func wait(_ row: FailingRow) -> Int64 { isUrgent ? 0 : row.gate.left(at: begun) }
 
-    /// How often in a row what a step asks about got no answer in time in earlier runs.
+    /// How often in a row what a step asks about got no answer in time in earlier runs; 0 once
+    /// something in this run had more time for that and got none, so that many of them do not keep
+    /// the run open for long.
     func timeouts(of step: SyncStep) -> Int {
+        guard !hasWaitedLong else { return 0 }
         let keys: [EntityKey] =
             switch step {
             case .readBack(let key, _, _): [key]
@@ -209,6 +212,7 @@ extension SyncMachine {
     /// A call failed.
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         failedLast = failure
+        if case .timeout = failure, timeouts(of: step) > 0 { hasWaitedLong = true }
         if case .list = step, beginsAnew(after: failure) {
             if !failure.isServers { streak.answered() }
             startAnew()

@@ -113,6 +113,8 @@ package struct SyncMachine: Sendable {
     var isUrgent: Bool
     /// What failed in earlier runs; lists have an empty id.
     var failing: [EntityKey: FailingRow] = [:]
+    /// Whether something had more time than usual in this run, and got no answer.
+    var hasWaitedLong = false
     /// The entities about which a call failed in this run.
     var failedNow: Set<EntityKey> = []
     /// The failed calls of earlier runs that are still to be asked about, the next one last; nil
@@ -467,32 +469,5 @@ package struct SyncMachine: Sendable {
     /// The name of an enum's case, without what it holds.
     static func caseName(_ value: Any) -> String {
         Mirror(reflecting: value).children.first?.label ?? "\(value)"
-    }
-}
-
-extension SyncScope {
-    /// The collections that a run of this scope lists, in the order of the model.
-    func pulled(_ model: SyncModel) -> [CollectionModel] {
-        switch self {
-        case .all: model.collections
-        case .pull(let names): model.pulled(names)
-        case .select(let parts):
-            model.collections.filter { collection in
-                parts.contains { $0.collection == collection.name }
-            }
-        case .folders(let folders):
-            model.collections.filter { collection in
-                folders.contains { $0.collection == collection.name }
-            }
-        case .push, .fetch, .reserve, .cleanUp: []
-        }
-    }
-
-    /// Whether a run of this scope sends what is pending, and asks about what was sent before.
-    var pushes: Bool {
-        switch self {
-        case .all, .push: true
-        case .pull, .fetch, .select, .folders, .reserve, .cleanUp: false
-        }
     }
 }

@@ -273,6 +273,24 @@ private final class SlowWire: Transport {
         #expect(deadlines == seconds.map { Duration.seconds($0) })
     }
 
+    @Test func `what comes after one that had twice the time for nothing has the usual time`()
+        async throws
+    {
+        var model = SyncWorld.usualModel
+        model.settings.batchSize = 1
+        try await SyncDevice.with(SyncWorld(model: model)) { device in
+            for id in ["a", "b"] { try device.put("tasks/\(id)", "{}") }
+            let wire = SlowWire(device.wire) { $0.isWrite ? .seconds(600) : nil }
+            let engine = SyncDevice.engine(
+                device.replica, wire, adapter: try SyncWorld.remote.makeAdapter())
+
+            for _ in 1...2 { #expect(try await engine.sync().isSynced == false) }
+
+            let seconds = [30, 30, 60, 30]
+            #expect(wire.deadlines.value == seconds.map { Duration.seconds($0) })
+        }
+    }
+
     @Test func `a write has the time that its bytes take`() async throws {
         let text = String(repeating: "x", count: 512 << 10)
         let deadlines = try await deadlines(of: #"{"text":"\#(text)"}"#, timeouts: 0) { request in
