@@ -160,16 +160,19 @@ extension SyncDriver {
 }
 
 extension SyncDriver {
+    /// How many folders in a row the credentials may not open.
+    private static let closedMax = 8
+
     /// What the list of one folder says that the credentials don't open, though they do others.
     ///
     /// Some servers refuse them there as if nobody had signed in: so it is where the folder was
-    /// asked for once more, with what the app gave then, and refused again. A second such folder in
-    /// a row is none.
+    /// asked for once more, with what the app gave then, and refused again. Those that follow at
+    /// once are asked for once. After so many in a row it is the credentials.
     ///
     /// - Returns: the same as a folder that is forbidden; nil for any other answer.
     func closed(_ answer: ServerAnswer, to step: SyncStep, _ run: inout SyncRun) -> ServerAnswer? {
         guard case .list(let call) = step, answer == .failure(.unauthorized),
-            run.proof.refusals == 1, run.machine.mayBeClosed(step)
+            (1...Self.closedMax).contains(run.proof.refusals), run.machine.mayBeClosed(step)
         else { return nil }
         run.proof.refused()
         return adapter.answer(to: call, HTTPResponse(status: .forbidden), body: [])
