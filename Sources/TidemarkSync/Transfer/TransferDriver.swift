@@ -416,9 +416,10 @@ extension TransferDriver.Step {
     mutating func take(
         _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
     ) async {
-        guard server == .remote, case .answered = answer else { return }
-        guard answer.isUnauthorized else { return await proof.accepted(given.number) }
-        isUncounted = await proof.renew(given.number)
+        guard server == .remote else { return }
+        guard case .answered = answer else { return await proof.left(source) }
+        guard answer.isUnauthorized else { return await proof.accepted(given.number, for: source) }
+        isUncounted = await proof.renew(given.number, for: source)
         if isUncounted { answer = .madeAgain }
         failure = await proof.failure
     }

@@ -1,5 +1,7 @@
 // TransferProof.swift — the credentials of one pass over the files, which several requests share.
 
+import TidemarkViews
+
 /// The credentials of one pass: asked for once, and once more each time that they are no longer
 /// accepted.
 actor TransferProof {
@@ -12,6 +14,9 @@ actor TransferProof {
     private var proof: SyncProof
     private var number = 0
     private var renewal: Task<Void, Never>?
+    /// The file that others were last asked for, until it is answered otherwise: one that is refused
+    /// whatever they are shows nothing of them; nil for a file that was sent.
+    private var renewedFor: ContentSource?
     /// Why the remote is asked for nothing more; nil while it may be.
     private(set) var failure: SyncFailure?
 
@@ -29,13 +34,23 @@ actor TransferProof {
     }
 
     /// Notes that the remote answered a request with credentials of that number otherwise.
-    func accepted(_ given: Int) { if given == number { proof.accepted() } }
+    ///
+    /// That others are answered does not show that the file is which these were asked for.
+    func accepted(_ given: Int, for source: ContentSource?) {
+        guard given == number, renewedFor == nil || renewedFor == source else { return }
+        renewedFor = nil
+        proof.accepted()
+    }
+
+    /// Notes that a request for a file ended without an answer: it may not be asked for again.
+    func left(_ source: ContentSource?) { if renewedFor == source { renewedFor = nil } }
 
     /// Asks once more, unless that was done since the refused ones were given.
     ///
     /// - Returns: whether there are other credentials.
-    func renew(_ refused: Int) async -> Bool {
+    func renew(_ refused: Int, for source: ContentSource?) async -> Bool {
         if failure == nil, refused == number {
+            if renewal == nil { renewedFor = source }
             let task = renewal ?? Task { await askAgain() }
             renewal = task
             await withTaskCancellationHandler {
