@@ -18,10 +18,10 @@ enum RedactionWords {
         .union(AssetRemoved.Reason.allCases.map(\.rawValue))
         .union(ReceivedFile.Result.allCases.map(\.rawValue))
         .union([
-            "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
-            "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepBoth",
-            "keepMine", "keepTheirs", "list", "local", "pool", "push", "reconcile", "refetch",
-            "retry",
+            "=", "?", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard",
+            "dismiss", "download", "entity", "equals", "fetch", "forward", "import", "incomplete",
+            "keepBoth", "keepMine", "keepTheirs", "list", "local", "pool", "push", "reconcile",
+            "refetch", "retry",
             "server", "sweep", "synced", "tree", "unchanged", "withheld",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])

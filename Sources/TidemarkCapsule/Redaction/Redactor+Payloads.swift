@@ -88,6 +88,11 @@ extension Redactor {
             plain(value)
         case (.word, .string(let text)): .string(word(text))
         case (.listScope, .string(let text)): .string(listScope(text))
+        // A collection, and the scope of a part of it.
+        case (.listScope, .array(let parts)):
+            .array(
+                parts.prefix(1).map { member(.text, $0, collection) }
+                    + parts.dropFirst().map { member(.listScope, $0, collection) })
         case (.text, .string(let text)), (.owner, .string(let text)), (.reason, .string(let text)):
             .string(self.text(text))
         case (.detail, .string(let text)): .string(detail(text))

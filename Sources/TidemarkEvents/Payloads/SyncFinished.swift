@@ -67,7 +67,7 @@ package struct SyncFinished: MemberPayload {
         PayloadMember(prefix: "paused ", \.paused, .word, .plain),
         PayloadMember("restarted", \.restarted, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("listed", \.listed, .list(of: .text), .text) { $0.isEmpty },
-        PayloadMember("cutAt", \.cutAt, .list(of: .text), .text),
+        PayloadMember("cutAt", \.cutAt, .list(of: .text), .listScope),
         PayloadMember(of: \.run),
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("answerUptime", \.answerUptime, .integer, .plain),

@@ -122,6 +122,27 @@ import TidemarkViews
         #expect(!told.contains("110032") && told.utf8.count == detail.utf8.count)
     }
 
+    @Test func `the part at which a run was cut off is named as its documents are`() throws {
+        let old = capsule(
+            tasks,
+            [
+                (.serverUpserted, #"{"list":"zeppelin"}"#, "tasks/a"),
+                (
+                    .syncFinished,
+                    #"{"outcome":"offline","cutAt":["tasks","{\"list\":\"zeppelin\"}"]}"#, nil
+                ),
+            ])
+
+        let new = try old.redactedByTool(Redaction(names: ["list"]))
+
+        let document = try #require(try documents(new).first)
+        let end = try #require(new.events.last?.read(SyncFinished.self))
+        let part = try #require(end.cutAt?.last.flatMap { ListParameters(scope: $0) })
+        #expect(part["list"] == document["list"]?.stringValue && part["list"] != "zeppelin")
+        let own = new.events.first { $0.kind == .serverUpserted }?.collection
+        #expect(end.cutAt?.first == own?.rawValue)
+    }
+
     @Test func `fields that are to be kept are, by collection`() throws {
         let model = #"{"name":"m","collections":[{"name":"tasks"},{"name":"lists"}]}"#
         let old = capsule(

@@ -37,7 +37,8 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case scope
     /// An entity: its collection and its id.
     case entity
-    /// The part that a list is of: a word of ours, or its parameters.
+    /// The part that a list is of: a word of ours, or its parameters; in a list after its
+    /// collection.
     case listScope
     /// Where a part of a feed goes on: an object with a key of the server, and perhaps an id.
     case feedCursor
