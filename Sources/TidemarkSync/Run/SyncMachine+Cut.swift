@@ -120,9 +120,10 @@ extension SyncMachine {
 
     /// Begins the pull where the run before was cut off; where there is no such list any more, at
     /// the first one.
-    mutating func goOn(at place: CutPlace) {
+    mutating func goOnAtCut() {
+        guard let cut else { return }
         var index = unpulled.endIndex
-        if case .list(let target) = place {
+        if case .list(let target) = cut {
             let same = unpulled.firstIndex(of: target)
             let open = unpulled.firstIndex(of: .open(target.collection))
             guard let found = same ?? open else { return }

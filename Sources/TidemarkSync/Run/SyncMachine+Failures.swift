@@ -45,7 +45,8 @@ extension SyncMachine {
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
-        if !isFull, let cut = left.cut { goOn(at: cut) }
+        if !isFull { cut = left.cut }
+        goOnAtCut()
         if case .fetch(let keys) = scope { asked = keys.reversed() }
         if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }
@@ -315,6 +316,7 @@ extension SyncMachine {
             // The lists themselves tell what it would have.
             listAll()
             relist()
+            goOnAtCut()
         case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay,
         // and what was refused.

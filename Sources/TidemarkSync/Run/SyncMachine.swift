@@ -163,6 +163,8 @@ package struct SyncMachine: Sendable {
     var unpulled: ArraySlice<PullTarget>
     /// The lists of collections whose parameters came from documents in this run.
     var opened: [CollectionName: [PullTarget]] = [:]
+    /// Where the run before was cut off, if this one goes on there.
+    var cut: CutPlace?
     /// What is listed only once what waits is sent.
     var afterPush = ListsAfterPush()
     /// Lists that were begun before their turn, by their target.

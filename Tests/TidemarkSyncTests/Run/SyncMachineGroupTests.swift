@@ -103,6 +103,13 @@ import TidemarkSync
         #expect(unsent.run() == ["combine lists,tasks", "list lists", "list tasks", "end"])
     }
 
+    @Test func `makes them from where the run before was cut off, where that fails`() {
+        var run = Self.script(combined: ["lists", "tasks"])
+        run.earlier.cut = .list("tasks")
+        run.replies["combine lists,tasks"] = [.answer(.failure(.forbidden))]
+        #expect(run.run() == ["combine lists,tasks", "list tasks", "list lists", "end"])
+    }
+
     @Test func `does without where its group has no room`() {
         var run = Self.script(combined: ["lists", "tasks"])
         run.replies["combine lists,tasks"] = [.held(Self.busy)]
