@@ -54,6 +54,8 @@ extension CollectionModel {
         /// that it owns, instead of deleted: not seen, not pushed, and pruned in time.
         public var hidesAbsent: Bool
         /// The reference to the entity that owns this one, which is hidden while its owner is.
+        ///
+        /// Of entities that own each other each that a list can hide is hidden by that alone.
         public var owner: String?
         /// The code of the failure `SyncFailure.missing` that ends a run after which the collection
         /// has no entity; nil where it may be empty.

@@ -72,14 +72,14 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 19
-        case .outbox: 18
-        case .watermarks: 17
-        case .decisions: 14
+        case .entities: 20
+        case .outbox, .watermarks: 18
+        case .decisions: 15
         case .contents, .issues: 13
         case .schedule: 12
         case .places: 8
-        case .access, .rivals: 5
+        case .access: 6
+        case .rivals: 5
         case .bindings, .placeholders, .rollUps, .syncRuns: 4
         case .pools: 3
         case .idempotencyKeys: 2

@@ -372,14 +372,37 @@ extension Fold {
         return row
     }
 
-    /// Whether the owner of an entity is hidden; nil where it has none.
+    /// Whether the owner of an entity is hidden, and the entity with it; nil where it has none.
     fileprivate func isOwnerHidden(
         of row: EntityRow, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> Bool? {
         guard let reference = collection.ownerReference,
             let owner = try owner(of: row, reference, collection)
         else { return nil }
-        return try owner != key && heldRow(at: .entity(owner)).isHidden
+        guard try heldRow(at: .entity(owner)).isHidden else { return false }
+        return try !isCircle(from: key, to: owner) { try heldRow(at: .entity($0)) }
+    }
+
+    /// Whether an entity is not hidden with its owner, as that belongs to the entity itself.
+    ///
+    /// Else each would stay hidden until the other is shown. What no list hides is hidden with the
+    /// first of its owners that a list can hide.
+    ///
+    /// - Parameter row: tells who owns an owner.
+    private func isCircle(
+        from key: EntityKey, to first: EntityKey, _ row: (EntityKey) throws -> EntityRow
+    ) throws -> Bool {
+        let hasList = try collection(key.collection).access.hidesAbsent
+        var seen: Set<EntityKey> = []
+        var next: EntityKey? = first
+        while let owner = next, owner != key, seen.insert(owner).inserted {
+            let collection = try collection(owner.collection)
+            guard let reference = collection.ownerReference,
+                hasList || !collection.access.hidesAbsent
+            else { return false }
+            next = try self.owner(of: row(owner), reference, collection)
+        }
+        return next == key
     }
 
     private func owner(
@@ -433,9 +456,10 @@ extension Fold {
         var result: [(key: EntityKey, owner: EntityKey)] = []
         for key in found.sorted() {
             let row = try takenRow(at: .entity(key))
-            if let owner = try owner(of: row, reference, collection) {
-                result.append((key, owner))
-            }
+            guard let owner = try owner(of: row, reference, collection),
+                try !isCircle(from: key, to: owner, { try takenRow(at: .entity($0)) })
+            else { continue }
+            result.append((key, owner))
         }
         return result
     }
