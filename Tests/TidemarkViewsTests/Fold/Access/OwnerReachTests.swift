@@ -7,6 +7,89 @@ import TidemarkViews
 
 @testable import ViewsSupport
 
+@Suite struct `what belongs to an entity out of reach` {
+    @Test func `is all that names it by any of its ids`() throws {
+        var model = ReachStore.model
+        model.collections[0].ids = .serverNumber
+        let reach = try ReachStore(model)
+        try reach.store.write(.about(.localCreated, "workspaces/w", #"{"name":"w"}"#))
+        let made = try reach.last
+        try reach.store.write(.about(.requestSent, "workspaces/w", "{}", mutation: made))
+        try reach.store.write(
+            .about(
+                .pushAccepted, "workspaces/w", #"{"serverID":"7"}"#, mutation: made,
+                call: made + 1),
+            .about(
+                .serverUpserted, "workspaces/7", #"{"id":7,"name":"w"}"#, mutation: made,
+                call: made + 1, asOf: made + 1, revision: "1"))
+        try reach.entry(1, in: 7)
+        #expect(try reach.seen("entries") == ["1"])
+
+        // Its list names it by the server's id, and twice.
+        try reach.loses("7", "7")
+
+        #expect(try reach.seen("workspaces") == [])
+        #expect(try reach.seen("entries") == [])
+        let hidden = try reach.decisions().filter { $0.hasSuffix("access hidden") }
+        #expect(hidden == ["workspaces/w access hidden"])
+        try reach.workspace(7)
+        #expect(try reach.seen("entries") == ["1"])
+        try reach.check()
+    }
+
+    @Test func `is found by what it refers to though no index tells of it`() throws {
+        let reach = try ReachStore()
+        for id in 1...2 {
+            try reach.workspace(id)
+            try reach.says("projects/\(id)", #"{"id":\#(id),"workspace_id":\#(id)}"#)
+            try reach.entry(id, in: id, project: id)
+        }
+        try reach.loses("2")
+
+        try reach.store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            let entries = try #require(try draft.fold.knownCollection("entries"))
+            let byProject = entries.references.filter { $0.field == "project_id" }
+            var found: [String] = []
+            try draft.fold.forEachReferrer(
+                to: [EntityKey("projects", "2")], by: byProject, in: entries
+            ) { key, row in
+                if row.isHidden { found.append(key.id) }
+                return true
+            }
+            #expect(found == ["2"])
+        }
+    }
+
+    @Test func `is not listed whole again where all that was pruned is here again`() throws {
+        var model = ReachStore.model
+        model.collections[0].access.relistsOnGain = false
+        let reach = try ReachStore(model)
+        func isOwed() throws -> Bool {
+            try reach.store.journal.read { try $0.isOwed(PullTarget("entries")) }
+        }
+        for workspace in [1, 2] {
+            try reach.workspace(workspace)
+            try reach.entry(workspace, in: workspace)
+        }
+        try reach.loses("2")
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == ["1"])
+        try reach.workspace(2)
+        #expect(try isOwed())
+        try reach.entry(2, in: 2)
+        try reach.completes("entries")
+        #expect(try !isOwed())
+
+        try reach.loses("2")
+        try reach.workspace(2)
+
+        #expect(try reach.seen("entries") == ["1", "2"])
+        #expect(try !isOwed())
+        // In a rebuild one fold knows what was pruned before.
+        try reach.check()
+    }
+}
+
 @Suite struct `entities that own each other` {
     let reach: ReachStore
 
