@@ -166,6 +166,8 @@ import TidemarkTesting
             #expect(device.wire.problem == nil)
             #expect(try device.outbox() == ["tasks/t0 pending"])
             device.wire.tap(nil)
+            // It is measured by the clock that nobody sets.
+            world.clock.set(by: .seconds(-3600))
             let held = try await device.sync().failure
             #expect(held == .tooManyRequests(retryAfterSeconds: 30))
 
