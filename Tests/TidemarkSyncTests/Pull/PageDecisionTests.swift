@@ -1,5 +1,5 @@
-// PageDecisionTests.swift — which parts of a server's answer are logged, by the rows as they are:
-// without a store, without a server.
+// PageDecisionTests.swift — which parts of a server's answer are logged, and where a feed goes on
+// after a block, by the rows as they are: without a store, without a server.
 
 import HTTPTypes
 import Testing
@@ -285,5 +285,112 @@ import TidemarkViews
         }
         #expect(try decision(["1"]) == .heldAlready(Absent(ids: ["1"], isHeld: true)))
         #expect(try decision(["1", "2"]) == .logged(Absent(ids: ["1", "2"], isHeld: true)))
+    }
+}
+
+@Suite struct `a block of a feed` {
+    private static let rule = FeedRule(order: "released", change: "updated", block: 2)
+    private static let articles = CollectionModel("articles", feed: rule)
+    /// 2026-11-18.
+    private static let now = Timestamp(milliseconds: 1_795_000_000_000)
+    private static let last = FeedKey("2026-01-02T00:00:00Z")
+
+    private static func news() throws -> ServerNews {
+        let memory = MemoryFold()
+        try memory.apply([.registered(SyncModel(name: "news", collections: [articles]))])
+        return ServerNews(memory.fold, begun: Moment(now: now, bootID: "a", uptime: 1))
+    }
+
+    private static func record(
+        _ id: String, updated: String, _ title: String = ""
+    ) -> ServerRecord {
+        let document =
+            #"{"released":"2026-01-03T00:00:00Z","updated":"\#(updated)","title":"\#(title)"}"#
+        return ServerRecord(
+            id: id, revision: nil, serverTime: nil, document: Array(document.utf8))
+    }
+
+    private static func forward(from cursor: FeedCursor) -> FeedListing {
+        FeedListing(
+            collection: articles, rule: rule,
+            target: PullTarget("articles", scope: PullTarget.forward), asOf: Position(1),
+            cursor: cursor, forward: cursor, isFirst: false)
+    }
+
+    private static func decision(
+        _ records: [ServerRecord], _ feed: FeedListing
+    ) throws -> FeedPageDecision {
+        let exchange = ReadExchange(
+            collection: "articles", request: ServerRequest(method: .get, path: "/articles"),
+            sentAt: now, sentUptime: 0, asOf: Position(1),
+            answer: AnswerRecord(RequestAnswered(status: 200)))
+        let page = ListPage(records: records, next: nil, cursor: nil)
+        return try FeedPageDecision(page, of: feed, exchange, news())
+    }
+
+    @Test func `dated ahead moves the list only until it is over, which later runs begin anew`()
+        throws
+    {
+        let ahead = [1, 2, 3].map { "2030-01-01T0\($0):00:00Z" }
+        let first = try Self.decision(
+            [Self.record("f1", updated: ahead[0]), Self.record("f2", updated: ahead[1])],
+            Self.forward(from: .from(Self.last)))
+        let list = try #require(first.result.feed)
+        #expect(list.cursor == .from(FeedKey(ahead[1])) && !list.isOver)
+        #expect(list.kept == .from(Self.last))
+        #expect(first.cursors.isEmpty && !first.result.isComplete)
+
+        let second = try Self.decision([Self.record("f3", updated: ahead[2])], list)
+        let end = try #require(second.result.feed)
+        // What ends here, and is noted where it settles writes, is the place of before.
+        #expect(end.isOver && end.cursor == .from(Self.last))
+        #expect(end.forward == .from(Self.last))
+        #expect(second.cursors.isEmpty && second.result.isComplete)
+    }
+
+    @Test func `goes on behind the last change that is not dated ahead, as later runs do`() throws {
+        let (day, ahead) = ("2026-01-05T00:00:00Z", "2030-01-01T00:00:00Z")
+        let decision = try Self.decision(
+            [Self.record("a1", updated: day), Self.record("f1", updated: ahead)],
+            Self.forward(from: .from(Self.last)))
+        let list = try #require(decision.result.feed)
+
+        #expect(list.cursor == .from(FeedKey(ahead)) && list.kept == .from(FeedKey(day)))
+        #expect(decision.cursors == [Named(PullTarget.forward, FeedCursor.from(FeedKey(day)))])
+    }
+
+    @Test func `has each entity once, as it says it last`() throws {
+        let day = "2026-01-05T00:00:00Z"
+        let decision = try Self.decision(
+            [Self.record("a1", updated: day, "old"), Self.record("a1", updated: day, "new")],
+            Self.forward(from: .from(Self.last)))
+
+        #expect(decision.records == [Self.record("a1", updated: day, "new")])
+        #expect(decision.verdicts == [.new])
+    }
+}
+
+@Suite struct `the last changes of a page that no row holds` {
+    @Test func `are one of each entity, the last that the page tells`() throws {
+        var tags = CollectionModel("tags", lastChangeField: "at")
+        tags.since = SinceRule(ageMax: .months(2))
+        let memory = MemoryFold()
+        try memory.apply([.registered(SyncModel(name: "dated", collections: [tags]))])
+        let news = ServerNews(
+            memory.fold, begun: Moment(now: Timestamp(rawValue: 1), bootID: "a", uptime: 1))
+        // Two tombstones of what never was here.
+        let records = ([5, 9] as [Int64]).map { time in
+            ServerRecord(
+                id: "7", revision: nil, serverTime: Timestamp(rawValue: time), document: nil)
+        }
+
+        let times = try news.timesWithoutRow(
+            ListPage(records: records, next: nil, cursor: nil), of: tags)
+
+        #expect(times == [Named("7", Timestamp(rawValue: 9))])
+        var page = PullPage()
+        page.times = times
+        // A name that stands twice in an object makes all of the event unreadable.
+        #expect(try PullPage(reading: page.encoded).times == times)
     }
 }
