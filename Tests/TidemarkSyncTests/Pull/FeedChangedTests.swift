@@ -205,4 +205,47 @@ import TidemarkViews
             #expect(!paths.contains { $0.contains("a1") })
         }
     }
+
+    @Test func `is read again where a model goes further back and drops a member no more`()
+        async throws
+    {
+        var (recent, longer) = (Self.feed, Self.feed)
+        recent.ageMax = .days(2)
+        longer.ageMax = .days(20)
+        var model = SyncModel(
+            name: "news", collections: [CollectionModel("articles", feed: recent)])
+        (model.collections[0].drops, model.collections[0].pushes) = (["title"], [])
+        let world = SyncWorld(model: model)
+        // The first is dated ahead of any backfill, the others are older than the feed goes back.
+        for (id, days) in [("a1", 5), ("a4", -5), ("a5", -7)] as [(String, Int64)] {
+            Self.put(id, days, "told", world)
+        }
+        // What was changed before them is in no list of changes.
+        world.clock.advance(by: .seconds(900))
+        for (id, days) in [("a2", -1), ("a3", -3)] as [(String, Int64)] {
+            Self.put(id, days, "told", world)
+        }
+        try await SyncDevice.with(world) { device in
+            let key = try device.key("articles/a1")
+            #expect(try await device.sync(.fetch([key]), .remoteChange).isSynced)
+            #expect(try await device.sync().isSynced)
+            let before = try device.documents("articles")
+            #expect(before["a1"] != nil && before.values.allSatisfy { !$0.contains("told") })
+
+            let known = try #require(try device.replica.registration)
+            let other = SyncModel(
+                name: "news", collections: [CollectionModel("articles", feed: longer)])
+            try device.replica.register(ModelRegistration(model: other, remote: known.remote))
+
+            // The backfill begins anew, and the ids are listed for what it does not come to.
+            let isOwed = try device.replica.journal.read { views in
+                try views.isOwed(PullTarget("articles"))
+            }
+            #expect(isOwed)
+            #expect(try await device.sync().isSynced)
+            let documents = try device.documents("articles")
+            #expect(documents.count == 5 && documents.values.allSatisfy { $0.contains("told") })
+            try device.verify()
+        }
+    }
 }
