@@ -283,4 +283,26 @@ import TidemarkViews
         let entry = try #require(try together.entity(EntityKey("entries", "90")))
         #expect(text(entry.base) == #"{"tag_ids":[7],"tags":[]}"#)
     }
+    @Test func `is looked for also in what was only made here, where one commit deletes many`()
+        throws
+    {
+        var made = [Self.model()]
+        for id in 0..<40 {
+            let tag = #"{"id":\#(id),"name":"t\#(id)"}"#
+            made.append(.about(.serverUpserted, "tags/\(id)", tag, revision: "1"))
+        }
+        let entry = #"{"tag_ids":[35,39],"tags":["t35","t39"]}"#
+        made.append(.about(.localCreated, "entries/new", entry))
+        let deleted = (0..<36).map { Event.about(.serverDeleted, "tags/\($0)", revision: "2") }
+        let (together, each) = (MemoryFold(), MemoryFold())
+        for memory in [together, each] { try memory.apply(made) }
+
+        try together.apply(deleted)
+        for event in deleted { try each.apply([event]) }
+
+        let row = try #require(try together.entity(EntityKey("entries", "new")))
+        let document = try row.document.map { try JSONValue(parsing: $0) }
+        #expect(document == ["tag_ids": [39], "tags": ["t39"]])
+        #expect(together.rows == each.rows)
+    }
 }
