@@ -113,6 +113,20 @@ import TidemarkViews
         #expect(try store.begin(show, at: at(seconds + 582, boot: "c", uptime: 602)) != nil)
     }
 
+    @Test func `goes by the device's clock where the boot is not known, and forgets nothing`()
+        throws
+    {
+        let store = try Store(twice)
+
+        // The device has been running for longer than the window.
+        for seconds in [0, 60] as [Int64] {
+            #expect(try store.begin(show, at: at(seconds, boot: "")) == nil)
+        }
+        #expect(try store.begin(show, at: at(120, boot: "")) == 480 * second)
+        #expect(try store.begin(show, at: at(599, boot: "")) == second)
+        #expect(try store.begin(show, at: at(600, boot: "")) == nil)
+    }
+
     @Test func `counts one that was logged with no time since the boot`() throws {
         let store = try Store(twice)
 
