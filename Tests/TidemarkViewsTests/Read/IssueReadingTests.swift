@@ -65,4 +65,14 @@ import TidemarkViews
         try store.write(.about(.localDiscarded, "tasks/1"))
         #expect(try store.journal.read { try $0.issue(at: Position(6), index: 0) } == nil)
     }
+    @Test(arguments: [-1, 1, 255, 256, 65_535, 65_536, 65_537, Int.max, Int.min])
+    func `is none by a number that no issue has`(_ index: Int) throws {
+        let store = try ScratchStore()
+        for event in events(refused: 1) { try store.write(event) }
+        let issue = try #require(try store.journal.read { try $0.issues() }.last)
+        #expect(issue.kind == .conflict && issue.index == 0)
+
+        let found = try store.journal.read { try $0.issue(at: issue.position, index: index) }
+        #expect(found == nil)
+    }
 }
