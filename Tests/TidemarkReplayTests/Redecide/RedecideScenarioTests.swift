@@ -25,8 +25,8 @@ import TidemarkTesting
         for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
             let result = try await scenario.run { replica in
                 let capsule = try await capsule(of: replica.journal)
-                guard let adapter = try adapter(of: replica.journal) else { return }
-                let report = try await decided(capsule, adapter: adapter)
+                let server = try #require(try adapter(of: replica.journal))
+                let report = try await decided(capsule, adapter: server)
                 if let found = report.divergence { Issue.record("\(scenario.id): \(found.text)") }
                 #expect(report.notDecided.map(\.why) == [], "\(scenario.id)")
             }
