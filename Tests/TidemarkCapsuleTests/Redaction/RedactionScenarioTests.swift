@@ -7,6 +7,7 @@ import Testing
 import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkStore
 import TidemarkViews
 
 @testable import CapsuleSupport
@@ -33,6 +34,7 @@ import TidemarkViews
         _ index: Int
     ) async throws {
         let (file, fields) = RedactionSupport.onlyKept[index]
+        let refused = Lock(0)
         try await RedactionSupport.capsules(file) { name, capsule in
             #expect(throws: Never.self, "\(name)") {
                 try capsule.redactedByTool(Redaction(keep: fields))
@@ -42,6 +44,8 @@ import TidemarkViews
                 try capsule.redactedByTool()
             }
             #expect(error?.description.contains(": keep ") == true)
+            refused.withLock { $0 += 1 }
         }
+        #expect(refused.withLock(\.self) > 0)
     }
 }
