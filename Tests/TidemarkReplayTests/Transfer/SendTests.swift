@@ -92,7 +92,7 @@ extension TransferWorld {
         world.takeFiles()
         for number in 1...7 { try world.attach("tea \(number)", to: "\(number)") }
 
-        let gate = TransferGate(world.files)
+        let gate = TransferGate(world)
         #expect(try await gate.transfer(holding: 2, in: world).sent == 7)
 
         #expect(Set(world.sent).count == 7)

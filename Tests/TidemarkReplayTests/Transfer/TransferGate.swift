@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import Tidemark
+import TidemarkEvents
 import TidemarkHTTP
 import TidemarkStore
 import TidemarkSync
@@ -17,9 +18,10 @@ final class TransferGate: Transport, Sendable {
         var isOpen = false
     }
     private let files: InMemoryFiles
+    private let replica: Replica
     private let state = Lock(State())
 
-    init(_ files: InMemoryFiles) { self.files = files }
+    init(_ world: TransferWorld) { (files, replica) = (world.files, world.replica) }
 
     var asked: [String] { state.withLock(\.asked) }
     var open: Int { state.withLock(\.open) }
@@ -45,15 +47,21 @@ final class TransferGate: Transport, Sendable {
     func transfer(holding count: Int, in world: TransferWorld) async throws -> TransferOutcome {
         let engine = try world.engine(over: self)
         async let outcome = engine.transfer()
-        await settle(count)
+        try await settle(count)
         letGo()
         return try await outcome
     }
 
-    /// Waits until so many are held, and for what else may come.
-    func settle(_ count: Int) async {
+    /// Waits until so many are held, and for what else may come: each of some edits has the pass
+    /// look for more, which is stored in turn with them.
+    func settle(_ count: Int) async throws {
         // The first one is open for a moment, too.
         while asked.count <= count || open < count { await Task.yield() }
-        for _ in 0..<500 { await Task.yield() }
+        for number in 1...20 {
+            let document = Array(#"{"n":\#(number)}"#.utf8)
+            try await replica.write { tx in
+                _ = try tx.put(EntityKey("tasks", "edited"), document)
+            }
+        }
     }
 }

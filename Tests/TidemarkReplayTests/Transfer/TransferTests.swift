@@ -254,7 +254,7 @@ extension TransferWorld {
             world.serve("/files/\(number)", "file \(number)")
             try world.name("/files/\(number)", by: "\(number)")
         }
-        let gate = TransferGate(world.files)
+        let gate = TransferGate(world)
         #expect(try await gate.transfer(holding: 2, in: world).stored == 5)
 
         #expect(gate.most == 2)

@@ -22,7 +22,7 @@ import TidemarkViews
             world.serve("/files/\(number)", "tea")
             try world.name("/files/\(number)", by: "\(number)")
         }
-        return (world, TransferGate(world.files))
+        return (world, TransferGate(world))
     }
 
     @Test func `are fetched two at a time by the engine itself, and what is asked for comes next`()
@@ -31,14 +31,14 @@ import TidemarkViews
         let (world, gate) = try world(TransferBudgets(downloads: 3))
         let engine = try world.engine(over: gate)
         await engine.start(.none)
-        await gate.settle(2)
+        try await gate.settle(2)
         #expect(Set(gate.asked) == ["1", "2", "3"] && gate.open == 2)
 
         try await world.replica.write { tx in
             _ = try tx.wantFiles(of: EntityKey("tasks", "7"), by: "gallery")
         }
         // Nothing has ended meanwhile.
-        await gate.settle(3)
+        try await gate.settle(3)
         #expect(gate.asked.last == "7" && gate.open == 3)
         gate.letGo()
         while try world.text("8") == nil { await Task.yield() }
@@ -55,9 +55,9 @@ import TidemarkViews
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
         await engine.start(.none)
-        await gate.settle(2)
+        try await gate.settle(2)
         let pass = Task { try await engine.transfer() }
-        await gate.settle(4)
+        try await gate.settle(4)
         return (world, gate, engine, pass)
     }
 
@@ -105,14 +105,14 @@ import TidemarkViews
     {
         let world = try TransferWorld(
             ContentRule("photo", when: .all), TransferBudgets(downloads: 3))
-        let gate = TransferGate(world.files)
+        let gate = TransferGate(world)
         try world.serve(2)
         let engine = try world.engine(over: gate)
         let pass = Task { try await engine.transfer() }
-        await gate.settle(1)
+        try await gate.settle(1)
         world.serve("/files/9", "tea")
         try world.name("/files/9", by: "9")
-        await gate.settle(2)
+        try await gate.settle(2)
 
         #expect(gate.asked == ["1", "2", "9"] && gate.open == 2)
         gate.letGo()
@@ -130,7 +130,7 @@ import TidemarkViews
         }
         let engine = try world.engine(over: gate)
         await engine.start(.none)
-        await gate.settle(3)
+        try await gate.settle(3)
 
         #expect(gate.asked.first == "6" && Set(gate.asked) == ["6", "8", "1", "2"])
         gate.letGo()
@@ -206,7 +206,7 @@ import TidemarkViews
         let (world, gate) = try world(TransferBudgets(downloads: 4))
         let engine = try world.engine(over: gate)
         let pass = Task { try await engine.transfer() }
-        await gate.settle(4)
+        try await gate.settle(4)
 
         #expect(gate.open == 4)
         gate.letGo()
@@ -218,7 +218,7 @@ import TidemarkViews
         let (world, gate) = try world(TransferBudgets(downloads: 4, unasked: 1))
         let engine = try world.engine(over: gate)
         await engine.start(.none)
-        await gate.settle(1)
+        try await gate.settle(1)
 
         #expect(gate.open == 1)
         gate.letGo()
