@@ -167,22 +167,36 @@ import TidemarkTesting
     }
 
     @Test func `in the middle of a sync leaves nothing behind`() async throws {
-        for delay in 0..<12 {
-            let world = SyncWorld()
-            let device = try SyncDevice.make(world)
-            for number in 0..<5 {
-                try await device.replica.write { tx in try tx.create(Errand("\(number)")) }
+        // In each round another request is on its way, until there is none with that number.
+        var (number, isOver) = (0, false)
+        while !isOver {
+            number += 1
+            let device = try SyncDevice.make(SyncWorld())
+            for id in 1...5 { try device.put("tasks/t\(id)", "{}") }
+            let isHeld = SyncBox<Bool>()
+            device.wire.tap { [number] _, count, pass in
+                let answer = await pass()
+                guard count == number else { return answer }
+                isHeld.value = true
+                while !Task.isCancelled { await Task.yield() }
+                return answer
             }
-            let sync = Task { try? await device.sync() }
-            for _ in 0..<(delay * delay * 4) { await Task.yield() }
+            let sync = Task {
+                _ = try? await device.sync()
+                if isHeld.value == nil { isHeld.value = false }
+            }
+            while isHeld.value == nil { await Task.yield() }
+            isOver = isHeld.value == false
             try await device.replica.signOut(ifPending: .discard)
-            _ = await sync.value
+            await sync.value
 
             #expect(!FileManager.default.fileExists(atPath: device.replica.directory))
             #expect(
                 !FileManager.default.fileExists(
                     atPath: device.replica.directory + ".tidemark-removed"))
         }
+        // Five changes are sent one by one, after the lists.
+        #expect(number > 6)
     }
 
     @Test func `stops the engines`() async throws {
