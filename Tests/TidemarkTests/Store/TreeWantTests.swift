@@ -239,7 +239,10 @@ private final class WantedTree {
         let tree = try WantedTree()
         let folders = (0..<5).map { "p\($0)" }
         let files = (0..<6).map { "f\($0)" }
-        var wanting: Set<String> = []
+        // One at least is wanted, however many of the steps are refused.
+        try tree.put("p0", in: nil, isFolder: true)
+        try #require(try tree.want("p0"))
+        var wanting: Set<String> = ["p0"]
         for _ in 0..<60 {
             let folder = random.pick(folders)
             let parent = random.once(in: 4) ? nil : folder
