@@ -70,8 +70,7 @@ import TidemarkViews
             guard flag.raise(), let device = box.value else { return }
             var begun: [Task<SyncOutcome, any Error>] = []
             for scope in [.all, .push, .pull(["tasks"])] as [SyncScope] {
-                begun.append(Task { try await device.engine.sync(scope: scope) })
-                await yieldForLong()
+                begun.append(await device.engine.ask(.userRequested, scope, nil, .changes))
             }
             tasks.value = begun
         }
@@ -79,7 +78,7 @@ import TidemarkViews
             box.value = device
             defer { box.value = nil }
             try await device.sync()
-            for task in tasks.value ?? [] { _ = try await task.value }
+            for task in try #require(tasks.value) { _ = try await task.value }
             #expect(
                 server.requests.map { String($0.prefix { $0 != "?" }) } == [
                     "GET lists", "GET tasks", "GET tasks", "GET lists", "GET tasks",
@@ -111,10 +110,7 @@ import TidemarkViews
         let flag = SyncFlag()
         let server = DatedServer(ManualClock()) { _ in
             guard flag.raise(), let device = box.value else { return }
-            waiting.value = Task {
-                try await device.engine.sync(.localChange, scope: .push)
-            }
-            await yieldForLong()
+            waiting.value = await device.engine.ask(.localChange, .push, nil, .changes)
         }
         server.answer("lists", with: ending.status)
         try await DatedDevice.with(Self.model, server) { device async throws in
@@ -127,8 +123,8 @@ import TidemarkViews
             let gates = try device.replica.journal.read { try $0.gates() }
             #expect((gates.frozen != nil) == ending.isFrozen)
 
-            let second = try await waiting.value?.value
-            #expect(second?.failure != nil && second?.counts.requests == 0)
+            let second = try await (try #require(waiting.value)).value
+            #expect(second.failure != nil && second.counts.requests == 0)
             let asked = server.requests.count
             #expect(try await device.sync(.all, .timer).counts.requests == 0)
             #expect(server.requests.count == asked)
@@ -161,8 +157,7 @@ import TidemarkViews
         let flag = SyncFlag()
         let server = DatedServer(ManualClock()) { _ in
             guard flag.raise(), let device = box.value else { return }
-            waiting.value = Task { try await device.engine.sync(scope: .push) }
-            await yieldForLong()
+            waiting.value = await device.engine.ask(.userRequested, .push, nil, .changes)
         }
         try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
@@ -170,7 +165,7 @@ import TidemarkViews
             defer { box.value = nil }
             let status = device.engine.status
             try await device.sync(.pull(["lists"]))
-            _ = try await waiting.value?.value
+            _ = try await (try #require(waiting.value)).value
             var hasBegun = false
             for await one in status {
                 if one.progress != nil { hasBegun = true }
@@ -200,6 +195,3 @@ import TidemarkViews
         }
     }
 }
-
-/// Lets others run, until a run that somebody asked for has got in line.
-private func yieldForLong() async { for _ in 0..<500 { await Task.yield() } }
