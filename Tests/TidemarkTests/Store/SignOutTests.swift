@@ -174,9 +174,10 @@ import TidemarkTesting
             let device = try SyncDevice.make(SyncWorld())
             for id in 1...5 { try device.put("tasks/t\(id)", "{}") }
             let isHeld = SyncBox<Bool>()
-            device.wire.tap { [number] _, count, pass in
+            let held = number
+            device.wire.tap { _, count, pass in
                 let answer = await pass()
-                guard count == number else { return answer }
+                guard count == held else { return answer }
                 isHeld.value = true
                 while !Task.isCancelled { await Task.yield() }
                 return answer
