@@ -21,7 +21,7 @@ extension StoreGuard {
     ///   - options: how a store is opened; as always.
     /// - Returns: the last event that the copy has.
     /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `rolledBack`, `otherStore`; what is
-    ///   wrong with the log; `diskFull`. Nothing is left of the copy then.
+    ///   wrong with the log, or with the files; `diskFull`. Nothing is left of the copy then.
     package static func copy(
         _ environment: Environment, in directory: String, as identity: StoreIdentity,
         to target: String, _ options: Environment.Options,
@@ -30,9 +30,9 @@ extension StoreGuard {
         let folder = try StoreFiles.prepareMaking(of: target)
         do {
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
-            try files.copyWhole(to: copied)
+            try files.copyWhole(to: copied, isLossy: false)
             let made = try copyRecords(environment, as: identity, to: folder, options, progress)
-            try files.copyWhole(to: copied)
+            try files.copyWhole(to: copied, isLossy: false)
             try made.write(to: folder, isDurable: true)
             try StoreFiles.finishMaking(of: target)
             return made.position

@@ -23,8 +23,9 @@ extension Replica {
     ///     is not complete lies beside it, under its name and `.tidemark-making`.
     ///   - progress: called now and then.
     /// - Returns: the last event that the copy has.
-    /// - Throws: ``TidemarkError``: `invalidPath` where something is there; `damaged`; `diskFull`.
-    ///   There is no copy then.
+    /// - Throws: ``TidemarkError``: `invalidPath` where something is there; `damaged`; `diskFull`;
+    ///   why a file beside an entity can't be read. There is no copy then. A file whose bytes are
+    ///   damaged is left out, as are those that are gone: verifying tells of both.
     @discardableResult
     public func copy(
         to directory: String, progress: (ShrinkingProgress) -> Void = { _ in }

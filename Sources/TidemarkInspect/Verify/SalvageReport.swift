@@ -68,7 +68,8 @@ package struct SalvageReport: Sendable {
                 of: salvaged, withUnproven: withUnproven, in: temporary, opening
             ) { try progress("folding \($0.done) of \($0.last)") }
             try progress("copying files")
-            try ContentFiles(of: store).copyWhole(to: ContentFiles(of: temporary))
+            try ContentFiles(of: store).copyWhole(
+                to: ContentFiles(of: temporary), isLossy: true)
             let verified = try Journal.verifyStore(at: temporary)
             // A file that was lost is no reason to lose the rest.
             let problem = verified.problems.first { $0.code != .corruptFile }

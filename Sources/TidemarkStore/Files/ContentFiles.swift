@@ -388,13 +388,19 @@ extension ContentFiles {
 }
 
 extension ContentFiles {
-    /// Copies all files that are what their names say, and can be read, into the contents of
-    /// another store; those that are there stay.
+    /// Copies all files that are what their names say into the contents of another store; those
+    /// that are there stay.
     ///
-    /// - Throws: `diskFull`, `fileTooLarge`: nothing more can be written. What else is wrong with
-    ///   a file loses that file alone.
-    package func copyWhole(to other: ContentFiles) throws(StoreError) {
-        for digest in (try? digests()) ?? [] {
+    /// - Parameter isLossy: whether what can't be read is left out, too.
+    /// - Throws: `diskFull`, `fileTooLarge`: nothing more can be written. Unless it is lossy, also
+    ///   why a file that is there, or the list of all, can't be read or copied.
+    package func copyWhole(to other: ContentFiles, isLossy: Bool) throws(StoreError) {
+        let names: [String]
+        do throws(StoreError) { names = try digests() } catch {
+            guard isLossy else { throw error }
+            return
+        }
+        for digest in names {
             guard try other.bytes(of: digest) == nil else { continue }
             let part = "copy"
             let content: Content
@@ -402,6 +408,9 @@ extension ContentFiles {
                 content = try other.copy(try path(of: digest), toPart: part)
             } catch {
                 if [.diskFull, .fileTooLarge].contains(error.code) { throw error }
+                if isLossy { continue }
+                // One that is not needed any more may go meanwhile.
+                guard error.code == .unfitFile, try bytes(of: digest) == nil else { throw error }
                 continue
             }
             if content.digest == digest {

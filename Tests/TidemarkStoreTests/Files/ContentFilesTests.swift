@@ -59,6 +59,28 @@ private struct Place {
         #expect(path.hasSuffix("/store/contents/\(content.digest.prefix(2))/\(content.digest)"))
     }
 
+    @Test func `are copied all or not at all, unless those that fail may be left out`() throws {
+        let place = try Place()
+        let content = try place.store(pattern(1000))
+        let target = place.scratch.path + "/other"
+        try FileManager.default.createDirectory(
+            atPath: target + "/contents", withIntermediateDirectories: true)
+        // Nothing can be made in the place of a folder.
+        let parts = target + "/contents/.part"
+        try Data().write(to: URL(filePath: parts))
+        let other = ContentFiles(of: target)
+
+        try place.files.copyWhole(to: other, isLossy: true)
+        #expect(try other.digests() == [])
+        #expect(throws: StoreError.self) {
+            try place.files.copyWhole(to: other, isLossy: false)
+        }
+
+        try FileManager.default.removeItem(atPath: parts)
+        try place.files.copyWhole(to: other, isLossy: false)
+        #expect(try other.digests() == [content.digest])
+    }
+
     @Test func `hold equal files once, and what was damaged is mended by another copy`() throws {
         let place = try Place()
         let first = try place.store(pattern(1000))

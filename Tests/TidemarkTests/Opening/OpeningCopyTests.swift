@@ -74,9 +74,8 @@ import TidemarkViews
         try store.open(at: store.folder / "copy").close()
     }
 
-    @Test func `has the files of its entities`() throws {
-        let folder = try SyncFolder()
-        defer { folder.delete() }
+    /// A store with an entity that has a file.
+    private func withFile(in folder: SyncFolder) throws -> Replica {
         var files = CollectionModel("files")
         files.contents = [.init("content")]
         let replica = try Replica.open(
@@ -87,14 +86,41 @@ import TidemarkViews
             _ = try tx.create(
                 EntityKey("files", "a"), JSONValue.object(["content": content]).encoded())
         }
+        return replica
+    }
 
-        try replica.copy(to: folder / "copy")
+    @Test func `has the files of its entities, also of those that go meanwhile`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let replica = try withFile(in: folder)
+        let files = ContentFiles(of: folder / "store")
+        let names = try files.digests()
+        #expect(names.count == 1)
+
+        try replica.copy(to: folder / "copy") { _ in
+            for name in names { try? files.remove(name) }
+        }
 
         try replica.close()
-        let names = try ContentFiles(of: folder / "store").digests()
-        #expect(names.count == 1)
+        #expect(try files.digests() == [])
         #expect(try ContentFiles(of: folder / "copy").digests() == names)
         #expect(try Journal.verifyStore(at: folder / "copy", .deep).problems == [])
+    }
+
+    @Test func `is not made where a file of an entity can't be read`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let replica = try withFile(in: folder)
+        let files = ContentFiles(of: folder / "store")
+        let path = try files.path(of: try #require(try files.digests().first))
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+
+        #expect(throws: TidemarkError.self) { try replica.copy(to: folder / "copy") }
+
+        try replica.close()
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left == ["store"])
     }
 
     @Test func `is not made where something is, and leaves nothing where it fails`() throws {
