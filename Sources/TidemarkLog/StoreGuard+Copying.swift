@@ -20,24 +20,30 @@ extension StoreGuard {
     ///   - target: where the copy is to be; nothing may be there.
     ///   - options: how a store is opened; as always.
     /// - Returns: the last event that the copy has.
-    /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `rolledBack`, `otherStore`; what is
-    ///   wrong with the log, or with the files; `diskFull`. Nothing is left of the copy then.
+    /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `busy` while another copy to there is
+    ///   made; `rolledBack`, `otherStore`; what is wrong with the log, or with the files;
+    ///   `diskFull`. Nothing is left of the copy then.
     package static func copy(
         _ environment: Environment, in directory: String, as identity: StoreIdentity,
         to target: String, _ options: Environment.Options,
         progress: (ShrinkingProgress) -> Void = { _ in }
     ) throws -> Position {
         let folder = try StoreFiles.prepareMaking(of: target)
+        let lock = try StoreFiles.lockMaking(folder)
+        defer { lock.release() }
         do {
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
             try files.copyWhole(to: copied, isLossy: false)
             let made = try copyRecords(environment, as: identity, to: folder, options, progress)
             try files.copyWhole(to: copied, isLossy: false)
             try made.write(to: folder, isDurable: true)
+            try lock.identity.checkPlace(folder, during: "copy")
             try StoreFiles.finishMaking(of: target)
             return made.position
         } catch {
-            StoreFiles.removeMaking(of: target)
+            if (try? FileIdentity(ofDirectory: folder)) == lock.identity {
+                StoreFiles.removeMaking(of: target)
+            }
             throw error
         }
     }

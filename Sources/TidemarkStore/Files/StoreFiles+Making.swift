@@ -4,15 +4,33 @@ extension StoreFiles {
     /// Where a store is made that is to be at a path: a directory that must not be there yet.
     ///
     /// - Throws: ``StoreError``: `invalidPath` when something is at the path, or the folder that it
-    ///   is to lie in is not there; what the system says.
+    ///   is to lie in is not there; `busy` while one is being made there; what the system says.
     package static func prepareMaking(of directory: String) throws(StoreError) -> String {
         try checkFree(directory)
         let temporary = makingPath(directory)
-        removeMaking(of: directory)
+        if (try? FileIdentity(ofDirectory: temporary)) != nil {
+            let left = try lockMaking(temporary)
+            removeMaking(of: directory)
+            left.release()
+        }
         do throws(SystemNumber) { try Platform.makeDirectory(temporary) } catch {
             throw StorePath.notMade(temporary, error.number, during: "make")
         }
         return temporary
+    }
+
+    /// Keeps everybody else from making a store in a folder that was prepared.
+    ///
+    /// - Throws: ``StoreError``: `busy` where somebody does, or has removed the folder.
+    package static func lockMaking(_ folder: String) throws(StoreError) -> DirectoryLock {
+        do throws(StoreError) {
+            let lock = try DirectoryLock(folder)
+            try lock.identity.checkPlace(folder, during: "make")
+            return lock
+        } catch  where [.busy, .lost, .missing].contains(error.code) {
+            throw StoreError(
+                .busy, during: "make", detail: "a store is being made in \(folder)")
+        }
     }
 
     /// Gives what was made, and is closed, its own name; durable when this returns.

@@ -123,6 +123,26 @@ import TidemarkViews
         #expect(left == ["store"])
     }
 
+    @Test func `is not made where another one is, but in the place of one that was cut off`()
+        throws
+    {
+        let store = try OpeningStore()
+        let replica = try store.open()
+        let path = store.folder / "copy"
+        let left = path + ".tidemark-making"
+        try FileManager.default.createDirectory(
+            atPath: left, withIntermediateDirectories: false)
+        try Data("half".utf8).write(to: URL(filePath: left + "/data.mdb"))
+
+        try replica.copy(to: path) { _ in expect(.busy) { try replica.copy(to: path) } }
+
+        try replica.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+        #expect(Set(names) == ["store", "copy"])
+        #expect(try Journal.verifyStore(at: path, .deep).problems == [])
+        try store.open(at: path).close()
+    }
+
     @Test func `is not made where something is, and leaves nothing where it fails`() throws {
         let store = try OpeningStore()
         let replica = try store.open()
