@@ -86,10 +86,13 @@ extension Journal {
             try progress(piece.manifest.chunks)
         }
         held.end()
-        let manifest = piece.manifest
+        let (manifest, generation) = (piece.manifest, piece.generation)
         try environment.write { transaction in
-            // A rebuild removes chunks, and has the rows that were read in doubt.
-            guard self.shared.rebuilds.withLock({ $0 == rebuilds }) else {
+            // A rebuild removes chunks, and has the rows that were read in doubt: one that began
+            // meanwhile, or ended.
+            guard self.shared.rebuilds.withLock({ $0 == rebuilds }),
+                try self.views.state(transaction)?.generation == generation
+            else {
                 throw StoreError(
                     .busy, during: "snapshot", detail: "the tables were made anew meanwhile")
             }
@@ -119,7 +122,7 @@ extension Journal {
 
 /// A snapshot in the making.
 private struct SnapshotPiece {
-    private let generation: Generation
+    let generation: Generation
     private var packer: SnapshotPacker
     private var trees = Tree.allCases[...]
     /// The last row that was packed.

@@ -15,7 +15,8 @@ extension Journal {
     /// Folds the whole log into the generation that is not live, then makes that one live.
     ///
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
-    /// old ones live and is started anew. Snapshots are removed first.
+    /// old ones live and is started anew. Snapshots are removed first, and at the
+    /// end those that were taken meanwhile.
     ///
     /// A step folds in memory and is written in the order of the keys, in one transaction; other
     /// writes of this process wait for it.
@@ -101,9 +102,12 @@ extension Journal {
                 let before = step
                 step = try run { transaction in
                     guard shared.rebuilds.withLock({ $0 == number }) else { throw Overtaken() }
-                    return try self.rebuildStep(
+                    let made = try self.rebuildStep(
                         after: before, bytesMax, eventsMax, insteadOf: damage, transaction,
                         progress)
+                    // Those that were taken meanwhile are of the rows in doubt, too.
+                    if made.done >= made.last { _ = try self.snapshots.removeAll(transaction) }
+                    return made
                 }
                 try progress(RebuildProgress(done: step.done, last: step.last))
             } while step.done < step.last

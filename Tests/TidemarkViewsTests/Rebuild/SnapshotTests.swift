@@ -136,6 +136,42 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
     }
 
+    @Test func `that was taken, or begun, while the tables are made anew goes with the old ones`()
+        throws
+    {
+        let store = try ScratchStore()
+        try store.make(80, snapshots: 0)
+        var taken = 0
+        try store.journal.rebuild(eventsPerStep: 10) { done in
+            guard done.done < done.last else { return }
+            try store.journal.takeSnapshot()
+            taken += 1
+        }
+        #expect(taken > 3)
+        #expect(try store.snapshotKeys() == [])
+
+        let (journal, isBegun, isOver) = (store.journal, Lock(false), Lock(false))
+        var begun: Background<StoreError.Code?>?
+        try store.journal.rebuild(eventsPerStep: 10) { _ in
+            guard begun == nil else { return }
+            begun = Background {
+                do {
+                    try journal.takeSnapshot(chunkBytes: 100, bytesPerPiece: 1) { chunks in
+                        guard chunks == 3 else { return }
+                        isBegun.withLock { $0 = true }
+                        _ = Waiting.retry(seconds: 60) { isOver.withLock(\.self) ? true : nil }
+                    }
+                    return nil
+                } catch { return (error as? StoreError)?.code }
+            }
+            _ = Waiting.retry(seconds: 60) { isBegun.withLock(\.self) ? true : nil }
+        }
+        isOver.withLock { $0 = true }
+        #expect(begun?.value == .busy)
+        #expect(try store.snapshots() == [])
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
     @Test func `that came to nothing is not tried again before as many events came`() throws {
         let store = try ScratchStore()
         try write(10_000, to: store)
