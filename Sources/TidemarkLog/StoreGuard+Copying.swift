@@ -16,19 +16,21 @@ extension StoreGuard {
     /// - Parameters:
     ///   - environment: the store, open to read at least.
     ///   - directory: where it is.
+    ///   - place: which directory that is.
     ///   - identity: what is known of it; the log may have gone on since.
     ///   - target: where the copy is to be; nothing may be there.
     ///   - options: how a store is opened; as always.
     /// - Returns: the last event that the copy has.
     /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `busy` while another copy to there is
-    ///   made; `rolledBack`, `otherStore`; what is wrong with the log, or with the files;
-    ///   `diskFull`. Nothing is left of the copy then.
+    ///   made; `rolledBack`, `otherStore`; `lost` where the store's folder is not at its path any
+    ///   more; what is wrong with the log, or with the files; `diskFull`. Nothing is left of the
+    ///   copy then.
     package static func copy(
-        _ environment: Environment, in directory: String, as identity: StoreIdentity,
-        to target: String, _ options: Environment.Options,
+        _ environment: Environment, in directory: String, at place: FileIdentity,
+        as identity: StoreIdentity, to target: String, _ options: Environment.Options,
         progress: (ShrinkingProgress) -> Void = { _ in }
     ) throws -> Position {
-        let folder = try StoreFiles.prepareMaking(of: target)
+        let folder = try StoreFiles.prepareMaking(of: target, from: directory)
         let lock = try StoreFiles.lockMaking(folder)
         defer { lock.release() }
         do {
@@ -36,6 +38,8 @@ extension StoreGuard {
             try files.copyWhole(to: copied, isLossy: false)
             let made = try copyRecords(environment, as: identity, to: folder, options, progress)
             try files.copyWhole(to: copied, isLossy: false)
+            // Else the files were another store's, or none.
+            try place.checkPlace(directory, during: "copy")
             try made.write(to: folder, isDurable: true)
             try lock.identity.checkPlace(folder, during: "copy")
             try StoreFiles.finishMaking(of: target)

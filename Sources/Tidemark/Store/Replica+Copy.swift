@@ -24,9 +24,9 @@ extension Replica {
     ///   - progress: called now and then.
     /// - Returns: the last event that the copy has.
     /// - Throws: ``TidemarkError``: `invalidPath` where something is there; `busy` while another
-    ///   copy to that path is made; `damaged`; `diskFull`; why a file beside an entity can't be
-    ///   read. There is no copy then. A file whose bytes are damaged is left out, as are those that
-    ///   are gone: verifying tells of both.
+    ///   copy to that path is made; `lost` where the store was removed meanwhile; `damaged`;
+    ///   `diskFull`; why a file beside an entity can't be read. There is no copy then. A file whose
+    ///   bytes are damaged is left out, as are those that are gone: verifying tells of both.
     @discardableResult
     public func copy(
         to directory: String, progress: (ShrinkingProgress) -> Void = { _ in }

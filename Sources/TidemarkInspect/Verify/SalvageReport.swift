@@ -62,7 +62,7 @@ package struct SalvageReport: Sendable {
         guard report.commits > 0 else { return report }
         let opening = StoreOpening(
             device: dependencies.deviceID(), makeID: dependencies.makeID)
-        let temporary = try StoreFiles.prepareMaking(of: directory)
+        let temporary = try StoreFiles.prepareMaking(of: directory, from: store)
         do {
             try Journal.make(
                 of: salvaged, withUnproven: withUnproven, in: temporary, opening

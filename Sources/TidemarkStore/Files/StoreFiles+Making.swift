@@ -3,9 +3,12 @@
 extension StoreFiles {
     /// Where a store is made that is to be at a path: a directory that must not be there yet.
     ///
+    /// - Parameter source: the store that it is made of, whose owner gets what user 0 makes.
     /// - Throws: ``StoreError``: `invalidPath` when something is at the path, or the folder that it
     ///   is to lie in is not there; `busy` while one is being made there; what the system says.
-    package static func prepareMaking(of directory: String) throws(StoreError) -> String {
+    package static func prepareMaking(
+        of directory: String, from source: String
+    ) throws(StoreError) -> String {
         try checkFree(directory)
         let temporary = makingPath(directory)
         if (try? FileIdentity(ofDirectory: temporary)) != nil {
@@ -13,7 +16,9 @@ extension StoreFiles {
             removeMaking(of: directory)
             left.release()
         }
-        do throws(SystemNumber) { try Platform.makeDirectory(temporary) } catch {
+        do throws(SystemNumber) {
+            try Platform.makeDirectory(temporary, inStore: source)
+        } catch {
             throw StorePath.notMade(temporary, error.number, during: "make")
         }
         return temporary

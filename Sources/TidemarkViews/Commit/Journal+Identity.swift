@@ -36,6 +36,7 @@ extension Journal {
         progress: (StoreGuard.ShrinkingProgress) -> Void = { _ in }
     ) throws -> Position {
         guard !isClosed else { throw Self.closed("copy") }
+        let place = try guardian?.place ?? FileIdentity(ofDirectory: directory)
         // First what is known, then what is there: a writer may go on meanwhile.
         let known = try guardian?.identity ?? StoreIdentity.find(in: directory).identity
         guard let known, known.isInitialised else {
@@ -44,6 +45,7 @@ extension Journal {
                 detail: "\(directory)/\(StoreIdentity.fileName) does not say which store it is")
         }
         return try StoreGuard.copy(
-            environment, in: directory, as: known, to: target, Self.options(), progress: progress)
+            environment, in: directory, at: place, as: known, to: target, Self.options(),
+            progress: progress)
     }
 }

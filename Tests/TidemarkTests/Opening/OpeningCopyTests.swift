@@ -123,6 +123,45 @@ import TidemarkViews
         #expect(left == ["store"])
     }
 
+    @Test func `is not made where the store went away meanwhile`() throws {
+        let store = try OpeningStore()
+        let replica = try Replica.open(reading: store.path)
+        let moved = store.folder / "moved"
+
+        expect(.lost) {
+            try replica.copy(to: store.folder / "copy") { _ in
+                try? FileManager.default.moveItem(atPath: store.path, toPath: moved)
+                try? FileManager.default.createDirectory(
+                    atPath: store.path, withIntermediateDirectories: false)
+            }
+        }
+
+        try replica.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+        #expect(Set(names) == ["store", "moved"])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only user 0 may give files away"))
+    func `is of who owns the store`() throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let replica = try withFile(in: folder)
+        let code = unsafe lchown(folder / "store", 4711, 4712)
+        #expect(code == 0)
+
+        try replica.copy(to: folder / "copy")
+
+        let copy = folder / "copy"
+        let below = try FileManager.default.subpathsOfDirectory(atPath: copy).map { "/\($0)" }
+        #expect(below.count > 3)
+        for path in [""] + below {
+            var status = stat()
+            let code = unsafe lstat(copy + path, &status)
+            #expect(code == 0 && status.st_uid == 4711 && status.st_gid == 4712, "\(path)")
+        }
+        try replica.close()
+    }
+
     @Test func `is not made where another one is, but in the place of one that was cut off`()
         throws
     {
