@@ -258,20 +258,18 @@ private struct Unopened {
             try checkLog(old)
             environment = try StoreGuard.opened(directory, options)
         } catch {
-            spare.release()
-            try? write(old, isDurable: true)
+            writeWithSpare(old, isDurable: true, spare)
             throw error
         }
-        spare.release()
         do { try takeOver(environment, identity) } catch {
             try? environment.close()
-            try? write(old, isDurable: true)
+            writeWithSpare(old, isDurable: true, spare)
             throw error
         }
         identity.opening?.attempts = 0
         // It is open. What can't be written now will be with the next commit, or by the closing.
         // After a power cut the attempt may be counted all the same; the next opening clears it.
-        try? write(identity, isDurable: false)
+        writeWithSpare(identity, isDurable: false, spare)
         let guardian = StoreGuard(
             directory, lock, identity, damaged: damaged, isAdopting: opening.adopted != nil)
         return (environment, guardian)
@@ -287,6 +285,23 @@ private struct Unopened {
             where error.code == .diskFull || error.code == .fileTooLarge
         {
             return
+        }
+    }
+
+    /// The same with a descriptor in reserve, as far as it can.
+    ///
+    /// Another thread may take the one that is given up: for a second it is tried again.
+    private func writeWithSpare(
+        _ identity: StoreIdentity, isDurable: Bool, _ spare: SpareDescriptor
+    ) {
+        spare.release()
+        _ = Waiting.retry(seconds: 1) { () -> Bool? in
+            do throws(StoreError) {
+                try write(identity, isDurable: isDurable)
+                return true
+            } catch {
+                return error.saysNoDescriptor ? nil : false
+            }
         }
     }
 

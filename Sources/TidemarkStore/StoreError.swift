@@ -113,6 +113,11 @@ extension StoreError {
     package var saysNoRoom: Bool {
         [.storeFull, .mapFull, .diskFull, .fileTooLarge].contains(code)
     }
+
+    /// Whether there was no descriptor for what was to be opened.
+    package var saysNoDescriptor: Bool {
+        [Platform.noDescriptor, Platform.noFile].contains(number)
+    }
 }
 
 extension StoreError.Code {

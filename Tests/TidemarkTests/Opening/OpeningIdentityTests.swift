@@ -295,6 +295,34 @@ import TidemarkViews
         #expect(try store.identity.opening == nil)
     }
 
+    @Test func `for which other threads took the descriptors is opened once there are some`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            let most = limitDescriptors(to: 48)
+            let goesOn = Lock(true)
+            let taking = Background<Void> {
+                while goesOn.withLock(\.self) {
+                    var taken: [Int32] = []
+                    var next = unsafe open("/dev/null", O_RDONLY)
+                    while next >= 0 {
+                        taken.append(next)
+                        next = unsafe open("/dev/null", O_RDONLY)
+                    }
+                    usleep(2000)
+                    for descriptor in taken { close(descriptor) }
+                    usleep(2000)
+                }
+            }
+            for _ in 0..<30 { try? OpeningStore.openExisting(path).close() }
+            goesOn.withLock { $0 = false }
+            taking.value
+            limitDescriptors(to: most)
+            try OpeningStore.openExisting(path).close()
+        }
+        #expect(try store.identity.opening == nil)
+    }
+
     @Test func `does not count a process that died later`() async throws {
         for _ in 0..<3 {
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = store.path as String] in
