@@ -16,12 +16,15 @@ extension Replica {
     /// other.
     ///
     /// It takes as long as verifying the store, and needs free space for the copy. Meanwhile the
-    /// store's own file may grow, as pages that are still read are not used again.
+    /// store's own file may grow, as pages that are still read are not used again. Where it grows
+    /// beyond what is mapped of it, reads and writes of this process wait until all records are
+    /// copied, as does a closing in any case.
     ///
     /// - Parameters:
     ///   - directory: the path of the copy; nothing may be there, and its parent must exist. What
     ///     is not complete lies beside it, under its name and `.tidemark-making`.
-    ///   - progress: called now and then.
+    ///   - progress: called now and then, also within a read of the store: a write in it is
+    ///     `nested`, and it must not wait for anybody who reads, writes or closes the store.
     /// - Returns: the last event that the copy has.
     /// - Throws: ``TidemarkError``: `invalidPath` where something is there; `busy` while another
     ///   copy to that path is made; `lost` where the store was removed meanwhile; `damaged`;
