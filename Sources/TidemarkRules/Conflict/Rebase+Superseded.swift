@@ -2,7 +2,8 @@
 //
 // Each field is the last change's that touches it: what a later one overwrites was neither lost nor
 // kept. So of many edits of one field, as of a text that is saved while the user types, the last
-// one alone is in conflict, and to make a lost edit again takes back no later one.
+// one alone is in conflict, and to make a lost edit again takes back no later one. A deletion is
+// overtaken by what made the entity anew.
 
 import TidemarkEvents
 
@@ -45,9 +46,11 @@ extension Rebase {
         if conflicts.contains(where: { $0.result == .merged }) { return }
         var overtaken: Set<Position> = []
         var isDeletedLater = false
+        var isMadeLater = false
         for index in given.indices.reversed() {
+            let isUndone = given[index].isDeletion && isMadeLater
             if verdicts[index] == .superseded,
-                isDeletedLater || isOvertaken(index) || isCarriedByOvertaken(index)
+                isDeletedLater || isUndone || isOvertaken(index) || isCarriedByOvertaken(index)
             {
                 verdicts[index] = .coalesced
                 overtaken.insert(given[index].position)
@@ -61,6 +64,7 @@ extension Rebase {
                 }
             }
             if given[index].isDeletion { isDeletedLater = true }
+            if given[index].isCreation { isMadeLater = true }
         }
         if !overtaken.isEmpty { conflicts.removeAll { overtaken.contains($0.position) } }
     }

@@ -47,4 +47,22 @@ import TidemarkRules
 
         #expect(rebase.verdicts == [.stays, .stays])
     }
+
+    @Test func `is lost as it was made anew, and its deletion is no loss of its own`() {
+        let anew: [PendingChange] = [.delete(1), .create(2, #"{"a":2}"#)]
+        let old = Base.live(#"{"a":1}"#)
+
+        for policy in [ConflictPolicy.serverWins, .overwriteAlways] {
+            let rebase = Rebase(anew, from: old, to: .live(#"{"a":3}"#), policy)
+
+            #expect(rebase.verdicts == [.coalesced, .superseded])
+            #expect(rebase.conflicts.map(\.position) == [Position(2)])
+        }
+        let apart = Rebase(anew, from: old, to: .live(#"{"a":1,"b":1}"#))
+        #expect(apart.verdicts == [.coalesced, .stays])
+        #expect(apart.conflicts.isEmpty)
+        let last = Rebase(anew + [.delete(3)], from: old, to: .live(#"{"a":3}"#))
+        #expect(last.verdicts == [.coalesced, .coalesced, .superseded])
+        #expect(last.conflicts.map(\.fields) == [[]])
+    }
 }
