@@ -139,7 +139,7 @@ extension Rebase {
         where pending[index].change == .carried && verdicts[index] == .stays {
             switch verdicts[index + 1] {
             case .stays: continue
-            case .arrived, .present, .coalesced: verdicts[index] = .coalesced
+            case .arrived, .present, .coalesced: verdicts[index] = verdicts[index + 1]
             case .superseded:
                 let fields = conflicts.first { $0.position == pending[index + 1].position }?.fields
                 conflict(index, fields ?? [], .serverWins)

@@ -96,4 +96,19 @@ import TidemarkRules
             #expect(rebase.conflicts == [])
         }
     }
+
+    @Test func `that a rule made of both sides has all of its changes there once it is there`() {
+        let title = PendingChange.update(1, #"{"a":2}"#)
+        let note = PendingChange.update(2, #"{"b":2}"#)
+        let answer = ConflictAnswer.document(Array(#"{"a":2,"b":2,"c":9}"#.utf8))
+        let met = Base.live(#"{"id":"7","a":3,"b":1,"c":9}"#)
+
+        let made = Rebase([title, note], from: old, to: met, .custom("rule"), answer: answer)
+        let there = Rebase(
+            made.kept, from: met, to: .live(#"{"id":"7","a":2,"b":2,"c":9}"#), .custom("rule"))
+
+        #expect(made.kept.map { $0.change == .carried } == [true, false])
+        #expect(there.verdicts == [.present, .present])
+        #expect(there.conflicts == [])
+    }
 }
