@@ -17,6 +17,9 @@ actor TransferProof {
     /// The file that others were last asked for, until it is answered otherwise: one that is refused
     /// whatever they are shows nothing of them; nil for a file that was sent.
     private var renewedFor: ContentSource?
+    /// How many answers to requests for others came since: that file may not be asked for again.
+    private var othersAnswered = 0
+    private static let othersAnsweredMax = 16
     /// Why the remote is asked for nothing more; nil while it may be.
     private(set) var failure: SyncFailure?
 
@@ -35,9 +38,14 @@ actor TransferProof {
 
     /// Notes that the remote answered a request with credentials of that number otherwise.
     ///
-    /// That others are answered does not show that the file is which these were asked for.
+    /// That others are answered does not show that the file is which these were asked for, until
+    /// these are many.
     func accepted(_ given: Int, for source: ContentSource?) {
-        guard given == number, renewedFor == nil || renewedFor == source else { return }
+        guard given == number else { return }
+        if renewedFor != nil, renewedFor != source {
+            othersAnswered += 1
+            guard othersAnswered >= Self.othersAnsweredMax else { return }
+        }
         renewedFor = nil
         proof.accepted()
     }
@@ -50,7 +58,7 @@ actor TransferProof {
     /// - Returns: whether there are other credentials.
     func renew(_ refused: Int, for source: ContentSource?) async -> Bool {
         if failure == nil, refused == number {
-            if renewal == nil { renewedFor = source }
+            if renewal == nil { (renewedFor, othersAnswered) = (source, 0) }
             let task = renewal ?? Task { await askAgain() }
             renewal = task
             await withTaskCancellationHandler {

@@ -42,4 +42,16 @@ import TidemarkViews
         await proof.accepted(1, for: Self.other)
         #expect(await proof.renew(1, for: Self.other))
     }
+
+    @Test func `are good by the answers of many others, as that file may not be asked for again`()
+        async
+    {
+        let proof = await renewed()
+        for _ in 0..<16 { await proof.accepted(1, for: Self.other) }
+        #expect(await proof.renew(1, for: Self.other))
+        #expect(await proof.failure == nil)
+        // The count begins anew.
+        for _ in 0..<15 { await proof.accepted(2, for: Self.one) }
+        #expect(await !proof.renew(2, for: Self.one))
+    }
 }
