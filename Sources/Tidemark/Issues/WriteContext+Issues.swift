@@ -83,8 +83,12 @@ extension ViewReader {
         }
         // While the base is what that told, nothing was taken since.
         if row.basePosition == word { return edits }
+        // Nearly all that was settled since is of other entities, and not parsed.
+        let beginnings = try keys(of: key).map(MutationRow.beginning(of:))
         try walk(.ledger, Ledger.settled, from: RowKey.settled(start.next).bytes) { bytes, value in
-            guard let position = Position(bigEndianBytes: bytes.dropFirst()) else { return true }
+            guard beginnings.contains(where: { value.starts(with: $0) }),
+                let position = Position(bigEndianBytes: bytes.dropFirst())
+            else { return true }
             let edit = try MutationRow(parsing: value)
             let isTaken = edit.outcome == .accepted || edit.outcome == .merged
             if isTaken, try resolve(edit.key) == key { edits.append((position, edit)) }

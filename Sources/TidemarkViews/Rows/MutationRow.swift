@@ -48,6 +48,13 @@ package struct MutationRow: Sendable, Hashable {
         return writer.bytes
     }
 
+    /// What the rows of an entity's mutations begin with, and those of no other.
+    package static func beginning(of key: EntityKey) -> [UInt8] {
+        var writer = ProtoWriter()
+        writer.bytes(1, key.bytes)
+        return writer.bytes
+    }
+
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init(
             key: EntityKey("", ""), kind: .localUpdated, recordedAt: Timestamp(rawValue: 0),
