@@ -125,8 +125,9 @@ public actor SyncEngine {
     ///     its changes.
     ///   - overwriting: whether the server's word stands against everything that is pending,
     ///     whatever the conflict policies: every collection is listed whole, and of an entity that
-    ///     the server sends the pending mutations are `superseded`. What was made here and the
-    ///     server does not have stays, and is pushed. Callers of the same run share this.
+    ///     the server sends the pending mutations are given up: the last edit of each field is
+    ///     `superseded`, those that it overtook are `coalesced`. What was made here and the server
+    ///     does not have stays, and is pushed. Callers of the same run share this.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
     ///   `invalidModel` when the adapter can't do what the model asks for, `engineRunning` when
     ///   another engine syncs the same store, `nested` within the closure that gives credentials,
