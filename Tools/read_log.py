@@ -4,9 +4,8 @@
 Written from Schemas/FORMAT.md and the messages of events and answers in Schemas/tidemark/v1, with
 none of Tidemark's code; needs Python 3.9 and the packages lmdb and zstandard. Prints the bytes that
 the command `tidemark dump STORE -o json` prints, damaged events passed over; what is wrong goes to
-standard error, as `@position: what`. Changes nothing, and may run beside a writer. Of a truncated
-log it proves what is left, and looks at no file whose events were dropped. Exit codes: 0 fine,
-1 findings, 2 usage or I/O.
+standard error, as `@position: what`. Changes nothing, and may run beside a writer. Looks at no file
+whose events were dropped. Exit codes: 0 fine, 1 findings, 2 usage or I/O.
 """
 import base64
 import itertools

@@ -95,8 +95,8 @@ extension WriteContext {
     /// For a form that was open for a while, and for what a person made of both sides of a
     /// conflict: what a sync or another screen has changed since stays, where ``save(_:)`` would
     /// take it back. A field that both changed gets this value; a list is one field, as in
-    /// ``update(_:_:_:)``. Without a value before it is ``save(_:)``. Of a class, `before` has to be
-    /// another instance: what is changed in place is no difference.
+    /// ``update(_:_:_:)``. Without a value before it is ``save(_:)``. Of a class, `before` has to
+    /// be another instance: what is changed in place is no difference.
     ///
     /// - Throws: ``TidemarkError``: `notFound` where the entity is gone, `invalidKey` when the edit
     ///   gave it another id, and what ``put(_:_:)`` throws.

@@ -52,18 +52,16 @@ extension Replica {
         /// out of reach.
         public let blockedBy: [EntityKey]
 
+        private static let kinds: [EventKind: Kind] = [
+            .localCreated: .created, .localDeleted: .deleted, .localRequested: .requested,
+        ]
+
         /// - Parameter run: the run in progress, if there is one.
         fileprivate init(_ entry: TidemarkViews.OutboxEntry, during run: Position?) {
             let mutation = entry.mutation
             (position, key, fields) = (entry.position, mutation.key, mutation.fields)
             (recordedAt, blockedBy) = (mutation.recordedAt, entry.blockers)
-            kind =
-                switch mutation.kind {
-                case .localCreated: .created
-                case .localDeleted: .deleted
-                case .localRequested: .requested
-                default: .updated
-                }
+            kind = Self.kinds[mutation.kind] ?? .updated
             let isUnderWay = if let run, let call = mutation.call { call > run } else { false }
             state =
                 switch entry.state {

@@ -8,8 +8,8 @@ extension JSON {
     /// The bytes without members of these names, at any depth, and without the commas that went
     /// with them; all other bytes stay.
     ///
-    /// - Parameter names: without escapes; a slash and letters beyond ASCII are found also where they
-    ///   are escaped, as PHP and Python do.
+    /// - Parameter names: without escapes; a slash and letters beyond ASCII are found also with the
+    ///   escapes of PHP and Python.
     package static func dropping(_ names: [String], from bytes: [UInt8]) -> [UInt8] {
         names.flatMap(spellings).reduce(bytes) { dropping($1, from: $0) }
     }

@@ -1,5 +1,5 @@
-// Platform+Owner.swift — whose the files are that user 0 of the system makes in a store: of who owns
-// the store, and could not use them else.
+// Platform+Owner.swift — whose the files are that user 0 of the system makes in a store: of who
+// owns the store, and could not use them else.
 
 #if canImport(Glibc)
     import Glibc
@@ -47,7 +47,8 @@ extension Platform {
         let group: gid_t
     }
 
-    /// Who owns a folder; nil where that is user 0, or this process has no right to give files away.
+    /// Who owns a folder; nil where that is user 0, or this process has no right to give files
+    /// away.
     private static func otherOwner(of directory: String) -> Owner? {
         guard geteuid() == 0 else { return nil }
         var raw = stat()

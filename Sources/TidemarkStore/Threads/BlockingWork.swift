@@ -1,7 +1,7 @@
 // BlockingWork.swift — work that reads or flushes a whole file, done while its task is suspended.
 //
-// Swift's pool has about a thread a core. A task that hashes a gigabyte on one of them, or waits for
-// the disk, keeps it from every other task of the process.
+// Swift's pool has about a thread a core. A task that hashes a gigabyte on one of them, or waits
+// for the disk, keeps it from every other task of the process.
 
 /// Threads for work that blocks.
 package enum BlockingWork {
@@ -16,7 +16,8 @@ package enum BlockingWork {
     private static let threadsMax = 4
     private static let queue = Lock(Queue())
 
-    /// Does some work on a thread that is not of Swift's pool; where all are busy, once one is free.
+    /// Does some work on a thread that is not of Swift's pool; where all are busy, once one is
+    /// free.
     ///
     /// Cancelling the task changes nothing.
     package static func run<R: Sendable>(

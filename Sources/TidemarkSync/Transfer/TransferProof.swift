@@ -14,8 +14,8 @@ actor TransferProof {
     private var proof: SyncProof
     private var number = 0
     private var renewal: Task<Void, Never>?
-    /// The file that others were last asked for, until it is answered otherwise: one that is refused
-    /// whatever they are shows nothing of them; nil for a file that was sent.
+    /// The file that others were last asked for, until it is answered otherwise: one that is
+    /// refused whatever they are shows nothing of them; nil for a file that was sent.
     private var renewedFor: ContentSource?
     /// How many answers to requests for others came since: that file may not be asked for again.
     private var othersAnswered = 0

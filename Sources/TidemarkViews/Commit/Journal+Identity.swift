@@ -1,5 +1,5 @@
-// Journal+Identity.swift — what a reader is told of a store that is not what it was known to be, and
-// a copy that is what it is known to be.
+// Journal+Identity.swift — what a reader is told of a store that is not what it was known to be,
+// and a copy that is what it is known to be.
 
 package import TidemarkEvents
 package import TidemarkLog

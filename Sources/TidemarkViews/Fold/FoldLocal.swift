@@ -210,16 +210,18 @@ extension Fold {
             let told = new.document
         else { return base }
         let names = comparedNames(collection)
-        func keyed(_ document: JSONDocument) throws -> JSONDocument {
-            try JSONDocument(parsing: names.named(document.bytes))
+        func isSame(_ name: String, _ left: JSONDocument, _ right: JSONDocument) throws -> Bool {
+            if left.value(name) == right.value(name) { return true }
+            guard let one = left.rawValue(name), let other = right.rawValue(name) else {
+                return false
+            }
+            return try names.nameTheSame(one, other, in: name)
         }
-        let made = try keyed(collection.read(JSONDocument(parsing: row.givenUp)))
-        let (before, after) = (try keyed(known), try keyed(told))
-        let changed = made.keys.filter { made.value($0) != before.value($0) }
+        let made = try collection.read(JSONDocument(parsing: row.givenUp))
+        let changed = try made.keys.filter { try !isSame($0, made, known) }
         let removed = known.keys.filter { made.rawValue($0) == nil }
-        let isArrived = changed.allSatisfy { name in
-            let (sent, there) = (made.value(name), after.value(name))
-            return there == sent || there.leavesOut(sent)
+        let isArrived = try changed.allSatisfy { name in
+            try isSame(name, made, told) || told.value(name).leavesOut(made.value(name))
         }
         guard isArrived, removed.allSatisfy({ told.rawValue($0) == nil }) else { return base }
         let bytes = known.applying(

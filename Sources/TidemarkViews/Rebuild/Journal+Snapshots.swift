@@ -6,8 +6,8 @@
 //   4. 2 and 3 again for the rest of large views, at the same moment, while the log goes on
 //   5. the manifest is written, and older snapshots that are not needed go in the same transaction
 //
-// A crash at any point leaves the store as it was before. Where the map has to grow between 2 and 5,
-// or the tables are made anew, it is given up.
+// A crash at any point leaves the store as it was before. Where the map has to grow between 2 and
+// 5, or the tables are made anew, it is given up.
 
 import TidemarkEvents
 import TidemarkLog
@@ -15,8 +15,8 @@ import TidemarkRules
 import TidemarkStore
 
 extension Journal {
-    /// Takes a snapshot of the views when one is due; fails silently, as it can be done without, and
-    /// is due again after as many events as one needs.
+    /// Takes a snapshot of the views when one is due; fails silently, as it can be done without,
+    /// and is due again after as many events as one needs.
     ///
     /// Costs a look at the last position when none is. Not to be called inside a read or a write.
     package func keepSnapshots(progress: (_ chunks: UInt32) throws -> Void = { _ in }) {

@@ -240,8 +240,8 @@ private func messageOfOtherID(_ replica: Replica) -> String {
             #"["a","b","c"]"#, #"[{"qty":3,"sku":"C"},{"qty":2,"sku":"B"}]"#
         ),
         (
-            #"{"n":1,"tags":["a","b"],"lines":[{"qty":1,"sku":"A"},{"qty":2.0,"sku":"B"}]}"#,
-            #"["a","b","c"]"#, #"[{"qty":3,"sku":"A"},{"qty":2.0,"sku":"B"}]"#
+            #"{"n":1,"tags":["a","b"],"lines":[{"qty":1,"sku":"A"},{"qty":2,"sku":"C"}]}"#,
+            #"["a","b","c"]"#, #"[{"qty":3,"sku":"A"},{"qty":2,"sku":"C"}]"#
         ),
     ])
     func `saves a list of a copy as the copy has it where an element of it went meanwhile`(

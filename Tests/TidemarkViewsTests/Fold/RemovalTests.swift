@@ -75,16 +75,27 @@ import TidemarkViews
         try check()
     }
 
-    @Test func `has a name taken out where no id stands, however the name is written`() throws {
+    @Test func `keeps a name where no id stands, as it may be another's`() throws {
         let other = EntityKey("entries", "2")
         try store.write(
-            .about(.serverUpserted, "tags/1234567", #"{"id":1234567,"name":"tea"}"#),
-            .about(.serverUpserted, "entries/2", #"{"id":2,"tag_ids":[],"tags":["t\u0065a"]}"#),
-            .about(.localUpdated, "entries/1", #"{"set":{"tags":["tea"]},"unset":[]}"#))
+            .about(.serverUpserted, "tags/1234567", #"{"id":1234567,"name":"deep"}"#),
+            // What looks like its id stands in another field.
+            .about(
+                .serverUpserted, "entries/2", #"{"n":1234567,"tag_ids":[],"tags":["deep"]}"#),
+            .about(.localUpdated, "entries/1", #"{"set":{"tags":["deep"]},"unset":[]}"#))
         try store.write(.about(.serverDeleted, "tags/1234567", #"{"id":1234567}"#))
 
-        #expect(try pending() == [#"{"set":{"tags":[]},"unset":[]}"#])
-        #expect(try seen(other)?["tags"] == [])
+        #expect(try pending() == [#"{"set":{"tags":["deep"]},"unset":[]}"#])
+        #expect(try seen(other)?["tags"] == ["deep"])
+        try check()
+    }
+
+    @Test func `has its name taken out of an edit where the server's word has its id`() throws {
+        let edit = #"{"set":{"tags":["deep","new"]},"unset":[]}"#
+        try store.write(.about(.localUpdated, "entries/1", edit))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        #expect(try pending() == [#"{"set":{"tags":["new"]},"unset":[]}"#])
         try check()
     }
 

@@ -2,7 +2,7 @@
 // taken out of what refers to it, because the server does so, too, without saying it of each.
 //
 //   deleted   in the server's word and in edits of all that refer to it, by its ids and, where the
-//             rule has them, by its name
+//             rule has them, by its name: a name without an id may be another's
 //   later     in edits that name it all the same, by its ids
 //
 // The server's words on what referred to it are in the log as they came. Nothing of this is sent,
@@ -191,10 +191,9 @@ private final class RemovalMemory: FoldMemory {
     static let few = 16
 }
 
-/// Which entities name others in some fields, by ids and by names: all that do, and some that did.
+/// Which entities name others in some fields by their ids: all that do, and some that did.
 private final class NamedInFields {
     private var ids: [ExactString: Set<EntityKey>] = [:]
-    private var names: [JSONValue: Set<EntityKey>] = [:]
     /// Those that could not be read: they may name any.
     private var unread: Set<EntityKey> = []
     /// After how many writes of the fold it is up to date.
@@ -207,7 +206,6 @@ private final class NamedInFields {
             for place in places {
                 try place.forEachValue(of: row) { value in
                     if let id = value.idText { ids[ExactString(id), default: []].insert(key) }
-                    if place.rule.names != nil { names[value, default: []].insert(key) }
                 }
             }
         } catch {
@@ -215,17 +213,16 @@ private final class NamedInFields {
         }
     }
 
-    /// The entities that may name one with some ids and names.
-    func naming(_ ids: Set<ExactString>, _ names: [JSONValue]) -> Set<EntityKey> {
+    /// The entities that may name one with some ids.
+    func naming(_ ids: Set<ExactString>) -> Set<EntityKey> {
         var found = unread
         for id in ids { found.formUnion(self.ids[id] ?? []) }
-        for name in names { found.formUnion(self.names[name] ?? []) }
         return found
     }
 }
 
 extension RemovalPlace {
-    /// Calls `body` with the values in the fields, and with each of lists: of the server's word and
+    /// Calls `body` with the values in the field, and with each of lists: of the server's word and
     /// of the user's edits.
     fileprivate func forEachValue(of row: EntityRow, _ body: (JSONValue) -> Void) throws {
         var values: [(String) -> ArraySlice<UInt8>?] = []
@@ -244,15 +241,11 @@ extension RemovalPlace {
             }
         }
         for read in values {
-            for name in [field, rule.names].compactMap(\.self) {
-                guard let raw = read(name), let value = try? JSONValue(parsing: raw) else {
-                    continue
-                }
-                if case .array(let list) = value {
-                    for element in list { body(element) }
-                } else {
-                    body(value)
-                }
+            guard let raw = read(field), let value = try? JSONValue(parsing: raw) else { continue }
+            if case .array(let list) = value {
+                for element in list { body(element) }
+            } else {
+                body(value)
             }
         }
     }
@@ -269,33 +262,29 @@ extension Fold {
     ) throws {
         guard let referring = places.first?.collection.name else { return }
         let ids = Set(try self.ids(of: key).map(ExactString.init))
-        let named = places.map { place in
-            (place: place, name: place.rule.names == nil ? nil : last?.value(place.rule.name))
-        }
-        let names = named.compactMap(\.name)
-        let words = names.compactMap { $0.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
-        let texts = (ids.map(\.text) + words).map { Array($0.utf8) }
-        // No bytes tell of a name that is no text, or an empty one.
-        let readsAll = words.count < names.count
+        let texts = ids.map { Array($0.text.utf8) }
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
         func look(at other: EntityKey, _ value: [UInt8]) throws {
-            // Most name another one: their bytes say so without being taken apart, but where some
-            // of them may stand for other characters.
-            guard other != key,
-                readsAll || value.contains(UInt8(ascii: "\\"))
-                    || texts.contains(where: { value.span.firstPlace(of: $0.span, from: 0) != nil })
-            else { return }
+            // Most name another one: their bytes say so without being taken apart.
+            let isNamed = texts.contains { value.span.firstPlace(of: $0.span, from: 0) != nil }
+            guard other != key, isNamed else { return }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
-            for (place, name) in named {
+            for place in places {
+                var isNamed = false
+                try place.forEachValue(of: row) { value in
+                    isNamed = isNamed || value.idText.map(isGone) == true
+                }
+                guard isNamed else { continue }
+                let name = last?.value(place.rule.name)
                 fields += try place.changeBase(of: &row, name: name, isGone)
                 fields += try place.changePending(of: &row, name: name, isGone)
             }
             if !fields.isEmpty { found.append((other, row, fields)) }
         }
-        if let some = try mayName(key.collection, ids, names, places) {
+        if let some = try mayName(key.collection, ids, places) {
             for other in some.sorted() {
                 let row = try takenRow(at: .entity(other))
                 if !row.isEmpty { try look(at: other, row.encoded) }
@@ -321,8 +310,7 @@ extension Fold {
     /// The entities that may name one of a collection in some fields of theirs; nil as long as this
     /// fold looked for few, where a look at all is faster.
     private func mayName(
-        _ target: CollectionName, _ ids: Set<ExactString>, _ names: [JSONValue],
-        _ places: [RemovalPlace]
+        _ target: CollectionName, _ ids: Set<ExactString>, _ places: [RemovalPlace]
     ) throws -> Set<EntityKey>? {
         guard let referring = places.first?.collection.name else { return nil }
         let memory = memory(RemovalMemory.self)
@@ -337,7 +325,7 @@ extension Fold {
                 known.note(key, row, places)
             }
             known.count = count
-            return known.naming(ids, names)
+            return known.naming(ids)
         }
         let known = NamedInFields(count: count)
         try forEachEntity(in: referring) { key, row in
@@ -345,7 +333,7 @@ extension Fold {
             return true
         }
         memory.known[source] = known
-        return known.naming(ids, names)
+        return known.naming(ids)
     }
 
     /// Writes an entity out of which others were taken, and why.
