@@ -31,7 +31,7 @@ import TidemarkViews
             device.wire.tap(nil)
             world.clock.advance(by: .seconds(60))
             // The list tells of the deletion before anything is sent again.
-            try await device.sync(scope: .pull)
+            try await device.sync(.pull(["tasks"]))
             #expect(try await device.sync().isSynced)
             return try device.mutations("tasks/a").last
         }
