@@ -380,26 +380,24 @@ extension Fold {
             let owner = try owner(of: row, reference, collection)
         else { return nil }
         guard try heldRow(at: .entity(owner)).isHidden else { return false }
-        return try !isCircle(from: key, to: owner) { try heldRow(at: .entity($0)) }
+        return try !isCircle(from: key, to: owner, reference, collection) {
+            try heldRow(at: .entity($0))
+        }
     }
 
-    /// Whether an entity is not hidden with its owner, as that belongs to the entity itself.
-    ///
-    /// Else each would stay hidden until the other is shown. What no list hides is hidden with the
-    /// first of its owners that a list can hide.
+    /// Whether an entity is not hidden with its owner, as that belongs to the entity itself: else
+    /// each would stay hidden until the other is shown.
     ///
     /// - Parameter row: tells who owns an owner.
     private func isCircle(
-        from key: EntityKey, to first: EntityKey, _ row: (EntityKey) throws -> EntityRow
+        from key: EntityKey, to first: EntityKey, _ reference: Reference,
+        _ collection: CollectionModel, _ row: (EntityKey) throws -> EntityRow
     ) throws -> Bool {
-        let hasList = try collection(key.collection).access.hidesAbsent
+        // Collections refer to earlier ones and to themselves.
+        guard reference.collection == collection.name else { return false }
         var seen: Set<EntityKey> = []
         var next: EntityKey? = first
         while let owner = next, owner != key, seen.insert(owner).inserted {
-            let collection = try collection(owner.collection)
-            guard let reference = collection.ownerReference,
-                hasList || !collection.access.hidesAbsent
-            else { return false }
             next = try self.owner(of: row(owner), reference, collection)
         }
         return next == key
@@ -457,7 +455,8 @@ extension Fold {
         for key in found.sorted() {
             let row = try takenRow(at: .entity(key))
             guard let owner = try owner(of: row, reference, collection),
-                try !isCircle(from: key, to: owner, { try takenRow(at: .entity($0)) })
+                try !isCircle(
+                    from: key, to: owner, reference, collection, { try takenRow(at: .entity($0)) })
             else { continue }
             result.append((key, owner))
         }

@@ -147,22 +147,4 @@ import TidemarkViews
         #expect(try reach.seen("workspaces") == ["1", "2", "3"])
         try reach.check()
     }
-
-    @Test func `are hidden with those of them that lists hide`() throws {
-        var model = ReachStore.model
-        model.collections[0].references = [Reference("project", to: "projects")]
-        model.collections[0].access.owner = "project"
-        let reach = try ReachStore(model)
-        let workspace = #"{"id":1,"project":5}"#
-        try reach.says("workspaces/1", workspace)
-        try reach.says("projects/5", #"{"id":5,"workspace_id":1}"#)
-        try reach.loses("1")
-        let seen = try (reach.seen("workspaces"), reach.seen("projects"))
-        #expect(seen == ([], []))
-
-        try reach.says("workspaces/1", workspace)
-
-        #expect(try reach.seen("workspaces") + reach.seen("projects") == ["1", "5"])
-        try reach.check()
-    }
 }
