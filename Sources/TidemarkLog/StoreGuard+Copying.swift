@@ -1,9 +1,10 @@
 // StoreGuard+Copying.swift — copies a store while others read and write it.
 //
 //   1. the files beside entities are copied to where the copy is made: who stores one names it only
-//      then, and those that come later are copied in 3
+//      then
 //   2. so are all records, as they are at one moment, and proven
-//   3. identity.json is written, and the folder gets its name
+//   3. the files that came meanwhile are copied, identity.json is written, and the folder gets its
+//      name
 
 package import TidemarkEvents
 package import TidemarkStore

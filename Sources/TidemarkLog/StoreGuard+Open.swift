@@ -277,8 +277,8 @@ private struct Unopened {
 
     /// Writes the identity of a store that is there, unless it is being adopted.
     ///
-    /// A full disk is no reason not to open it: what
-    /// is lost by that is only that a crash in this opening would not be counted.
+    /// A full disk is no reason not to open it: what is lost by that is only that a crash in this
+    /// opening would not be counted.
     private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {
         guard opening.adopted == nil else { return }
         do throws(StoreError) { try identity.write(to: directory, isDurable: isDurable) } catch

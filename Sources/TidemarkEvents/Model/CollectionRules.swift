@@ -55,7 +55,7 @@ extension CollectionModel {
         public var hidesAbsent: Bool
         /// The reference to the entity that owns this one, which is hidden while its owner is.
         ///
-        /// Of entities that own each other each that a list can hide is hidden by that alone.
+        /// Entities of one collection that own each other are hidden by its list alone.
         public var owner: String?
         /// The code of the failure `SyncFailure.missing` that ends a run after which the collection
         /// has no entity; nil where it may be empty.

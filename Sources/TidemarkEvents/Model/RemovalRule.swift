@@ -5,6 +5,8 @@ extension CollectionModel {
     /// does so, too, without a word on each.
     public struct RemovalRule: Sendable, Hashable {
         /// A field that lists the same entities by their names; nil for none.
+        ///
+        /// A name without the id beside it stays, as it may be another's.
         public var names: String?
         /// The field of the deleted entity with its name.
         public var name: String

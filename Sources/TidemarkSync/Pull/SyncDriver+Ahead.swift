@@ -135,8 +135,8 @@ extension SyncDriver {
 
     /// Begins a round of the pull.
     ///
-    /// Where a limit asks for it, a pull of everything waits until all
-    /// of its lists fit into the limit, and is then decided again.
+    /// Where a limit asks for it, a pull of everything waits until all of its lists fit into the
+    /// limit, and is then decided again.
     private func beginRound(_ run: inout SyncRun) async -> Turn? {
         let lists = run.machine.unlisted
         let groups = groups(of: lists)

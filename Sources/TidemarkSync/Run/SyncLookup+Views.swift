@@ -93,19 +93,20 @@ extension ViewReader {
     /// Where the last run of everything was cut off.
     ///
     /// One that asked for nothing says nothing of it. Where those after it never ended, as their
-    /// process died, runs begin at that place and at the first list by turns.
+    /// process died once they had brought something, runs begin at that place and at the first list
+    /// by turns.
     private func lastCut() throws -> CutPlace? {
         var cut: CutPlace?
-        var unended = 0
+        var died = 0
         try forEachSyncRun { _, run in
             guard run.scope == .all else { return true }
             guard run.finished != nil else {
-                unended += 1
+                died += 1
                 return true
             }
             let end = SyncFinished(stored: run.summary)
             guard end.requests > 0 else { return true }
-            cut = unended.isMultiple(of: 2) ? end.cutAt.map { CutPlace(logged: $0) } : nil
+            cut = died.isMultiple(of: 2) ? end.cutAt.map { CutPlace(logged: $0) } : nil
             return false
         }
         return cut

@@ -9,7 +9,7 @@
 // sends.
 //
 // So each list is made in some run, and what waits is sent, however few requests a run gets
-// through.
+// through. A run whose process dies notes no place.
 //
 // A write that could undo changes of others waits for the lists of its collection in its own run,
 // as always: of those that are left, these are made first, and the push goes on after them.

@@ -38,8 +38,8 @@ actor TransferProof {
 
     /// Notes that the remote answered a request with credentials of that number otherwise.
     ///
-    /// That others are answered does not show that the file is which these were asked for, until
-    /// these are many.
+    /// Answers to others do not show that the file for which these were asked for would be
+    /// answered, until they are many.
     func accepted(_ given: Int, for source: ContentSource?) {
         guard given == number else { return }
         if renewedFor != nil, renewedFor != source {

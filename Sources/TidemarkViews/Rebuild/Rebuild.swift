@@ -15,8 +15,8 @@ extension Journal {
     /// Folds the whole log into the generation that is not live, then makes that one live.
     ///
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
-    /// old ones live and is started anew. Snapshots are removed first, and at the
-    /// end those that were taken meanwhile.
+    /// old ones live and is started anew. Snapshots are removed first, and at the end those that
+    /// were taken meanwhile.
     ///
     /// A step folds in memory and is written in the order of the keys, in one transaction; other
     /// writes of this process wait for it.

@@ -99,6 +99,31 @@ import TidemarkViews
         try check()
     }
 
+    @Test func `keeps a name in an edit that names another one by its id`() throws {
+        let edit = #"{"set":{"tag_ids":[8],"tags":["deep"]},"unset":[]}"#
+        try store.write(.about(.localUpdated, "entries/1", edit))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        #expect(try pending() == [edit])
+        #expect(
+            text(try store.entity(Self.entry)?.base)
+                == #"{"id":1,"at":"a","tag_ids":[7],"tags":["slow"],"boss":6,"n":1.0}"#)
+        try check()
+    }
+
+    @Test func `has an id taken out that the server writes with escapes`() throws {
+        let other = EntityKey("entries", "2")
+        try store.write(
+            .about(.serverUpserted, "tags/th\u{E9}", #"{"id":"thé","name":"tea"}"#),
+            .about(
+                .serverUpserted, "entries/2", #"{"tag_ids":["th\u00e9"],"tags":["tea"]}"#))
+        try store.write(.about(.serverDeleted, "tags/th\u{E9}", #"{"id":"thé"}"#))
+
+        #expect(try seen(other)?["tag_ids"] == [])
+        #expect(try seen(other)?["tags"] == [])
+        try check()
+    }
+
     @Test func `keeps it where the model says nothing, and where another was deleted`() throws {
         try store.write(.about(.serverDeleted, "tags/9", #"{"id":9,"name":"deep"}"#))
         #expect(text(try store.entity(Self.entry)?.base) == Self.word)

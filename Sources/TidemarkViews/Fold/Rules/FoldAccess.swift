@@ -380,7 +380,7 @@ extension Fold {
             let owner = try owner(of: row, reference, collection)
         else { return nil }
         guard try heldRow(at: .entity(owner)).isHidden else { return false }
-        return try !isCircle(from: key, to: owner, reference, collection) {
+        return try !isCircle(from: key, to: owner, collection) {
             try heldRow(at: .entity($0))
         }
     }
@@ -390,11 +390,12 @@ extension Fold {
     ///
     /// - Parameter row: tells who owns an owner.
     private func isCircle(
-        from key: EntityKey, to first: EntityKey, _ reference: Reference,
-        _ collection: CollectionModel, _ row: (EntityKey) throws -> EntityRow
+        from key: EntityKey, to first: EntityKey, _ collection: CollectionModel,
+        _ row: (EntityKey) throws -> EntityRow
     ) throws -> Bool {
         // Collections refer to earlier ones and to themselves.
-        guard reference.collection == collection.name else { return false }
+        guard let reference = collection.ownerReference, reference.collection == collection.name
+        else { return false }
         var seen: Set<EntityKey> = []
         var next: EntityKey? = first
         while let owner = next, owner != key, seen.insert(owner).inserted {
@@ -456,7 +457,7 @@ extension Fold {
             let row = try takenRow(at: .entity(key))
             guard let owner = try owner(of: row, reference, collection),
                 try !isCircle(
-                    from: key, to: owner, reference, collection, { try takenRow(at: .entity($0)) })
+                    from: key, to: owner, collection, { try takenRow(at: .entity($0)) })
             else { continue }
             result.append((key, owner))
         }

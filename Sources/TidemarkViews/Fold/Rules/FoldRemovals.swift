@@ -110,16 +110,20 @@ private struct RemovalPlace {
     /// - Parameters:
     ///   - value: the value of a field, where there is one.
     ///   - name: the name of what is gone.
+    ///   - isNamed: whether what was read before names it by its id; then whether this does, where
+    ///     it has the field.
     private func changes(
-        _ value: (String) -> ArraySlice<UInt8>?, name: JSONValue?, _ isGone: (String) throws -> Bool
+        _ value: (String) -> ArraySlice<UInt8>?, name: JSONValue?, _ isNamed: inout Bool,
+        _ isGone: (String) throws -> Bool
     ) throws -> [(key: String, value: [UInt8])] {
         var changes: [(key: String, value: [UInt8])] = []
-        if let raw = value(field),
+        if let raw = value(field) {
             let left = try without(raw, where: { try $0.idText.map(isGone) ?? false })
-        {
-            changes.append((field, left))
+            isNamed = left != nil
+            if let left { changes.append((field, left)) }
         }
-        if let names = rule.names, let name, let raw = value(names),
+        // A name without the id may be another's.
+        if isNamed, let names = rule.names, let name, let raw = value(names),
             let left = try without(raw, where: { $0 == name })
         {
             changes.append((names, left))
@@ -128,13 +132,16 @@ private struct RemovalPlace {
     }
 
     /// Changes the server's word; returns the fields.
+    ///
+    /// - Parameter isNamed: set to whether it names by its id what is gone.
     func changeBase(
-        of row: inout EntityRow, name: JSONValue?, _ isGone: (String) throws -> Bool
+        of row: inout EntityRow, name: JSONValue?, _ isNamed: inout Bool,
+        _ isGone: (String) throws -> Bool
     ) throws -> [String] {
         guard row.baseState == .live,
             let document = try row.baseValue(in: collection).document
         else { return [] }
-        let changes = try changes(document.rawValue, name: name, isGone)
+        let changes = try changes(document.rawValue, name: name, &isNamed, isGone)
         if changes.isEmpty { return [] }
         // Where no field has another name, the bytes stay the server's.
         let base = collection.migrations.isEmpty ? try JSONDocument(parsing: row.base) : document
@@ -143,22 +150,27 @@ private struct RemovalPlace {
     }
 
     /// Changes the user's edits; returns the fields.
+    ///
+    /// - Parameter isNamed: whether the server's word named by its id what is gone.
     func changePending(
-        of row: inout EntityRow, name: JSONValue? = nil, _ isGone: (String) throws -> Bool
+        of row: inout EntityRow, name: JSONValue? = nil, isNamed: Bool = false,
+        _ isGone: (String) throws -> Bool
     ) throws -> [String] {
         var changed: [String] = []
+        var isNamed = isNamed
         for index in row.pending.indices where !row.pending[index].isDerived {
             let item = row.pending[index]
             switch item.kind {
             case .create:
                 let document = try JSONDocument(parsing: item.payload)
-                let changes = try changes(document.rawValue, name: name, isGone)
+                let changes = try changes(document.rawValue, name: name, &isNamed, isGone)
                 guard !changes.isEmpty else { continue }
                 row.pending[index].payload = document.applying(set: changes)
                 changed += changes.map(\.key)
             case .update:
                 var patch = try Patch(parsing: item.payload)
-                let changes = try changes({ patch.value(of: $0)?[...] }, name: name, isGone)
+                let changes = try changes(
+                    { patch.value(of: $0)?[...] }, name: name, &isNamed, isGone)
                 guard !changes.isEmpty else { continue }
                 for change in changes {
                     let name = ExactString(change.key)
@@ -266,21 +278,20 @@ extension Fold {
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
         func look(at other: EntityKey, _ value: [UInt8]) throws {
-            // Most name another one: their bytes say so without being taken apart.
-            let isNamed = texts.contains { value.span.firstPlace(of: $0.span, from: 0) != nil }
-            guard other != key, isNamed else { return }
+            // Most name another one: their bytes say so without being taken apart, but where some
+            // of them may stand for other characters.
+            guard other != key,
+                value.contains(UInt8(ascii: "\\"))
+                    || texts.contains(where: { value.span.firstPlace(of: $0.span, from: 0) != nil })
+            else { return }
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
             for place in places {
-                var isNamed = false
-                try place.forEachValue(of: row) { value in
-                    isNamed = isNamed || value.idText.map(isGone) == true
-                }
-                guard isNamed else { continue }
                 let name = last?.value(place.rule.name)
-                fields += try place.changeBase(of: &row, name: name, isGone)
-                fields += try place.changePending(of: &row, name: name, isGone)
+                var isNamed = false
+                fields += try place.changeBase(of: &row, name: name, &isNamed, isGone)
+                fields += try place.changePending(of: &row, name: name, isNamed: isNamed, isGone)
             }
             if !fields.isEmpty { found.append((other, row, fields)) }
         }
