@@ -48,8 +48,9 @@ extension Rebase {
         var isDeletedLater = false
         var isMadeLater = false
         for index in given.indices.reversed() {
+            let isLost = verdicts[index] == .superseded
             let isUndone = given[index].isDeletion && isMadeLater
-            if verdicts[index] == .superseded,
+            if isLost,
                 isDeletedLater || isUndone || isOvertaken(index) || isCarriedByOvertaken(index)
             {
                 verdicts[index] = .coalesced
@@ -64,7 +65,8 @@ extension Rebase {
                 }
             }
             if given[index].isDeletion { isDeletedLater = true }
-            if given[index].isCreation { isMadeLater = true }
+            // Where what was made anew stays, the deletion is what was lost.
+            if given[index].isCreation, isLost { isMadeLater = true }
         }
         if !overtaken.isEmpty { conflicts.removeAll { overtaken.contains($0.position) } }
     }

@@ -63,7 +63,13 @@ struct ChaosOracle {
                     $0.row.key == mutation.row.key && $0.position > mutation.position
                         && $0.row.proof == mutation.row.proof
                 }
-                judge(mutation, proof, later, history)
+                // What a later edit took away may have been found so before the rest was sent.
+                let before = mutations.filter {
+                    $0.row.key == mutation.row.key && $0.position > mutation.position
+                        && !$0.isDeletion && [.accepted, .merged].contains($0.row.outcome)
+                        && ($0.row.proof ?? .start) < (mutation.row.proof ?? .start)
+                }
+                judge(mutation, proof, later, before, history)
             }
             judged = rows.last?.0 ?? judged
         }
@@ -209,7 +215,8 @@ struct ChaosOracle {
     }
 
     private mutating func judge(
-        _ mutation: Mutation, _ proof: Event?, _ later: [Mutation], _ history: ChaosHistory
+        _ mutation: Mutation, _ proof: Event?, _ later: [Mutation], _ before: [Mutation],
+        _ history: ChaosHistory
     ) {
         let row = mutation.row
         guard let outcome = row.outcome else { return wrong(mutation, "it has no outcome") }
@@ -237,7 +244,7 @@ struct ChaosOracle {
             if mutation.isDeletion {
                 judgeDeletion(mutation, version, later, history)
             } else {
-                judgeFields(mutation, version, later)
+                judgeFields(mutation, version, later + before)
             }
         case .superseded:
             if history.versions[row.key] == nil { wrong(mutation, "the server has no rival") }

@@ -59,8 +59,8 @@ import TidemarkRules
             #expect(rebase.conflicts.map(\.position) == [Position(2)])
         }
         let apart = Rebase(anew, from: old, to: .live(#"{"a":1,"b":1}"#))
-        #expect(apart.verdicts == [.coalesced, .stays])
-        #expect(apart.conflicts.isEmpty)
+        #expect(apart.verdicts == [.superseded, .stays])
+        #expect(apart.conflicts.map(\.position) == [Position(1)])
         let last = Rebase(anew + [.delete(3)], from: old, to: .live(#"{"a":3}"#))
         #expect(last.verdicts == [.coalesced, .coalesced, .superseded])
         #expect(last.conflicts.map(\.fields) == [[]])
