@@ -2,24 +2,24 @@
 
 import Foundation
 
+#if canImport(Glibc)
+    private typealias Resource = __rlimit_resource_t
+#else
+    private typealias Resource = Int32
+#endif
+
 /// Has no file of this process grow larger, nor be written beyond that: for a process that a test
 /// has for itself.
 ///
 /// - Returns: what was the most before.
 @discardableResult
 package func limitFiles(to bytes: UInt64) -> UInt64 {
-    #if canImport(Glibc)
-        let ofFiles = __rlimit_resource_t(1)
-    #else
-        let ofFiles = RLIMIT_FSIZE
-    #endif
     signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit()
-    unsafe getrlimit(ofFiles, &limit)
-    let before = limit.rlim_cur
-    limit.rlim_cur = rlim_t(bytes)
-    unsafe setrlimit(ofFiles, &limit)
-    return UInt64(before)
+    #if canImport(Glibc)
+        return setLimit(of: Resource(1), to: bytes)
+    #else
+        return setLimit(of: RLIMIT_FSIZE, to: bytes)
+    #endif
 }
 
 /// Has this process, which a test has for itself, open no file whose number would not be below
@@ -29,14 +29,17 @@ package func limitFiles(to bytes: UInt64) -> UInt64 {
 @discardableResult
 package func limitDescriptors(to count: UInt64) -> UInt64 {
     #if canImport(Glibc)
-        let ofDescriptors = __rlimit_resource_t(7)
+        return setLimit(of: Resource(7), to: count)
     #else
-        let ofDescriptors = RLIMIT_NOFILE
+        return setLimit(of: RLIMIT_NOFILE, to: count)
     #endif
+}
+
+private func setLimit(of resource: Resource, to most: UInt64) -> UInt64 {
     var limit = rlimit()
-    unsafe getrlimit(ofDescriptors, &limit)
+    unsafe getrlimit(resource, &limit)
     let before = limit.rlim_cur
-    limit.rlim_cur = rlim_t(count)
-    unsafe setrlimit(ofDescriptors, &limit)
+    limit.rlim_cur = rlim_t(most)
+    unsafe setrlimit(resource, &limit)
     return UInt64(before)
 }

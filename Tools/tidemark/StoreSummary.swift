@@ -78,12 +78,7 @@ struct StoreSummary {
                     isUnmoved: mark?.isUnmoved ?? false, feed: feed))
         }
         waiting = try OutboxCounts(views)
-        var last: (position: Position, row: SyncRunRow)?
-        try views.forEachSyncRun { position, row in
-            last = (position, row)
-            return false
-        }
-        lastRun = last
+        lastRun = try views.lastSyncRun()
         mendings = (views.mendings, views.lastFound)
         damage = views.damage
     }

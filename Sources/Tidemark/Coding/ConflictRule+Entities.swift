@@ -61,14 +61,16 @@ extension ConflictRule {
             func read(_ document: [UInt8]?) throws -> T? {
                 try document.map { try reader.entity(question.key, $0) }
             }
+            let merged = question.merged
             let conflict = EntityConflict(
                 base: try read(question.base), mine: try read(question.local),
-                theirs: try read(question.server), merged: try? read(question.merged),
+                theirs: try read(question.server), merged: try? read(merged),
                 documents: question)
             switch try decide(conflict) {
             case .theirs: return .server
             case .mine: return .local
-            case .entity(let entity): return .document(try conflict.document(entity, collection))
+            case .entity(let entity):
+                return .document(try conflict.document(entity, over: merged, collection))
             }
         }
     }
@@ -77,13 +79,17 @@ extension ConflictRule {
 extension EntityConflict {
     /// The document of an answer: its differences from the merged entity, applied to the merged
     /// document.
-    fileprivate func document(_ entity: T, _ collection: CollectionModel) throws -> [UInt8] {
+    ///
+    /// - Parameter together: the merged document.
+    fileprivate func document(
+        _ entity: T, over together: [UInt8]?, _ collection: CollectionModel
+    ) throws -> [UInt8] {
         guard T.key(entity.id) == documents.key else {
             throw TidemarkError(
                 .invalidKey, "\(documents.key) was given the id \"\(entity.id)\"",
                 key: documents.key)
         }
-        let start = merged == nil ? nil : documents.merged
+        let start = merged == nil ? nil : together
         guard let before = merged ?? theirs ?? mine,
             let bytes = start ?? documents.server ?? documents.local
         else {

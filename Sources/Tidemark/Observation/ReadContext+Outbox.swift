@@ -80,11 +80,8 @@ extension ReadContext {
     ///
     /// ``pendingCount()`` is their number.
     public func outbox() throws -> [Replica.OutboxEntry] {
-        var run: Position?
-        try views.forEachSyncRun { position, row in
-            if row.finished == nil { run = position }
-            return false
-        }
+        let last = try views.lastSyncRun()
+        let run = last?.row.finished == nil ? last?.position : nil
         return try views.outbox(all: false).map { Replica.OutboxEntry($0, during: run) }
     }
 }

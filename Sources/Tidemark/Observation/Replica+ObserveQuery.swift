@@ -61,7 +61,7 @@ extension Replica {
             replica: self, interest: { try Interest(query, $0, includesStatus: true) },
             read: { context in
                 let collection = try context.collection(T.self)
-                let rows = try context.trackedRows(query)
+                let rows = try context.trackedRows(query, context.reader(T.self))
                 var fingerprint = ResultFingerprint()
                 for row in rows { fingerprint.add(row.fingerprint) }
                 return ObservedReading(fingerprint: fingerprint.bytes) {
@@ -78,12 +78,13 @@ extension ReadContext {
     /// - Throws: what ``all(_:)-(EntityQuery<T>)`` throws.
     public func rows<T: Entity>(_ query: EntityQuery<T>) throws -> [Tracked<T>] {
         let reader = try reader(T.self)
-        return try trackedRows(query).map { try $0.decoded(reader) }
+        return try trackedRows(query, reader).map { try $0.decoded(reader) }
     }
 
-    fileprivate func trackedRows<T: Entity>(_ query: EntityQuery<T>) throws -> [TrackedRow] {
+    fileprivate func trackedRows<T: Entity>(
+        _ query: EntityQuery<T>, _ reader: EntityReader<T>
+    ) throws -> [TrackedRow] {
         var rows: [TrackedRow] = []
-        let reader = try reader(T.self)
         let hasRollUps = try hasRollUps(of: T.collection)
         try views.forEachFound(
             try documentQuery(query), reading: { try $0.checked(for: query, reader) }

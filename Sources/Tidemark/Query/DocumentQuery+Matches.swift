@@ -16,17 +16,24 @@ extension DocumentQuery {
     package func matches(
         _ document: [UInt8], id: String, tree: RollUpClasses = []
     ) -> Bool {
-        if conditions.isEmpty, start == nil { return true }
-        var values = FieldValues(self, document, id: id, tree)
-        guard values.satisfy(conditions) else { return false }
-        guard let start else { return true }
-        return ByteOrder.precedes(start.sortKey, values.sortKey)
+        match(document, id: id, tree: tree, isRanked: false) != nil
     }
 
-    /// The sort key of an entity, which no other one has: that with the lesser bytes comes first.
-    package func sortKey(_ document: [UInt8], id: String) -> [UInt8] {
-        var values = FieldValues(self, document, id: id, [])
-        return values.sortKey
+    /// The sort key of an entity that ``matches(_:id:tree:)``; nil for another one.
+    ///
+    /// No other entity has it: that with the lesser bytes comes first.
+    ///
+    /// - Parameter isRanked: whether it is needed; it may be empty else.
+    func match(
+        _ document: [UInt8], id: String, tree: RollUpClasses, isRanked: Bool
+    ) -> [UInt8]? {
+        if conditions.isEmpty, start == nil, !isRanked { return [] }
+        var values = FieldValues(self, document, id: id, tree)
+        guard values.satisfy(conditions) else { return nil }
+        guard isRanked || start != nil else { return [] }
+        let sortKey = values.sortKey
+        if let start, !ByteOrder.precedes(start.sortKey, sortKey) { return nil }
+        return sortKey
     }
 
     func beginning(behind place: QueryTerms.Place) -> Start {

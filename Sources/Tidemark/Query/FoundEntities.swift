@@ -83,13 +83,15 @@ struct FoundEntities<Value> {
     ) throws -> Bool {
         if isInOrder, cutComponents != cut, try !end() { return false }
         cut = isInOrder ? cutComponents : nil
+        let isNext = isInOrder && cutComponents == nil
         guard let document = try row.document(in: query.collection),
-            query.matches(
-                document, id: key.id, tree: query.asksForTrees ? try tree(key, row) : [])
+            let sortKey = query.match(
+                document, id: key.id, tree: query.asksForTrees ? try tree(key, row) : [],
+                isRanked: !isNext)
         else { return true }
         let entity = FoundEntity(key: key, row: row, document: document)
-        if isInOrder, cutComponents == nil { return try hand(on: entity) }
-        waiting.append(Ranked(sortKey: query.sortKey(document, id: key.id), entity: entity))
+        if isNext { return try hand(on: entity) }
+        waiting.append(Ranked(sortKey: sortKey, entity: entity))
         if !isInOrder, let needed = query.needed, waiting.count / 2 >= max(needed, 64) {
             sort()
             waiting.removeLast(waiting.count - needed)

@@ -28,7 +28,8 @@ extension WriteContext: EntityReading {
     public func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int {
         if query.terms.isDecodable { return try all(query).count }
         var count = 0
-        try forEachFound(query, reading: { $0.key }) { _ in
+        // Which ones come first is nothing to the number.
+        try forEachFound(query, isSorted: false, reading: { $0.key }) { _ in
             count += 1
             return true
         }
@@ -47,14 +48,14 @@ extension WriteContext: EntityReading {
     }
 
     private func forEachFound<T: Entity, Value>(
-        _ query: EntityQuery<T>, reading read: (FoundEntity) throws -> Value,
-        _ body: (Value) throws -> Bool
+        _ query: EntityQuery<T>, isSorted: Bool = true,
+        reading read: (FoundEntity) throws -> Value, _ body: (Value) throws -> Bool
     ) throws {
         let query = try DocumentQuery(query.terms, of: T.collection, in: try draft.fold.model()) {
             try draft.fold.keys(of: $0).map(\.id)
         }
         guard query.limit != 0 else { return }
-        let isInOrder = query.order.isEmpty && !query.isDescendingByID
+        let isInOrder = !isSorted || query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(read) { read in
             try withoutActuallyEscaping(body) { body in
                 let fold = draft.fold

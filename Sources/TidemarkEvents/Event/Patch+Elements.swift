@@ -129,11 +129,10 @@ extension Patch {
             lists.element(name).map { ExactString($0.list.field) }
         }
         let named = Set(names.compactMap { list($0.text) })
-        func isKept(_ name: String) -> Bool {
-            !names.contains(ExactString(name)) && !named.contains(ExactString(name))
-                && !(list(name).map { names.contains($0) } ?? false)
+        return leavingOut { name in
+            names.contains(ExactString(name)) || named.contains(ExactString(name))
+                || (list(name).map { names.contains($0) } ?? false)
         }
-        return Patch(set: self.set.filter { isKept($0.name) }, unset: unset.filter(isKept))
     }
 
     /// The changes of a list's elements, by their keys; nil for those that are removed.

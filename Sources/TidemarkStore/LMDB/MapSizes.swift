@@ -18,7 +18,7 @@ enum MapSizes {
     static func share(
         of wanted: Int, stores: Int, fileBytes: Int, addressBytes: Int?
     ) -> Int {
-        let share = max(wanted / max(stores, 1), leastShare, 4 * min(fileBytes, wanted))
+        let share = max(wanted / stores, leastShare, 4 * min(fileBytes, wanted))
         let most = max((addressBytes ?? .max) / 16, least(for: fileBytes))
         return min(wanted, share, most)
     }

@@ -159,6 +159,16 @@ package final class ViewReader {
             return try body(position, try SyncRunRow(parsing: value))
         }
     }
+
+    /// The last sync run; nil before the first.
+    package func lastSyncRun() throws -> (position: Position, row: SyncRunRow)? {
+        var last: (position: Position, row: SyncRunRow)?
+        try forEachSyncRun { position, row in
+            last = (position, row)
+            return false
+        }
+        return last
+    }
 }
 
 extension ViewReader: RowReading {
