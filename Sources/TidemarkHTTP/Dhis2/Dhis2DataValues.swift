@@ -231,9 +231,7 @@ extension Dhis2Adapter {
         if dialect.namesDataSets, let set = sets.first ?? nil {
             body += Array("\"dataSet\":".utf8) + set.encoded() + Array(",".utf8)
         }
-        body += Array("\"dataValues\":[".utf8)
-        body += elements.joined(separator: [UInt8(ascii: ",")])
-        body += Array("]}".utf8)
+        body += Array("\"dataValues\":".utf8) + elements.jsonList + Array("}".utf8)
         return post("dataValueSets", body)
     }
 }

@@ -411,9 +411,7 @@ extension Patch {
 
     func without(_ fields: [String]) -> Patch {
         let left = Set(fields.map(ExactString.init))
-        return Patch(
-            set: self.set.filter { !left.contains(ExactString($0.name)) },
-            unset: unset.filter { !left.contains(ExactString($0)) })
+        return leavingOut { left.contains(ExactString($0)) }
     }
 }
 

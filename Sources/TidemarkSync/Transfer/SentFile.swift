@@ -48,10 +48,9 @@ extension TransportLimits {
     /// The limits of a step's request: time by the bytes that it sends, beside the usual time; and
     /// twice as much for each time in a row that it was not enough.
     func of(_ step: SyncStep, timeouts: Int) -> TransportLimits {
-        var (limits, bytes) = (self, step.call?.sentBytes ?? 0)
+        var bytes = step.call?.sentBytes ?? 0
         if case .file(_, let count)? = step.file { bytes = max(bytes, count) }
-        let seconds = UInt64(clamping: bytes) / TransferRequest.bytesPerSecondMin
-        limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
+        var limits = allowing(bytes: UInt64(clamping: bytes))
         for _ in 0..<min(timeouts, 40) where limits.deadline < Self.deadlineMax {
             limits.deadline = min(limits.deadline * 2, Self.deadlineMax)
         }

@@ -58,10 +58,7 @@ extension SendRequest {
     func exchange(
         _ proof: Credentials, _ form: FileForm?, _ usual: TransportLimits
     ) -> (head: HTTPRequest, limits: TransportLimits) {
-        var limits = usual
-        let seconds = plan.bytes / TransferRequest.bytesPerSecondMin
-        limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
-        return (head(proof, form), limits)
+        (head(proof, form), usual.allowing(bytes: plan.bytes))
     }
 
     /// The bytes that are sent: a file, in its form.

@@ -105,18 +105,27 @@ extension TransferRequest {
     }
 }
 
+extension TransportLimits {
+    /// The same with time for so many bytes, beside the usual time.
+    func allowing(bytes: UInt64) -> TransportLimits {
+        var limits = self
+        let counted = min(bytes, TransferRequest.bytesMax)
+        limits.deadline += .seconds(Int64(counted / TransferRequest.bytesPerSecondMin))
+        return limits
+    }
+}
+
 extension TransferRequest {
     /// The slowest rate, in bytes per second, at which an answer is still waited for.
     package static let bytesPerSecondMin: UInt64 = 16 << 10
     /// The longest answer that a deadline is reckoned for: 1 TiB.
-    private static let bytesMax: UInt64 = 1 << 40
+    fileprivate static let bytesMax: UInt64 = 1 << 40
 
     /// The limits of the exchange: time by the bytes that may come, beside the usual time, and
     /// bytes for a file, which has its own limit, and for an answer without it.
     func limits(_ usual: TransportLimits) -> TransportLimits {
-        var limits = usual
+        var limits = usual.allowing(bytes: bytesExpected)
         limits.responseBytesMax = max(plan.rule.bytesMax, usual.responseBytesMax)
-        limits.deadline += .seconds(Int64(bytesExpected / Self.bytesPerSecondMin))
         return limits
     }
 

@@ -171,9 +171,7 @@ extension ViewReader {
 extension Patch {
     func without(_ field: String) -> Patch {
         let field = ExactString(field)
-        return Patch(
-            set: set.filter { ExactString($0.name) != field },
-            unset: unset.filter { ExactString($0) != field })
+        return leavingOut { ExactString($0) == field }
     }
 }
 

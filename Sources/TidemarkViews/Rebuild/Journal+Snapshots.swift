@@ -16,7 +16,7 @@ import TidemarkStore
 
 extension Journal {
     /// Takes a snapshot of the views when one is due; fails silently, as it can be done without,
-    /// and is due again after as many events as one needs.
+    /// and is tried again after as many events as the smallest one needs.
     ///
     /// Costs a look at the last position when none is. Not to be called inside a read or a write.
     package func keepSnapshots(progress: (_ chunks: UInt32) throws -> Void = { _ in }) {

@@ -275,6 +275,7 @@ extension Fold {
         guard let referring = places.first?.collection.name else { return }
         let ids = Set(try self.ids(of: key).map(ExactString.init))
         let texts = ids.map { Array($0.text.utf8) }
+        let named = places.map { (place: $0, name: last?.value($0.rule.name)) }
         var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
         // Read before anything is written.
         func look(at other: EntityKey, _ value: [UInt8]) throws {
@@ -287,8 +288,7 @@ extension Fold {
             var row = try EntityRow(parsing: value)
             func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
             var fields: [String] = []
-            for place in places {
-                let name = last?.value(place.rule.name)
+            for (place, name) in named {
                 var isNamed = false
                 fields += try place.changeBase(of: &row, name: name, &isNamed, isGone)
                 fields += try place.changePending(of: &row, name: name, isNamed: isNamed, isGone)
