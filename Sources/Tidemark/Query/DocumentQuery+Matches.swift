@@ -31,7 +31,7 @@ extension DocumentQuery {
         var values = FieldValues(self, document, id: id, tree)
         guard values.satisfy(conditions) else { return nil }
         guard isRanked || start != nil else { return [] }
-        let sortKey = values.sortKey
+        let sortKey = values.sortKey(of: self)
         if let start, !ByteOrder.precedes(start.sortKey, sortKey) { return nil }
         return sortKey
     }
@@ -40,13 +40,16 @@ extension DocumentQuery {
         var values = FieldValues(self, place.document, id: place.key.id, [])
         return Start(
             values: order.map { values[.field($0.field)] }, id: place.key.id,
-            sortKey: values.sortKey)
+            sortKey: values.sortKey(of: self))
     }
 }
 
 /// The fields of one document in comparable form; each is read only once.
 private struct FieldValues {
-    private let query: DocumentQuery
+    /// What is needed of the query: a copy of all of it for each document would take longer than
+    /// the comparison.
+    private let dates: DateFormat
+    private let names: [[UInt8]]
     private let id: String
     private let tree: RollUpClasses
     /// The bytes of the members, in the order of the query's fields.
@@ -54,7 +57,8 @@ private struct FieldValues {
     private var known: [(field: DocumentField, bytes: [UInt8])] = []
 
     init(_ query: DocumentQuery, _ document: [UInt8], id: String, _ tree: RollUpClasses) {
-        self.query = query
+        dates = query.collection.dates
+        names = query.members
         self.id = id
         self.tree = tree
         members = query.reader.values(of: document[...])
@@ -87,8 +91,7 @@ private struct FieldValues {
             var bytes: [UInt8] = []
             switch field {
             case .id:
-                OrderKey.append(
-                    .string(id), kind: .value, dates: query.collection.dates, to: &bytes)
+                OrderKey.append(.string(id), kind: .value, dates: dates, to: &bytes)
             case .field(let inner): bytes = comparable(raw(inner), inner.kind)
             }
             known.append((field, bytes))
@@ -96,19 +99,17 @@ private struct FieldValues {
         }
     }
 
-    /// The values of the order's fields, and the id.
-    var sortKey: [UInt8] {
-        mutating get {
-            var key: [UInt8] = []
-            // What is descending has its bytes inverted: none are a prefix of another's.
-            for item in query.order {
-                let bytes = self[.field(item.field)]
-                if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
-            }
-            let end = Array(id.utf8) + [0]
-            if query.isDescendingByID { key += end.map { ~$0 } } else { key += end }
-            return key
+    /// The values of the fields in the order of the query, and the id.
+    mutating func sortKey(of query: DocumentQuery) -> [UInt8] {
+        var key: [UInt8] = []
+        // What is descending has its bytes inverted: none are a prefix of another's.
+        for item in query.order {
+            let bytes = self[.field(item.field)]
+            if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
         }
+        let end = Array(id.utf8) + [0]
+        if query.isDescendingByID { key += end.map { ~$0 } } else { key += end }
+        return key
     }
 
     /// The elements of a list; none of a value that is no list.
@@ -119,12 +120,12 @@ private struct FieldValues {
     }
 
     private func raw(_ field: IndexField) -> ArraySlice<UInt8>? {
-        query.members.firstIndex(of: Array(field.name.utf8)).flatMap { members[$0] }
+        names.firstIndex(of: Array(field.name.utf8)).flatMap { members[$0] }
     }
 
     private func comparable(_ raw: ArraySlice<UInt8>?, _ kind: IndexField.Kind) -> [UInt8] {
         var bytes: [UInt8] = []
-        OrderKey.append(raw, kind: kind, dates: query.collection.dates, to: &bytes)
+        OrderKey.append(raw, kind: kind, dates: dates, to: &bytes)
         return bytes
     }
 }
