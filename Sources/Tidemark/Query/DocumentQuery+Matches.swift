@@ -39,7 +39,7 @@ extension DocumentQuery {
     func beginning(behind place: QueryTerms.Place) -> Start {
         var values = FieldValues(self, place.document, id: place.key.id, [])
         return Start(
-            values: order.map { values[.field($0.field)] }, id: place.key.id,
+            values: order.map { values.comparable(in: $0) }, id: place.key.id,
             sortKey: values.sortKey(of: self))
     }
 }
@@ -73,6 +73,9 @@ private struct FieldValues {
         switch condition {
         case .isIn(let field, let values, _): return values.hasSorted(self[field])
         case .range(let field, let range, _): return range.contains(self[field])
+        case .hasText(let field, let part, _):
+            return FoldedText.bytes(ofJSON: raw(field)).map { FoldedText.contains($0, part) }
+                ?? false
         case .contains(let list, let values, _):
             return elements(of: list).contains { values.hasSorted($0) }
         case .treeHas(let one?, _): return tree.contains(RollUpClasses(one))
@@ -104,12 +107,24 @@ private struct FieldValues {
         var key: [UInt8] = []
         // What is descending has its bytes inverted: none are a prefix of another's.
         for item in query.order {
-            let bytes = self[.field(item.field)]
+            let bytes = comparable(in: item)
             if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
         }
         let end = Array(id.utf8) + [0]
         if query.isDescendingByID { key += end.map { ~$0 } } else { key += end }
         return key
+    }
+
+    /// The value by which an order sorts.
+    mutating func comparable(in order: DocumentQuery.Order) -> [UInt8] {
+        guard order.isFolded, let folded = FoldedText.bytes(ofJSON: raw(order.field)) else {
+            return self[.field(order.field)]
+        }
+        var bytes: [UInt8] = []
+        OrderKey.append(
+            .string(String(decoding: folded, as: UTF8.self)), kind: .value, dates: dates,
+            to: &bytes)
+        return bytes
     }
 
     /// The elements of a list; none of a value that is no list.

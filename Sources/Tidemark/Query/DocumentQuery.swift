@@ -13,6 +13,8 @@ package struct DocumentQuery: Sendable {
     package struct Order: Sendable, Hashable {
         package var field: IndexField
         package var isDescending: Bool
+        /// Whether texts stand without case, accents and width; no index has such an order.
+        package var isFolded = false
     }
 
     /// A place in the order.
@@ -95,11 +97,16 @@ package struct DocumentQuery: Sendable {
         var isDescending = isTurned
         for item in terms.order {
             let field = try reader.field(item.field)
-            // A repeated field is equal already at its second occurrence.
-            if order.contains(where: { .field($0.field) == field }) { continue }
+            // A repeated field is equal already at its second occurrence; a text that was folded
+            // before may differ.
+            let isKnown = order.contains {
+                .field($0.field) == field && (item.isFolded || !$0.isFolded)
+            }
+            if isKnown { continue }
             isDescending = item.isDescending != isTurned
             guard case .field(let field) = field else { break }
-            order.append(Order(field: field, isDescending: isDescending))
+            order.append(
+                Order(field: field, isDescending: isDescending, isFolded: item.isFolded))
         }
         isDescendingByID = isDescending
         self.order = order
@@ -150,6 +157,8 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     case isIn(DocumentField, [[UInt8]], text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
+    /// The value is a text, and without case, accents and width it has these bytes in it.
+    case hasText(IndexField, [UInt8], text: String)
     /// The value is a list, and one of its elements is one of these, which are in ascending order.
     case contains(IndexField, [[UInt8]], text: String)
     /// The entity or what counts in it is that; with nil, all of it is as the server has it.
@@ -166,8 +175,8 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The condition as text for people.
     var text: String {
         switch self {
-        case .isIn(_, _, let text), .range(_, _, let text), .contains(_, _, let text),
-            .treeHas(_, let text), .not(_, let text):
+        case .isIn(_, _, let text), .range(_, _, let text), .hasText(_, _, let text),
+            .contains(_, _, let text), .treeHas(_, let text), .not(_, let text):
             text
         case .and(let conditions): conditions.map(\.text).joined(separator: " and ")
         case .or(let conditions):
@@ -178,7 +187,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// Whether what counts in an entity matters.
     fileprivate var asksForTrees: Bool {
         switch self {
-        case .isIn, .range, .contains: false
+        case .isIn, .range, .hasText, .contains: false
         case .treeHas: true
         case .and(let conditions), .or(let conditions): conditions.contains(where: \.asksForTrees)
         case .not(let condition, _): condition.asksForTrees
@@ -189,7 +198,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     fileprivate var fieldNames: [String] {
         switch self {
         case .isIn(.field(let field), _, _), .range(.field(let field), _, _),
-            .contains(let field, _, _):
+            .hasText(let field, _, _), .contains(let field, _, _):
             [field.name]
         case .isIn(.id, _, _), .range(.id, _, _), .treeHas: []
         case .and(let conditions), .or(let conditions): conditions.flatMap(\.fieldNames)

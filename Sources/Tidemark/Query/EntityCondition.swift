@@ -10,7 +10,8 @@ public import TidemarkEvents
 /// - `<` and the other ordering operators are false of values of another type than the one compared
 ///   with.
 /// - Numbers are compared by value, in any notation; dates as moments; strings by the bytes of
-///   their UTF-8, in which composed and decomposed letters differ.
+///   their UTF-8, in which composed and decomposed letters differ; ``containsText(_:_:)`` takes
+///   them as people do.
 /// - `!` inverts the result, also for a missing value.
 ///
 /// With a key path that the type does not list, the query fails when it is run.
@@ -25,7 +26,7 @@ public struct EntityCondition<T: Entity>: Sendable {
         self.init(.compare(FieldNames.term(path), comparison, value))
     }
 
-    // MARK: One of several, ranges, prefixes, lists
+    // MARK: One of several, ranges, prefixes, texts, lists
 
     /// The property has one of these values; a nil among them matches null and missing properties.
     public static func `in`<Value: QueryValue>(
@@ -74,6 +75,20 @@ public struct EntityCondition<T: Entity>: Sendable {
     /// The property has a string, and it begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
         Self(.hasPrefix(FieldNames.term(path), ExactString(prefix)))
+    }
+
+    /// The string has this one in it, whatever the case, accents and width of both: what somebody
+    /// types into a search field.
+    ///
+    /// Every string has the empty one. No index knows it: the documents are read.
+    public static func containsText(_ path: KeyPath<T, String>, _ text: String) -> Self {
+        Self(.hasText(FieldNames.term(path), ExactString(text)))
+    }
+
+    /// The property has a string, and that has this one in it, whatever the case, accents and width
+    /// of both; the documents are read.
+    public static func containsText(_ path: KeyPath<T, String?>, _ text: String) -> Self {
+        Self(.hasText(FieldNames.term(path), ExactString(text)))
     }
 
     /// The list or set has this value as an element: `.contains(\.tags, tag)`.

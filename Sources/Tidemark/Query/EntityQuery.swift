@@ -56,6 +56,32 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         return query
     }
 
+    /// Sorts by a text, whatever its case, accents and width, the entities that are equal in the
+    /// order so far: "apple", "Éclair", "fig".
+    ///
+    /// It is an order without a language: without these, letters are ordered by their Unicode
+    /// numbers. No index has it, so that the result is sorted. Null and missing texts count as
+    /// least.
+    public func order(
+        byText path: KeyPath<T, String>, _ direction: Direction = .ascending
+    ) -> Self {
+        ordered(byText: FieldNames.term(path), direction)
+    }
+
+    /// The same of a text that may be missing.
+    public func order(
+        byText path: KeyPath<T, String?>, _ direction: Direction = .ascending
+    ) -> Self {
+        ordered(byText: FieldNames.term(path), direction)
+    }
+
+    private func ordered(byText field: QueryField, _ direction: Direction) -> Self {
+        var query = self
+        query.terms.order.append(
+            QueryTerms.Order(field, isDescending: direction == .descending, isFolded: true))
+        return query
+    }
+
     /// Limits the result to the first entities in order; the last of several limits counts.
     public func limit(_ count: Int) -> Self {
         precondition(count >= 0, "a query's limit can't be negative")

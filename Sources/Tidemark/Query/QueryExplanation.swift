@@ -77,7 +77,9 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
             name + (isDescending != query.isTurned ? " descending" : "")
         }
         let order =
-            query.order.map { text($0.field.name, $0.isDescending) }
+            query.order.map {
+                text(($0.isFolded ? "the text of " : "") + $0.field.name, $0.isDescending)
+            }
             + (query.order.isEmpty ? [text("id", query.isDescendingByID)] : [])
         if !plan.isInOrder { return ["sorted by " + order.joined(separator: ", ")] }
         guard case .index = plan.access, !query.order.isEmpty else { return [] }

@@ -28,7 +28,7 @@ struct QueryFacts {
                 ranges[field] = both
                 if both.isEmpty { isNever = true }
                 note(field, true, condition)
-            case .contains, .treeHas, .and, .or, .not: break
+            case .hasText, .contains, .treeHas, .and, .or, .not: break
             }
         }
     }

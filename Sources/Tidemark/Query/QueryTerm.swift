@@ -40,6 +40,8 @@ package indirect enum QueryTerm: Sendable, Hashable {
     case compare(QueryField, QueryComparison, QueryLiteral)
     case isIn(QueryField, [QueryLiteral])
     case hasPrefix(QueryField, ExactString)
+    /// The text has this one in it, whatever the case, accents and width of both.
+    case hasText(QueryField, ExactString)
     /// The list has this value as an element.
     case contains(QueryField, QueryLiteral)
     /// The entity or what counts in it has that status.
@@ -54,10 +56,13 @@ package struct QueryTerms: Sendable, Hashable {
     package struct Order: Sendable, Hashable {
         package var field: QueryField
         package var isDescending: Bool
+        /// Whether texts stand without case, accents and width.
+        package var isFolded: Bool
 
-        package init(_ field: QueryField, isDescending: Bool = false) {
+        package init(_ field: QueryField, isDescending: Bool = false, isFolded: Bool = false) {
             self.field = field
             self.isDescending = isDescending
+            self.isFolded = isFolded
         }
     }
 

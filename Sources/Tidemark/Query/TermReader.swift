@@ -28,6 +28,7 @@ struct TermReader {
         case .not(let inner): try not(condition(inner))
         case .isIn(let inner, let values): try isIn(try field(inner), values)
         case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix.text)
+        case .hasText(let inner, let part): hasText(try field(inner), part.text)
         case .contains(let inner, let value): try contains(try field(inner), value)
         case .treeHas(let status):
             .treeHas(RollUpClass(status), text: "tree has \(status.rawValue)")
@@ -97,6 +98,13 @@ struct TermReader {
         return .range(
             field, KeyRange(beginning: bytes),
             text: "\(field.name) begins with \(QueryLiteral.text(prefix).text)")
+    }
+
+    private func hasText(_ field: DocumentField, _ part: String) -> DocumentCondition {
+        let text = "\(field.name) contains the text \(QueryLiteral.text(part).text)"
+        // An id is no text that somebody wrote.
+        guard case .field(let inner) = field else { return .isIn(field, [], text: text) }
+        return .hasText(inner, FoldedText.bytes(Array(part.utf8)), text: text)
     }
 
     private func contains(
