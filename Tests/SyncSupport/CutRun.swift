@@ -32,6 +32,7 @@ struct DyingHost: SyncHost {
         next.isCut(question, isLate)
     }
     func cut(at place: CutPlace?) -> CutPlace? { next.cut(at: place) }
+    var logsStart: Bool { next.logsStart }
     func pause(seconds: Int64) async throws { try await next.pause(seconds: seconds) }
     func credentials() async throws -> Credentials { try await next.credentials() }
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

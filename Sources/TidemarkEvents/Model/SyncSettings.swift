@@ -117,7 +117,8 @@ extension SyncSettings {
     /// be replayed through the adapter.
     ///
     /// They lie compressed beside the log, without the parts that events hold already, and are
-    /// removed when either limit is exceeded. Runs without news keep none.
+    /// removed when either limit is exceeded. Runs without news keep none, but for those that go on
+    /// where the one before was cut off.
     public struct KeptAnswers: Sendable, Hashable {
         /// The most sync runs; 0 for none.
         public var runs: Int

@@ -201,6 +201,12 @@ final class RedecideHost: SyncHost {
         progress.isFree ? place : run.ending?.cutAt.map { CutPlace(logged: $0) }
     }
 
+    var logsStart: Bool {
+        state.withLock { state in
+            state.isFree || state.done == 0 && commit(state)?.count == 1
+        }
+    }
+
     // MARK: Asking
 
     /// Of such a wait nothing is recorded but when the question was sent.

@@ -54,7 +54,8 @@ package struct ReadExchange: Sendable {
 
 /// Appends the events of one sync run.
 package struct SyncRecorder: Sendable {
-    /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
+    /// The run's `sync.started`, once it is logged: a run without news never begins in the log,
+    /// but where it goes on at a place where one was cut off.
     package private(set) var start: Position?
     private let triggers: [SyncTrigger]
     let scope: SyncScope

@@ -26,6 +26,7 @@ struct LiveHost: SyncHost {
     func isCut(_ question: SyncQuestion, _ isLate: Bool) -> Bool { isLate }
 
     func cut(at place: CutPlace?) -> CutPlace? { place }
+    var logsStart: Bool { true }
 
     func pause(seconds: Int64) async throws {
         try await dependencies.sleep(.seconds(seconds))

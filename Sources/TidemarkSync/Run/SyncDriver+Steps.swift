@@ -8,6 +8,9 @@ extension SyncDriver {
     /// Carries out a step, and hands its result to the machine.
     func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> SyncAction {
         switch step {
+        case .start:
+            if host.logsStart { _ = try await log(&run.recorder) { try $0.begin($1) } }
+            return run.machine.started()
         case .complete(let list):
             let absent = try await log(&run.recorder) { recorder, draft in
                 let absent = try list.absentAtEnd(draft.fold.entity)
@@ -488,7 +491,7 @@ extension ReadExchange {
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
         case .refill(let refill): own.place = PoolPlace(refill.key)
         case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll,
-            .remedy, .complete, .cleanUp, .renew, .finish:
+            .remedy, .complete, .cleanUp, .renew, .start, .finish:
             break
         }
         return own

@@ -35,6 +35,9 @@ package protocol SyncHost: Sendable {
     /// Where a run was cut off, as its end tells it: in a replay what was recorded, as an end from
     /// outside may come there at another decision, and older engines told nothing.
     func cut(at place: CutPlace?) -> CutPlace?
+    /// Whether the start of a run that goes on at such a place is logged by itself: in a replay
+    /// where it was, as older engines logged it with what they brought.
+    var logsStart: Bool { get }
     /// Waits between two questions for an answer that the server promised.
     func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.

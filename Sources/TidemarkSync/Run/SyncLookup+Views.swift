@@ -76,7 +76,7 @@ extension ViewReader {
         left.released = try releasedTrees()
         left.preconditions = try preconditions()
         left.last = last
-        if scope == .all { left.cut = try lastCut() }
+        if scope == .all { (left.cut, left.diedSinceCut) = try lastCut() }
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             // What a run was asked to list that failed before it did is made up for.
@@ -90,12 +90,10 @@ extension ViewReader {
         return left
     }
 
-    /// Where the last run of everything was cut off.
+    /// Where the last run of everything that ended was cut off, and how many after it never ended.
     ///
-    /// One that asked for nothing says nothing of it. Where those after it never ended, as their
-    /// process died once they had brought something, runs begin at that place and at the first list
-    /// by turns.
-    private func lastCut() throws -> CutPlace? {
+    /// One that asked for nothing says nothing of it.
+    private func lastCut() throws -> (place: CutPlace?, died: Int) {
         var cut: CutPlace?
         var died = 0
         try forEachSyncRun { _, run in
@@ -106,10 +104,10 @@ extension ViewReader {
             }
             let end = SyncFinished(stored: run.summary)
             guard end.requests > 0 else { return true }
-            cut = died.isMultiple(of: 2) ? end.cutAt.map { CutPlace(logged: $0) } : nil
+            cut = end.cutAt.map { CutPlace(logged: $0) }
             return false
         }
-        return cut
+        return (cut, died)
     }
 
     /// What is left of some keys of pools; with nil of those that the model names, and those that

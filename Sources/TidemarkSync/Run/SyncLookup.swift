@@ -102,6 +102,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var last = Position.start
     /// Where the last run of everything was cut off; nil where it was not, and for other scopes.
     package var cut: CutPlace?
+    /// How many runs of everything began since then, and never ended as their process died.
+    package var diedSinceCut = 0
 
     package init(
         failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = [],

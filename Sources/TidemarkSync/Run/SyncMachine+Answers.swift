@@ -142,7 +142,7 @@ extension SyncMachine {
             if let refill = result.page.refill { outcome.refills.append(refill) }
         case (.remedy(let remedy), let answer): took(answer, of: remedy)
         case (.describe, _), (.combine, _), (.refetch, _): break
-        case (.receive, _), (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _):
+        case (.receive, _), (.complete, _), (.cleanUp, _), (.renew, _), (.start, _), (.finish, _):
             trap("answered a step")
         }
         if case .list = step, let time = sureTime, list != nil, list?.serverTime == nil {
@@ -206,7 +206,7 @@ extension SyncMachine {
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
         // The current list stays.
-        case .list, .feed, .fetch, .receive, .complete, .cleanUp, .renew, .finish: break
+        case .list, .feed, .fetch, .receive, .complete, .cleanUp, .renew, .start, .finish: break
         }
     }
 
@@ -247,7 +247,7 @@ extension SyncMachine {
         case .receive: (planner?.left ?? 0) + flight.count + flight.waits
         case .refill: (refills?.count ?? 0) + 1
         case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .remedy, .complete,
-            .cleanUp, .renew, .finish, .compare:
+            .cleanUp, .renew, .start, .finish, .compare:
             nil
         }
     }

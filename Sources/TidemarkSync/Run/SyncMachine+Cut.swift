@@ -9,7 +9,9 @@
 // sends.
 //
 // So each list is made in some run, and what waits is sent, however few requests a run gets
-// through. A run whose process dies notes no place.
+// through. A run whose process dies notes no place: those after it begin one place further each,
+// by lists, then at the push, then at the first list again. That it began is logged before its
+// first request, as it may bring nothing else that is.
 //
 // A write that could undo changes of others waits for the lists of its collection in its own run,
 // as always: of those that are left, these are made first, and the push goes on after them.
@@ -120,18 +122,36 @@ extension SyncMachine {
 
     /// Begins the pull where the run before was cut off; where there is no such list any more, at
     /// the first one.
-    mutating func goOnAtCut() {
-        guard let cut else { return }
+    ///
+    /// Each run since then whose process died moves it on by one place.
+    ///
+    /// - Returns: whether it begins by that place.
+    @discardableResult
+    mutating func goOnAtCut() -> Bool {
+        guard let cut else { return false }
         var index = unpulled.endIndex
         if case .list(let target) = cut {
             let same = unpulled.firstIndex(of: target)
             let open = unpulled.firstIndex(of: .open(target.collection))
-            guard let found = same ?? open else { return }
-            if same == nil { afterPush.part = target }
+            guard let found = same ?? open else { return false }
+            if same == nil, diedSinceCut == 0 { afterPush.part = target }
             index = found
+        }
+        if diedSinceCut > 0 {
+            let firsts = unpulled.indices.filter { firstList(with: unpulled[$0]) == unpulled[$0] }
+            let places = firsts + [unpulled.endIndex]
+            let place = (places.firstIndex { $0 >= index } ?? 0) + diedSinceCut
+            index = places[place % places.count]
         }
         afterPush.targets = Array(unpulled[..<index])
         unpulled = unpulled[index...]
+        return true
+    }
+
+    /// The start of the run was logged.
+    package mutating func started() -> SyncAction {
+        guard case .result(.start) = awaited else { trap("started nothing") }
+        return decide()
     }
 
     /// Notes that a write waits for a list that is made after the push.

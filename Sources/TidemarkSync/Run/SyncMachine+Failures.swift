@@ -45,8 +45,8 @@ extension SyncMachine {
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
-        if !isFull { cut = left.cut }
-        goOnAtCut()
+        if !isFull { (cut, diedSinceCut) = (left.cut, left.diedSinceCut) }
+        logsStart = goOnAtCut()
         if case .fetch(let keys) = scope { asked = keys.reversed() }
         if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }
@@ -101,7 +101,7 @@ extension SyncMachine {
             case .fetch(let collection, let ids) where ids.count == 1:
                 [EntityKey(collection.name, ids[0])]
             case .list, .feed, .fetch, .refetch, .readBackAll, .describe, .combine, .receive,
-                .poll, .complete, .cleanUp, .renew, .finish, .refill, .remedy:
+                .poll, .complete, .cleanUp, .renew, .start, .finish, .refill, .remedy:
                 step.call?.collection.map { [EntityKey.list(of: $0.name)] } ?? []
             }
         let rows = keys.compactMap { failing[$0] }
@@ -157,7 +157,7 @@ extension SyncMachine {
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
         case .compare(let proof): hasFailed(proof.key) ? .read : nil
         case .describe, .combine, .refetch, .readBackAll, .receive, .poll, .complete, .cleanUp,
-            .renew, .finish, .refill, .remedy:
+            .renew, .start, .finish, .refill, .remedy:
             nil
         }
     }
@@ -205,7 +205,7 @@ extension SyncMachine {
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool
         case .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll, .remedy,
-            .complete, .cleanUp, .renew, .finish:
+            .complete, .cleanUp, .renew, .start, .finish:
             return nil
         }
     }
@@ -320,7 +320,8 @@ extension SyncMachine {
         case .refill(let refill): pass(refill, failure)
         // Without descriptions the age of the last list of everything decides. Placeholders stay,
         // and what was refused.
-        case .describe, .refetch, .receive, .remedy, .complete, .cleanUp, .renew, .finish: break
+        case .describe, .refetch, .receive, .remedy, .complete, .cleanUp, .renew, .start, .finish:
+            break
         }
     }
 
@@ -401,8 +402,8 @@ extension SyncMachine {
         case .compare: passOver(step, failure)
         // What was not due may wait.
         case .combine: return
-        case .describe, .refetch, .push, .receive, .poll, .complete, .cleanUp, .renew, .finish,
-            .refill, .remedy:
+        case .describe, .refetch, .push, .receive, .poll, .complete, .cleanUp, .renew, .start,
+            .finish, .refill, .remedy:
             passOver(step, failure)
         }
         noteHeldBack(failure)

@@ -163,8 +163,11 @@ package struct SyncMachine: Sendable {
     var unpulled: ArraySlice<PullTarget>
     /// The lists of collections whose parameters came from documents in this run.
     var opened: [CollectionName: [PullTarget]] = [:]
-    /// Where the run before was cut off, if this one goes on there.
+    /// Where the run before was cut off, if this one goes on there, and how many runs died since.
     var cut: CutPlace?
+    var diedSinceCut = 0
+    /// Whether its start is logged now.
+    var logsStart = false
     /// What is listed only once what waits is sent.
     var afterPush = ListsAfterPush()
     /// Lists that were begun before their turn, by their target.
@@ -404,6 +407,10 @@ package struct SyncMachine: Sendable {
                 return perform(.finish)
             }
             if case .begun = state { return look(.earlierRuns(scope, at: promiseTime)) }
+            if logsStart {
+                logsStart = false
+                return perform(.start)
+            }
             if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
             if let action = nextRemedy() { return action }

@@ -35,7 +35,7 @@ public struct SyncProgress: Sendable, Hashable {
         self.scope = scope
         counts = outcome.counts
         switch step {
-        case .readBack, .readBackAll, .compare:
+        case .start, .readBack, .readBackAll, .compare:
             (phase, done) = (.readingBack, counts.readBack)
         case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)

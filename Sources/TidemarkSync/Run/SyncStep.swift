@@ -5,6 +5,8 @@ package import TidemarkViews
 
 /// The next step of a sync run.
 package indirect enum SyncStep: Sendable, Hashable {
+    /// Log that the run begins, before it asks for anything: it goes on where one was cut off.
+    case start
     /// Read an entity: its last write has no known outcome, its version is not known, or a whole
     /// list did not name it.
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
@@ -59,7 +61,7 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
         case .refill(let refill): refill.call
         case .remedy(let remedy): remedy.call
-        case .receive, .complete, .cleanUp, .renew, .finish: nil
+        case .receive, .complete, .cleanUp, .renew, .start, .finish: nil
         }
     }
 }

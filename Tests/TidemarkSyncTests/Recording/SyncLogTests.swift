@@ -39,6 +39,29 @@ private struct StampedTask: Entity {
         }
     }
 
+    @Test func `without news it begins with its start where the one before was cut off`()
+        async throws
+    {
+        try await SyncDevice.with(SyncWorld()) { device in
+            try await device.sync()
+            device.fail(after: 1) { .failure(TransportError(.offline)) }
+            #expect(try await device.sync().failure?.name == "offline")
+            device.wire.tap(nil)
+            let (position, commits) = (try device.position(), try device.commits())
+
+            #expect(try await device.run(dyingAfter: 1) == nil)
+
+            #expect(try device.kinds(after: position) == ["sync.started"])
+            try await device.sync()
+            #expect(
+                try device.kinds(after: position)
+                    == ["sync.started", "sync.started", "sync.finished"])
+            try await device.sync()
+            #expect(try device.kinds(after: position).last == "sync.finished")
+            #expect(try device.commits() == commits + 4)
+        }
+    }
+
     @Test func `with news it begins with its start, and every event names it`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             try await device.sync()

@@ -71,6 +71,8 @@ struct MachineScript {
     var replies: [String: [Reply]] = [:]
     /// What was asked for, in words.
     private(set) var steps: [String] = []
+    /// Whether its start was to be logged before that.
+    private(set) var hasStarted = false
     /// How many folders it last wanted to list amid the push, at the most; nil for never.
     private(set) var foldersMax: Int?
 
@@ -98,6 +100,9 @@ struct MachineScript {
             case .look(let lookup):
                 if case .foldersAround(_, let atMost) = lookup { foldersMax = atMost }
                 action = machine.learned(fact(lookup))
+            case .perform(.start):
+                hasStarted = true
+                action = machine.started()
             case .perform(.finish):
                 steps.append(machine.outcome.failure.map { "end \($0.kind)" } ?? "end")
                 return steps
@@ -278,7 +283,7 @@ struct MachineScript {
         case .poll: .waiting
         case .refill: .reserved(ReservedValues(pattern: nil, values: []))
         case .remedy(let remedy): .stored(id: remedy.key.id, nil)
-        case .complete, .receive, .cleanUp, .renew, .finish: .absent
+        case .complete, .receive, .cleanUp, .renew, .start, .finish: .absent
         }
     }
 }
@@ -316,6 +321,7 @@ extension SyncStep {
         case .refill(let refill): "reserve \(refill.count) \(refill.key)"
         case .remedy(let remedy): remedy.name
         case .renew: "renew"
+        case .start: "start"
         case .finish: "end"
         }
     }

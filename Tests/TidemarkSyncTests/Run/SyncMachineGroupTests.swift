@@ -185,6 +185,23 @@ import TidemarkSync
         #expect(run.run() == ["push a/1", "list a", "list b", "list c", "end"])
         run = Self.run(after: .list("none"))
         #expect(run.run() == ["list a", "list b", "list c", "push a/1", "end"])
+        #expect(!run.hasStarted)
+    }
+
+    @Test func `begins one place further for each run since then whose process died`() {
+        let orders = [
+            ["list b", "list c", "push a/1", "list a", "end"],
+            ["list c", "push a/1", "list a", "list b", "end"],
+            ["push a/1", "list a", "list b", "list c", "end"],
+            ["list a", "list b", "list c", "push a/1", "end"],
+        ]
+        for died in 0..<8 {
+            var run = Self.run(after: .list("b"))
+            run.earlier.diedSinceCut = died
+            #expect(run.run() == orders[died % orders.count])
+            // Where its process dies, too, the next one is to know.
+            #expect(run.hasStarted)
+        }
     }
 
     @Test func `begins at its first list where it is asked for everything`() {
