@@ -14,13 +14,9 @@ package enum TransportFailures {
     ///     addresses refused, the second took the request, and its connection broke. For a request
     ///     without a body, nothing tells the two cases apart.
     package static func code(_ platformCode: Int, sent: Bool) -> TransportError.Code {
-        switch platformCode {
-        case notConnected, cannotConnect, cannotFindHost, lookupFailed, tlsFailed:
-            sent ? .connectionLost : .offline
-        case timedOut: .timeout
-        case cancelled: .cancelled
-        default: .connectionLost
-        }
+        if platformCode == cancelled { return .cancelled }
+        let code = ofNetwork(platformCode) ?? .connectionLost
+        return sent && code == .offline ? .connectionLost : code
     }
 
     /// The same of an error that an app got; nil where the app may have made it itself, as for an
