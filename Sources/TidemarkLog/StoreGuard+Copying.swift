@@ -31,10 +31,7 @@ extension StoreGuard {
         as identity: StoreIdentity, to target: String, _ options: Environment.Options,
         progress: (ShrinkingProgress) -> Void = { _ in }
     ) throws -> Position {
-        let folder = try StoreFiles.prepareMaking(of: target, from: directory)
-        let lock = try StoreFiles.lockMaking(folder)
-        defer { lock.release() }
-        do {
+        try StoreFiles.make(at: target, from: directory) { folder, _ in
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
             try files.copyWhole(to: copied, isLossy: false)
             let made = try copyRecords(environment, as: identity, to: folder, options, progress)
@@ -42,14 +39,7 @@ extension StoreGuard {
             // Else the files were another store's, or none.
             try place.checkPlace(directory, during: "copy")
             try made.write(to: folder, isDurable: true)
-            try lock.identity.checkPlace(folder, during: "copy")
-            try StoreFiles.finishMaking(of: target)
             return made.position
-        } catch {
-            if (try? FileIdentity(ofDirectory: folder)) == lock.identity {
-                StoreFiles.removeMaking(of: target)
-            }
-            throw error
         }
     }
 

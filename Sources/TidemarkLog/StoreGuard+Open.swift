@@ -219,7 +219,10 @@ private struct Unopened {
         self.options = options
         self.opening = opening
         self.checking = checking
-        lock = try DirectoryLock(directory)
+        lock =
+            if let held = opening.lock { try DirectoryLock(sharing: held) } else {
+                try DirectoryLock(directory)
+            }
     }
 
     func open() throws -> StoreGuard.Opened {

@@ -1,6 +1,6 @@
 // StoreOpening.swift — who opens a store, and from where.
 
-import TidemarkStore
+package import TidemarkStore
 
 /// What an opening for writing brings from outside.
 package struct StoreOpening: Sendable {
@@ -21,6 +21,8 @@ package struct StoreOpening: Sendable {
     /// The file stays as it is until ``StoreGuard/writeDown()``: who dies before that has adopted
     /// nothing, and the store is refused as before.
     package var adopted: StoreIdentity?
+    /// The lock of the directory, where whoever opens it has it, and keeps it when it is closed.
+    package var lock: DirectoryLock?
 
     package init(
         account: String? = nil, device: String? = nil, bootID: String? = nil,

@@ -47,7 +47,7 @@ package struct SalvageReport: Sendable {
     /// The damaged store is only read. The new one gets its name once it is complete.
     ///
     /// - Throws: ``StoreError`` or ``LogError``, when the damaged store can't be read or the new
-    ///   one can't be made.
+    ///   one can't be made; `busy` while another one is made there.
     package static func salvage(
         _ store: String, to directory: String, withUnproven: Bool, _ dependencies: Dependencies,
         progress: (String) throws -> Void = { _ in }
@@ -60,26 +60,21 @@ package struct SalvageReport: Sendable {
         }
         var report = SalvageReport(salvaged, withUnproven: withUnproven)
         guard report.commits > 0 else { return report }
-        let opening = StoreOpening(
-            device: dependencies.deviceID(), makeID: dependencies.makeID)
-        let temporary = try StoreFiles.prepareMaking(of: directory, from: store)
-        do {
+        try StoreFiles.make(at: directory, from: store) { folder, lock in
+            var opening = StoreOpening(
+                device: dependencies.deviceID(), makeID: dependencies.makeID)
+            opening.lock = lock
             try Journal.make(
-                of: salvaged, withUnproven: withUnproven, in: temporary, opening
+                of: salvaged, withUnproven: withUnproven, in: folder, opening
             ) { try progress("folding \($0.done) of \($0.last)") }
             try progress("copying files")
-            try ContentFiles(of: store).copyWhole(
-                to: ContentFiles(of: temporary), isLossy: true)
-            let verified = try Journal.verifyStore(at: temporary)
+            try ContentFiles(of: store).copyWhole(to: ContentFiles(of: folder), isLossy: true)
+            let verified = try Journal.verifyStore(at: folder)
             // A file that was lost is no reason to lose the rest.
             let problem = verified.problems.first { $0.code != .corruptFile }
             if let problem { throw problem }
             report.lostFiles = verified.problems.map(\.detail)
-            report.storeID = try StoreIdentity.find(in: temporary).identity?.storeID
-            try StoreFiles.finishMaking(of: directory)
-        } catch {
-            StoreFiles.removeMaking(of: directory)
-            throw error
+            report.storeID = try StoreIdentity.find(in: folder).identity?.storeID
         }
         report.directory = directory
         return report

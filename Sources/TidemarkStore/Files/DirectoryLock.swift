@@ -39,6 +39,21 @@ package final class DirectoryLock: Sendable {
         }
     }
 
+    /// Shares a lock that is held: others get in once both are released.
+    ///
+    /// - Throws: ``StoreError``: what the system says.
+    package init(sharing other: DirectoryLock) throws(StoreError) {
+        identity = other.identity
+        do throws(SystemNumber) {
+            let shared = try other.descriptor.withLock { held throws(SystemNumber) in
+                try Platform.duplicate(held ?? -1)
+            }
+            descriptor = Lock(shared)
+        } catch {
+            throw .system(error.number, during: "lock", "a folder whose lock is held")
+        }
+    }
+
     deinit { release() }
 
     /// Lets another process in; nothing when it was released before.

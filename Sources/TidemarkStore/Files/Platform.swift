@@ -103,6 +103,13 @@ extension Platform {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
+    /// Another descriptor of the same opening, which shares its locks.
+    static func duplicate(_ descriptor: Int32) throws(SystemNumber) -> Int32 {
+        let other = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard other >= 0 else { throw SystemNumber(number: errno) }
+        return other
+    }
+
     /// Up to `count` bytes at `offset`; fewer only at the end of the file.
     static func read(
         _ descriptor: Int32, at offset: Int, count: Int

@@ -1,12 +1,39 @@
 // StoreFiles+Making.swift — a store that is made beside its place and put there when it is whole.
 
 extension StoreFiles {
-    /// Where a store is made that is to be at a path: a directory that must not be there yet.
+    /// Makes a store beside its place, and gives it its own name; durable when this returns.
     ///
-    /// - Parameter source: the store that it is made of, whose owner gets what user 0 makes.
+    /// Nobody else makes one there meanwhile. Nothing is left of one that could not be made.
+    ///
+    /// - Parameters:
+    ///   - directory: where it is to be; nothing may be there.
+    ///   - source: the store that it is made of, whose owner gets what user 0 makes.
+    ///   - body: makes it in a folder, whose lock it is given, and closes it.
     /// - Throws: ``StoreError``: `invalidPath` when something is at the path, or the folder that it
-    ///   is to lie in is not there; `busy` while one is being made there; what the system says.
-    package static func prepareMaking(
+    ///   is to lie in is not there; `busy` while one is being made there; `lost` where the folder
+    ///   went away meanwhile; what the system says; what `body` throws.
+    package static func make<R>(
+        at directory: String, from source: String,
+        _ body: (_ folder: String, _ lock: DirectoryLock) throws -> R
+    ) throws -> R {
+        let folder = try prepareMaking(of: directory, from: source)
+        let lock = try lockMaking(folder)
+        defer { lock.release() }
+        do {
+            let result = try body(folder, lock)
+            try lock.identity.checkPlace(folder, during: "make")
+            try finishMaking(of: directory)
+            return result
+        } catch {
+            if (try? FileIdentity(ofDirectory: folder)) == lock.identity {
+                removeMaking(of: directory)
+            }
+            throw error
+        }
+    }
+
+    /// Where a store is made that is to be at a path: a directory that must not be there yet.
+    private static func prepareMaking(
         of directory: String, from source: String
     ) throws(StoreError) -> String {
         try checkFree(directory)
@@ -27,7 +54,7 @@ extension StoreFiles {
     /// Keeps everybody else from making a store in a folder that was prepared.
     ///
     /// - Throws: ``StoreError``: `busy` where somebody does, or has removed the folder.
-    package static func lockMaking(_ folder: String) throws(StoreError) -> DirectoryLock {
+    private static func lockMaking(_ folder: String) throws(StoreError) -> DirectoryLock {
         do throws(StoreError) {
             let lock = try DirectoryLock(folder)
             try lock.identity.checkPlace(folder, during: "make")
@@ -39,7 +66,7 @@ extension StoreFiles {
     }
 
     /// Gives what was made, and is closed, its own name; durable when this returns.
-    package static func finishMaking(of directory: String) throws(StoreError) {
+    private static func finishMaking(of directory: String) throws(StoreError) {
         try checkFree(directory)
         do throws(SystemNumber) {
             try Platform.rename(makingPath(directory), to: trimmed(directory))
@@ -48,7 +75,7 @@ extension StoreFiles {
     }
 
     /// Removes what was made so far, or is left of an attempt that was cut off.
-    package static func removeMaking(of directory: String) {
+    private static func removeMaking(of directory: String) {
         let path = makingPath(directory)
         ContentFiles(of: path).removeAll()
         for name in names + ["identity.json.new"] { try? Platform.remove(path + "/" + name) }

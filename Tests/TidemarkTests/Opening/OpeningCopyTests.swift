@@ -1,4 +1,5 @@
-// OpeningCopyTests.swift — a copy of a store that is in use opens, and is whole.
+// OpeningCopyTests.swift — a copy of a store that is in use opens, and is whole; so is what is
+// salvaged of one.
 
 import Foundation
 import Testing
@@ -195,5 +196,33 @@ import TidemarkViews
 
         let names = try FileManager.default.contentsOfDirectory(atPath: store.folder / "")
         #expect(Set(names) == ["store", "copy"])
+    }
+}
+
+@Suite struct `a store that is salvaged` {
+    @Test func `is made where nobody else makes one meanwhile`() throws {
+        let store = try OpeningStore()
+        let new = store.folder / "new"
+        func salvage(_ progress: (String) throws -> Void = { _ in }) throws -> SalvageReport {
+            try SalvageReport.salvage(
+                store.path, to: new, withUnproven: false, .seeded(0, clock: ManualClock()),
+                progress: progress)
+        }
+
+        var refused = 0
+        let report = try salvage { step in
+            guard step.hasPrefix("folding") || step == "copying files" else { return }
+            refused += 1
+            #expect {
+                _ = try salvage()
+            } throws: { error in
+                (error as? StoreError)?.code == .busy
+            }
+        }
+
+        #expect(refused == 2 && report.isComplete)
+        let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+        #expect(Set(names) == ["store", "new"])
+        #expect(try Journal.verifyStore(at: new, .deep).problems == [])
     }
 }
