@@ -66,11 +66,19 @@ extension StoreFiles {
     }
 
     /// Gives what was made, and is closed, its own name; durable when this returns.
+    ///
+    /// Where that can't be made durable, it has the name that it had before.
     private static func finishMaking(of directory: String) throws(StoreError) {
         try checkFree(directory)
+        let (made, place) = (makingPath(directory), trimmed(directory))
         do throws(SystemNumber) {
-            try Platform.rename(makingPath(directory), to: trimmed(directory))
-            try Platform.syncDirectory(StorePath.parent(of: directory))
+            try Platform.rename(made, to: place)
+            do throws(SystemNumber) {
+                try Platform.syncDirectory(StorePath.parent(of: directory))
+            } catch {
+                try Platform.rename(place, to: made)
+                throw error
+            }
         } catch { throw .system(error.number, during: "make", directory) }
     }
 

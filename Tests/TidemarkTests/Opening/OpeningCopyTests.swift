@@ -2,6 +2,7 @@
 // salvaged of one.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -181,6 +182,31 @@ import TidemarkViews
         #expect(Set(names) == ["store", "copy"])
         #expect(try Journal.verifyStore(at: path, .deep).problems == [])
         try store.open(at: path).close()
+    }
+
+    @Test(
+        .enabled(if: SyncTool.isThere, SyncTool.missing),
+        .enabled(if: FaultShim.isPossible, FaultShim.missing))
+    func `is there where nothing failed, and else is not, whichever call fails`() async throws {
+        let store = try OpeningStore()
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let shim = try #require(try FaultShim(in: folder))
+        let tool = try #require(SyncTool.path)
+        let copy = store.folder / "copy"
+        var (number, isReached) = (0, true)
+        while isReached, number < 100 {
+            number += 1
+            let run = try await shim.run(
+                tool, ["copy", store.path, "-o", copy], .inputOutput, at: number,
+                calls: "fsync rename")
+            isReached = run.isReached
+            let isMade = run.ended.code == 0
+            let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            #expect(Set(names) == (isMade ? ["store", "copy"] : ["store"]), "\(number)")
+            if isMade { try FileManager.default.removeItem(atPath: copy) }
+        }
+        #expect((4..<100).contains(number), "\(number) calls were tried")
     }
 
     @Test func `is not made where something is, and leaves nothing where it fails`() throws {
