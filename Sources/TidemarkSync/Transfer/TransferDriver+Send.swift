@@ -127,10 +127,10 @@ extension TransferDriver {
         var answer = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
         var step = Step(server: .remote)
-        await step.take(&answer, given, proof)
+        let source = ContentSource(request.plan.collection, request.plan.digest)
+        await step.take(&answer, for: source, given, proof)
         dependencies.reach(.beforeAnswer)
         let (plan, now, came) = (request.plan, dependencies.now(), answer)
-        let source = ContentSource(plan.collection, plan.digest)
         let failures: Int
         (answer, failures) = try await journal.write(at: now) { draft in
             var answer = came

@@ -298,7 +298,7 @@ package struct TransferDriver: Sendable {
         var answer = reply.answer
         var step = Step(source: request.plan.source, server: request.address?.server)
         step.isUncounted = reply.isStopped
-        await step.take(&answer, given, proof)
+        await step.take(&answer, for: request.plan.source, given, proof)
         var stored: ContentFiles.Content?
         switch answer.result {
         case .part:
@@ -413,8 +413,11 @@ package struct TransferDriver: Sendable {
 
 extension TransferDriver.Step {
     /// Has the request made again with other credentials, where the remote did not accept these.
+    ///
+    /// - Parameter source: the file that it is about.
     mutating func take(
-        _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
+        _ answer: inout FetchAnswer, for source: ContentSource, _ given: TransferProof.Given,
+        _ proof: TransferProof
     ) async {
         guard server == .remote else { return }
         guard case .answered = answer else { return await proof.left(source) }

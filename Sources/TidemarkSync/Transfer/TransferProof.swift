@@ -14,8 +14,8 @@ actor TransferProof {
     private var proof: SyncProof
     private var number = 0
     private var renewal: Task<Void, Never>?
-    /// The file that others were last asked for, until it is answered otherwise: one that is
-    /// refused whatever they are shows nothing of them; nil for a file that was sent.
+    /// The file that others were last asked for, to fetch or to send it, until it is answered
+    /// otherwise: one that is refused whatever they are shows nothing of them.
     private var renewedFor: ContentSource?
     /// How many answers to requests for others came since: that file may not be asked for again.
     private var othersAnswered = 0
@@ -40,7 +40,7 @@ actor TransferProof {
     ///
     /// Answers to others do not show that the file for which these were asked for would be
     /// answered, until they are many.
-    func accepted(_ given: Int, for source: ContentSource?) {
+    func accepted(_ given: Int, for source: ContentSource) {
         guard given == number else { return }
         if renewedFor != nil, renewedFor != source {
             othersAnswered += 1
@@ -51,12 +51,12 @@ actor TransferProof {
     }
 
     /// Notes that a request for a file ended without an answer: it may not be asked for again.
-    func left(_ source: ContentSource?) { if renewedFor == source { renewedFor = nil } }
+    func left(_ source: ContentSource) { if renewedFor == source { renewedFor = nil } }
 
     /// Asks once more, unless that was done since the refused ones were given.
     ///
     /// - Returns: whether there are other credentials.
-    func renew(_ refused: Int, for source: ContentSource?) async -> Bool {
+    func renew(_ refused: Int, for source: ContentSource) async -> Bool {
         if failure == nil, refused == number {
             if renewal == nil { (renewedFor, othersAnswered) = (source, 0) }
             let task = renewal ?? Task { await askAgain() }

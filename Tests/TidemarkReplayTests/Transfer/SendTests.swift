@@ -106,6 +106,27 @@ extension TransferWorld {
         try await world.expectSound(acts: 14)
     }
 
+    @Test("has other credentials asked for once, where it is refused whatever they are")
+    func unauthorized() async throws {
+        let world = try TransferWorld(
+            ContentRule("photo", when: .all, upload: "/files/{sha256}"),
+            TransferBudgets(downloads: 1, uploads: 1, partBytes: 4))
+        // Its parts are answered meanwhile.
+        world.serve("/photos/1", String(repeating: "tea ", count: 12))
+        try world.name("photos/1", by: "1")
+        try world.attach("milk", to: "2")
+        world.files.fault = { request, answer in
+            guard request.method == .put else { return answer }
+            return TransportResponse(response: HTTPResponse(status: .unauthorized), body: [])
+        }
+        let tokens = Tokens()
+
+        let outcome = try await world.engine { tokens.next() }.transfer()
+
+        #expect(outcome.failure == .unauthorized && outcome.sent == 0)
+        #expect(tokens.count == 2 && world.sent.filter { $0.hasPrefix("PUT") }.count == 2)
+    }
+
     @Test("is not sent where the budget is 0, and holds back only what names it")
     func budget() async throws {
         let world = try TransferWorld(TransferWorld.rule, TransferBudgets(uploads: 0))

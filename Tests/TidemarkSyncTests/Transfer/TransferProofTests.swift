@@ -10,6 +10,7 @@ import TidemarkViews
 @Suite struct `the credentials of a pass over files` {
     private static let one = ContentSource("tasks", "1")
     private static let other = ContentSource("tasks", "2")
+    private static let sent = ContentSource("tasks", "abc")
 
     /// Credentials that were asked for once more, as one file was refused.
     private func renewed() async -> TransferProof {
@@ -23,7 +24,7 @@ import TidemarkViews
     @Test func `are not good for a file by the answers of others`() async {
         let proof = await renewed()
         await proof.accepted(1, for: Self.other)
-        await proof.accepted(1, for: nil)
+        await proof.accepted(1, for: Self.sent)
         #expect(await !proof.renew(1, for: Self.one))
         #expect(await proof.failure == .unauthorized)
     }
