@@ -38,20 +38,21 @@ extension Replica {
                 let collection = try context.collection(T.self)
                 let reader = EntityReader<T>(in: collection)
                 var found: [FoundEntity] = []
+                var decoded: [EntityKey: T] = [:]
                 var fingerprint = ResultFingerprint()
                 let names = try context.views.localNames(collection)
                 try context.views.forEachFound(
                     try context.documentQuery(query),
-                    reading: { try $0.named(by: names).checked(for: query, reader) }
+                    reading: { try $0.named(by: names).checked(for: query, reader, &decoded) }
                 ) { entity in
                     found.append(entity)
                     fingerprint.add(Array(entity.key.id.utf8))
                     fingerprint.add(entity.document)
                     return true
                 }
-                return ObservedReading(fingerprint: fingerprint.bytes) { [found] in
+                return ObservedReading(fingerprint: fingerprint.bytes) { [found, decoded] in
                     let reader = EntityReader<T>(in: collection)
-                    return try found.map { try $0.entity(reader) }
+                    return try found.map { try decoded[$0.key] ?? $0.entity(reader) }
                 }
             })
     }
@@ -61,12 +62,12 @@ extension Replica {
             replica: self, interest: { try Interest(query, $0, includesStatus: true) },
             read: { context in
                 let collection = try context.collection(T.self)
-                let rows = try context.trackedRows(query, context.reader(T.self))
+                let (rows, decoded) = try context.trackedRows(query, context.reader(T.self))
                 var fingerprint = ResultFingerprint()
                 for row in rows { fingerprint.add(row.fingerprint) }
                 return ObservedReading(fingerprint: fingerprint.bytes) {
                     let reader = EntityReader<T>(in: collection)
-                    return try rows.map { try $0.decoded(reader) }
+                    return try rows.map { try $0.tracked(decoded[$0.key] ?? $0.entity(reader)) }
                 }
             })
     }
@@ -78,22 +79,24 @@ extension ReadContext {
     /// - Throws: what ``all(_:)-(EntityQuery<T>)`` throws.
     public func rows<T: Entity>(_ query: EntityQuery<T>) throws -> [Tracked<T>] {
         let reader = try reader(T.self)
-        return try trackedRows(query, reader).map { try $0.decoded(reader) }
+        let (rows, decoded) = try trackedRows(query, reader)
+        return try rows.map { try $0.tracked(decoded[$0.key] ?? $0.entity(reader)) }
     }
 
     fileprivate func trackedRows<T: Entity>(
         _ query: EntityQuery<T>, _ reader: EntityReader<T>
-    ) throws -> [TrackedRow] {
+    ) throws -> (rows: [TrackedRow], decoded: [EntityKey: T]) {
         var rows: [TrackedRow] = []
+        var decoded: [EntityKey: T] = [:]
         let hasRollUps = try hasRollUps(of: T.collection)
         try views.forEachFound(
-            try documentQuery(query), reading: { try $0.checked(for: query, reader) }
+            try documentQuery(query), reading: { try $0.checked(for: query, reader, &decoded) }
         ) { found in
             let row = try TrackedRow(found.key, found.row, views, hasRollUps: hasRollUps)
             if let row { rows.append(row) }
             return true
         }
-        return rows
+        return (rows, decoded)
     }
 }
 

@@ -94,9 +94,18 @@ struct TrackedRow: Sendable {
     }
 
     func decoded<T: Entity>(_ reader: EntityReader<T>) throws -> Tracked<T> {
+        tracked(try entity(reader))
+    }
+
+    /// The entity as one of the app's type.
+    func entity<T: Entity>(_ reader: EntityReader<T>) throws -> T {
+        try reader.entity(key, document, at: seenPosition)
+    }
+
+    /// The row with its entity, which was decoded.
+    func tracked<T: Entity>(_ entity: T) -> Tracked<T> {
         Tracked(
-            entity: try reader.entity(key, document, at: seenPosition), status: status,
-            rolledUpStatus: rolledUpStatus, serverID: serverID,
+            entity: entity, status: status, rolledUpStatus: rolledUpStatus, serverID: serverID,
             lastError: refusal.map {
                 .init(message: $0.message, statusCode: Int($0.status), position: $0.position)
             }, lastChange: lastChange)

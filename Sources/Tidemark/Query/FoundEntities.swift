@@ -25,8 +25,12 @@ package struct FoundEntity: Sendable {
     }
 
     /// The same entity; where a query leaves out what can't be read as its type, only if it can.
-    func checked<T>(for query: EntityQuery<T>, _ reader: EntityReader<T>) throws -> FoundEntity {
-        if query.terms.isDecodable { _ = try entity(reader) }
+    ///
+    /// - Parameter decoded: gets what was read for that, so that it is not read once more.
+    func checked<T>(
+        for query: EntityQuery<T>, _ reader: EntityReader<T>, _ decoded: inout [EntityKey: T]
+    ) throws -> FoundEntity {
+        if query.terms.isDecodable { decoded[key] = try entity(reader) }
         return self
     }
 }

@@ -7,6 +7,24 @@ import TidemarkViews
 
 @testable import SyncSupport
 
+/// Counts how often one is decoded.
+private struct CountedErrand: Entity {
+    static let collection: CollectionName = "tasks"
+    static let decoded = SyncCounter()
+
+    let id: Tidemark.ID<CountedErrand>
+    let title: String
+
+    enum CodingKeys: String, CodingKey { case id, title }
+
+    init(from decoder: any Decoder) throws {
+        _ = Self.decoded.count()
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(Tidemark.ID<CountedErrand>.self, forKey: .id)
+        title = try values.decode(String.self, forKey: .title)
+    }
+}
+
 @Suite struct `who observes` {
     @Test func `a query gets its result, then each that differs`() async throws {
         try await withObserved { replica in
@@ -99,6 +117,23 @@ import TidemarkViews
             try replica.put("tasks/a", #"{"id":"a","title":"mended"}"#)
             #expect(try await results.next() == nil)
             #expect(replica.journal.shared.feed.watchCount == 0)
+        }
+    }
+
+    @Test func `what can be decoded has each decoded once`() async throws {
+        try await withObserved { replica in
+            for id in ["a", "b"] { try replica.put(Errand(id)) }
+            try replica.put("tasks/c", #"{"id":"c","title":7}"#)
+            let query = CountedErrand.all.decodable()
+
+            var results = replica.observe(query).makeAsyncIterator()
+            #expect(try await results.next()?.map(\.id.rawValue) == ["a", "b"])
+            #expect(CountedErrand.decoded.value == 3)
+            var rows = replica.observe(rows: query).makeAsyncIterator()
+            #expect(try await rows.next()?.map(\.id.rawValue) == ["a", "b"])
+            #expect(CountedErrand.decoded.value == 6)
+            #expect(try replica.read { try $0.rows(query) }.count == 2)
+            #expect(CountedErrand.decoded.value == 9)
         }
     }
 
