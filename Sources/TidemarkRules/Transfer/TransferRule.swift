@@ -299,6 +299,35 @@ package enum TransferRule {
     }
 }
 
+/// For how long a file is not asked for, by the device's clock.
+package struct FilePause: Sendable, Hashable {
+    /// When it began.
+    package var since: Timestamp
+    package var until: Timestamp
+
+    package init(since: Timestamp, until: Timestamp) { (self.since, self.until) = (since, until) }
+
+    /// Nil for no pause at all.
+    package init?(_ span: TimeSpan, since: Timestamp) {
+        guard span != .zero else { return nil }
+        self.init(since: since, until: since.adding(span))
+    }
+
+    /// How many seconds a moment may be before the beginning: it may have been looked up before
+    /// another request's answer was logged.
+    private static let slackSeconds: Int64 = 10
+
+    /// Whether the file may be asked for.
+    ///
+    /// Where the clock was set back behind its beginning it is void, so that it does not grow.
+    package func isOver(at now: Timestamp) -> Bool {
+        now >= until || now.adding(seconds: Self.slackSeconds) < since
+    }
+
+    /// When the file may be asked for.
+    package func end(at now: Timestamp) -> Timestamp { isOver(at: now) ? min(now, until) : until }
+}
+
 extension FetchProgress {
     /// Forgets how often it was not given.
     package mutating func forgetFailures() { (failures, restarts, doubts) = (0, 0, 0) }

@@ -148,7 +148,7 @@ extension TransferDriver {
         dependencies.reach(.afterAnswer)
         step.end(with: answer, after: failures)
         if step.failure != nil || step.doubt != nil {
-            step.pausedUntil = try journal.read { try $0.send(source)?.pausedUntil }
+            step.pausedUntil = try journal.read { try $0.send(source)?.pause?.until }
         }
         if answer.result == .sent { hasSent() }
         return step

@@ -328,7 +328,7 @@ package struct TransferDriver: Sendable {
         step.end(with: answer, after: request.plan.progress.failures)
         if step.failure != nil || step.doubt != nil {
             step.pausedUntil = try journal.read { views in
-                try views.contentName(request.plan.source)?.fetch.pausedUntil
+                try views.contentName(request.plan.source)?.fetch.pause?.until
             }
         }
         return step

@@ -55,11 +55,9 @@ extension RowReading {
         let model = try model()
         let budget = model.settings.budgets.uploads
         guard try openTransfers().count(where: \.isSend) < budget else { return nil }
-        let farthest = farthestPause(from: now, model)
         var found: SendPlan?
         try forEachSend { source, row in
-            let due = row.pausedUntil ?? now
-            if due <= now || due > farthest { found = try plan(source, row) }
+            if row.pause?.isOver(at: now) ?? true { found = try plan(source, row) }
             return found == nil
         }
         return found
@@ -69,11 +67,9 @@ extension RowReading {
     package func nextSendTime(at now: Timestamp) throws -> Timestamp? {
         let model = try model()
         guard model.settings.budgets.uploads > 0 else { return nil }
-        let farthest = farthestPause(from: now, model)
         var next: Timestamp?
         try forEachSend { source, row in
-            var due = row.pausedUntil ?? Timestamp(rawValue: 0)
-            if due > farthest { due = now }
+            let due = row.pause?.end(at: now) ?? Timestamp(rawValue: 0)
             guard due < next ?? due.adding(seconds: 1), try plan(source, row) != nil else {
                 return true
             }

@@ -60,16 +60,14 @@ extension RowReading {
         guard open.count < budgets.downloads else { return nil }
         let unasked =
             try isAwaited ? 0 : open.count { try contentName($0.source)?.isAsked != true }
-        let farthest = farthestPause(from: now, model)
         let hasRoom = unasked < budgets.unasked
-        func isDue(_ time: Timestamp) -> Bool { time <= now || time > farthest }
         let isBounded = hasRoom && order == .neverFailedFirst
         var due = try firstDueTransfer(
-            ifAsked: !hasRoom || order != .failedLast,
-            failuresMax: isBounded ? TransferRule.failuresTold - 1 : .max, isAway, isDue)
+            at: now, ifAsked: !hasRoom || order != .failedLast,
+            failuresMax: isBounded ? TransferRule.failuresTold - 1 : .max, isAway)
         // What failed again and again comes after what never failed, whoever waits for it.
         if due == nil, hasRoom, order != .failedLast {
-            due = try firstDueTransfer(isAway, isDue)
+            due = try firstDueTransfer(at: now, isAway)
         }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
@@ -195,29 +193,21 @@ extension RowReading {
     package func nextFetchTime(
         at now: Timestamp, isAway: ((ContentSource, ContentRule) throws -> Bool)? = nil
     ) throws -> Timestamp? {
-        let model = try model()
-        guard model.settings.budgets.downloads > 0,
-            let first = try firstDueTransfer(isAway, { _ in true })?.time
+        guard try model().settings.budgets.downloads > 0,
+            let first = try firstDueTransfer(at: nil, isAway)?.time
         else { return nil }
-        let farthest = farthestPause(from: now, model)
-        return try first > now && firstDueTransfer(isAway) { $0 > farthest } != nil ? now : first
+        return try first > now && firstDueTransfer(at: now, isAway) != nil ? now : first
     }
 
-    /// No pause ends later: what waits for longer was put off by a clock that was wrong.
-    func farthestPause(from now: Timestamp, _ model: SyncModel) -> Timestamp {
-        let seconds = max(TransferRule.refusedFor.seconds, model.settings.backoff.max.seconds)
-        return now.adding(.seconds(seconds))
-    }
-
-    /// The first source that is wanted and due at a time that `isSought`.
+    /// The first source that is wanted and due.
     ///
     /// - Parameters:
+    ///   - now: by the device's clock; nil where it may be due at any time.
     ///   - ifAsked: whether only those count that somebody waits for.
     ///   - failuresMax: how often in a row they may have failed.
     private func firstDueTransfer(
-        ifAsked: Bool = false, failuresMax: Int = .max,
-        _ isAway: ((ContentSource, ContentRule) throws -> Bool)?,
-        _ isSought: (Timestamp) -> Bool
+        at now: Timestamp?, ifAsked: Bool = false, failuresMax: Int = .max,
+        _ isAway: ((ContentSource, ContentRule) throws -> Bool)?
     ) throws -> (time: Timestamp, source: ContentSource)? {
         let model = try model()
         var found: (time: Timestamp, source: ContentSource)?
@@ -225,8 +215,9 @@ extension RowReading {
             guard let time = RowKey(.ledger, key).fetchTime else { return true }
             // Of what nobody waits for there may be much.
             guard !ifAsked || time != .dueUnasked else { return false }
-            guard isSought(time) else { return true }
-            let source = try SourcesRow(parsing: value).sources.first { source in
+            let row = try SourcesRow(parsing: value)
+            if let now, !row.isDue(from: time, at: now) { return true }
+            let source = try row.sources.first { source in
                 guard let entry = try contentName(source), !ifAsked || entry.isAsked,
                     entry.fetch.progress.failures <= failuresMax,
                     let rule = entry.wantedField(in: model[source.collection])

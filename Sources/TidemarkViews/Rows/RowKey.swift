@@ -75,7 +75,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 20
         case .outbox, .watermarks: 18
         case .decisions: 15
-        case .contents, .issues: 13
+        case .contents: 14
+        case .issues: 13
         case .schedule: 12
         case .places: 8
         case .access: 6

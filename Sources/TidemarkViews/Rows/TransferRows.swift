@@ -8,8 +8,9 @@
 //   'A' 'f' position                   a file that somebody asked for and that can't be had, by the
 //                                      answer that said so: an issue
 //   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
-//                                      on: the sources, of which at most 200 bytes are in the key;
-//                                      at once is the time 0, and 1 where nobody waits for it
+//                                      on: the sources, of which at most 200 bytes are in the key,
+//                                      and when the pause began that ends then; at once is the
+//                                      time 0, and 1 where nobody waits for it
 //
 // How far a file is stands with its source: 'A' 'n' (ContentRows.swift).
 
@@ -23,8 +24,8 @@ package struct FetchStanding: Sendable, Hashable {
     package var call: Position?
     /// The request by whose position the part file is called; nil for no part file.
     package var first: Position?
-    /// When it may be asked for again; nil for at once.
-    package var pausedUntil: Timestamp?
+    /// For how long it is not asked for again; nil where it is at once.
+    package var pause: FilePause?
     /// From when on it is to be asked for, as the row 'A' 't' says; nil where it isn't.
     package var dueAt: Timestamp?
     /// The answer by which it can't be had, as the row 'A' 'f' says; nil where none does.
@@ -50,12 +51,13 @@ package struct FetchStanding: Sendable, Hashable {
         writer.varint(6, UInt64(progress.restarts))
         writer.position(7, call)
         writer.position(8, first)
-        writer.signed(9, pausedUntil?.rawValue ?? 0)
+        writer.signed(9, pause?.until.rawValue ?? 0)
         // At once is the time 0, which is not written.
         writer.signed(10, dueAt?.rawValue ?? 0)
         writer.flag(11, dueAt != nil)
         writer.position(12, told)
         writer.varint(13, UInt64(progress.doubts))
+        writer.signed(14, pause?.since.rawValue ?? 0)
         return writer.bytes
     }
 
@@ -71,11 +73,12 @@ package struct FetchStanding: Sendable, Hashable {
             case 6: progress.restarts = try field.count()
             case 7: call = try field.position()
             case 8: first = try field.position()
-            case 9: pausedUntil = Timestamp(rawValue: try field.signed())
+            case 9: pause = FilePause(until: try field.signed())
             case 10: dueAt = Timestamp(rawValue: try field.signed())
             case 11: dueAt = dueAt ?? Timestamp(rawValue: 0)
             case 12: told = try field.position()
             case 13: progress.doubts = try field.count()
+            case 14: pause?.since = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
@@ -98,8 +101,8 @@ package struct SendRow: Sendable, Hashable {
     package var doubts = 0
     /// The status with which the server refused it, 0 for none; nil where it did not.
     package var refusal: Int?
-    /// When it may be sent again; nil for at once.
-    package var pausedUntil: Timestamp?
+    /// For how long it is not sent again; nil where it is at once.
+    package var pause: FilePause?
 
     package init() {}
 
@@ -110,15 +113,16 @@ package struct SendRow: Sendable, Hashable {
         writer.position(3, call)
         writer.varint(4, UInt64(failures))
         writer.varint(5, refusal.map { UInt64(clamping: $0) + 1 } ?? 0)
-        writer.signed(6, pausedUntil?.rawValue ?? 0)
+        writer.signed(6, pause?.until.rawValue ?? 0)
         writer.string(7, place)
         writer.varint(8, UInt64(doubts))
+        writer.signed(9, pause?.since.rawValue ?? 0)
         return writer.bytes
     }
 
     /// Forgets what was answered so far.
     package mutating func forgetFailures() {
-        (failures, doubts, refusal, pausedUntil) = (0, 0, nil, nil)
+        (failures, doubts, refusal, pause) = (0, 0, nil, nil)
         call = nil
     }
 
@@ -131,12 +135,20 @@ package struct SendRow: Sendable, Hashable {
             case 3: call = try field.position()
             case 4: failures = try field.count()
             case 5: refusal = try field.count() - 1
-            case 6: pausedUntil = Timestamp(rawValue: try field.signed())
+            case 6: pause = FilePause(until: try field.signed())
             case 7: place = try field.string()
             case 8: doubts = try field.count()
+            case 9: pause?.since = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
+    }
+}
+
+extension FilePause {
+    /// The beginning comes after it; where none does, the pause is void.
+    fileprivate init(until end: Int64) {
+        self.init(since: Timestamp(rawValue: end), until: Timestamp(rawValue: end))
     }
 }
 
@@ -188,6 +200,8 @@ struct SourcesRow: Sendable, Hashable {
     var sources: [ContentSource] = []
     /// Whether the request sends a file, the digest of which stands as the source.
     var isSend = false
+    /// When the pause began at whose end they are due; nil for none.
+    var pausedAt: Timestamp?
 
     init(_ sources: [ContentSource] = [], isSend: Bool = false) {
         self.sources = sources
@@ -198,6 +212,7 @@ struct SourcesRow: Sendable, Hashable {
         var writer = ProtoWriter()
         for source in sources { writer.message(1, source.encoded) }
         writer.flag(2, isSend)
+        writer.signed(3, pausedAt?.rawValue ?? 0)
         return writer.bytes
     }
 
@@ -207,9 +222,15 @@ struct SourcesRow: Sendable, Hashable {
             switch field.number {
             case 1: sources.append(try ContentSource(parsing: try field.bytes()))
             case 2: isSend = try field.flag()
+            case 3: pausedAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
+    }
+
+    /// Whether they are to be asked for, being due from a time on.
+    func isDue(from time: Timestamp, at now: Timestamp) -> Bool {
+        FilePause(since: pausedAt ?? time, until: time).isOver(at: now)
     }
 }
 

@@ -196,6 +196,29 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
+    @Test("is fetched though a clock hours ahead put it off; one that waits rightly waits on")
+    func clockOfHours() async throws {
+        let world = try TransferWorld()
+        world.serve("/files/1", "tea")
+        try world.name("/files/2", by: "2")
+        #expect(try await world.engine.transfer().stored == 0)
+        world.world.clock.set(by: .seconds(7200))
+        try world.name("/files/1")
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .serviceUnavailable), body: [])
+        }
+        #expect(try await world.engine.transfer().failed == 1)
+        #expect(try await world.engine.transfer().failed == 0)
+
+        world.files.fault = nil
+        world.world.clock.set(by: .seconds(-7200))
+        let outcome = try await world.engine.transfer()
+        #expect(outcome.stored == 1)
+        #expect(outcome.nextAt == world.world.clock.now.adding(.days(1)))
+        #expect(world.files.requests.map(\.path) == ["/files/2", "/files/1", "/files/1"])
+        try await world.expectSound()
+    }
+
     @Test("has the hash that any entity tells, after the one is gone that named it last")
     func hashOfAnother() async throws {
         let world = try TransferWorld(ContentRule("photo", when: .all, sha256: "hash"))

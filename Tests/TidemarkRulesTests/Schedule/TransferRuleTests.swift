@@ -287,6 +287,21 @@ private func result(
         #expect(pause.seconds == seconds)
     }
 
+    @Test("waits no longer though the clock is set back")
+    func setClock() throws {
+        let begun = Timestamp(milliseconds: 1_795_000_000_000)
+        #expect(FilePause(.zero, since: begun) == nil)
+        let pause = try #require(FilePause(.hours(1), since: begun))
+        for seconds: Int64 in [-10, 0, 3599, 3600, 9999] {
+            #expect(pause.isOver(at: begun.adding(seconds: seconds)) == (seconds >= 3600))
+            #expect(pause.end(at: begun.adding(seconds: seconds)) == begun.adding(seconds: 3600))
+        }
+        for seconds: Int64 in [-11, -3600, -86_400_000] {
+            let now = begun.adding(seconds: seconds)
+            #expect(pause.isOver(at: now) && pause.end(at: now) == now)
+        }
+    }
+
     @Test("demands a strong version, and no weak one")
     func demanded() {
         #expect(progress(4, of: 10, tag: "\"a\"").demanded == "\"a\"")

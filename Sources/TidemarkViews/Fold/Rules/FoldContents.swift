@@ -367,7 +367,7 @@ extension Fold {
         if entry.isAsked, !wasAsked, entry.fetch.call == nil {
             // Whoever asks for it is not to wait because it failed for somebody else.
             entry.fetch.progress.forgetFailures()
-            entry.fetch.pausedUntil = nil
+            entry.fetch.pause = nil
         }
         if !entry.isAsked || !entry.digest.isEmpty { entry.fetch.told = nil }
         if let told, entry.fetch.told != told { put(.unfetched(told), nil) }

@@ -93,7 +93,7 @@ extension Fold {
             guard entry.fetch.call == call else { return }
             entry.fetch.call = nil
             let (pause, problem) = body(&entry, backoff)
-            entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
+            entry.fetch.pause = FilePause(pause, since: event.recordedAt)
             // Nobody is told where nobody asks for it.
             guard let problem, entry.isAsked, entry.digest.isEmpty, entry.fetch.told == nil else {
                 return
@@ -114,7 +114,7 @@ extension Fold {
             entry.fetch.told = nil
             guard answer == "retry" else { return }
             entry.fetch.progress.forgetFailures()
-            entry.fetch.pausedUntil = nil
+            entry.fetch.pause = nil
         }
         put(.unfetched(cause), nil)
     }
@@ -146,7 +146,7 @@ extension Fold {
             (progress.failures, progress.doubts) = (row.failures, row.doubts)
             let pause = TransferRule.pause(
                 result, progress, retryAfter: answer?.retryAfter, try model().settings.backoff)
-            row.pausedUntil = event.recordedAt.adding(pause)
+            row.pause = FilePause(pause, since: event.recordedAt)
         }
         put(.send(source), row.encoded)
     }
@@ -231,22 +231,27 @@ extension Fold {
         if entry.digest.isEmpty, entry.fetch.call == nil,
             try entry.wantedField(in: model()[source.collection]) != nil
         {
-            due = entry.fetch.pausedUntil ?? (entry.isAsked ? .dueAsked : .dueUnasked)
+            due = entry.fetch.pause?.until ?? (entry.isAsked ? .dueAsked : .dueUnasked)
         }
         guard due != entry.fetch.dueAt else { return }
         if let old = entry.fetch.dueAt {
-            try change(due: old, source) { $0.removeAll { $0 == source } }
+            try change(due: old, source) { row in row.sources.removeAll { $0 == source } }
         }
-        if let due { try change(due: due, source) { $0.append(source) } }
+        if let due {
+            try change(due: due, source) { row in
+                row.sources.append(source)
+                row.pausedAt = entry.fetch.pause?.since
+            }
+        }
         entry.fetch.dueAt = due
     }
 
     private func change(
-        due time: Timestamp, _ source: ContentSource, _ change: (inout [ContentSource]) -> Void
+        due time: Timestamp, _ source: ContentSource, _ change: (inout SourcesRow) -> Void
     ) throws {
         let place = RowKey.dueFetch(time, source)
         var row = try get(place).map { try SourcesRow(parsing: $0) } ?? SourcesRow()
-        change(&row.sources)
+        change(&row)
         put(place, row.sources.isEmpty ? nil : row.encoded)
     }
 }
