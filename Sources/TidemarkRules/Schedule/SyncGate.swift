@@ -137,7 +137,11 @@ package struct SyncGates: Sendable, Hashable {
         let left = gate.left(at: now)
         guard left == 0, let last = runs.first else { return left }
         let (passed, overflow) = now.now.rawValue.subtractingReportingOverflow(last.at.rawValue)
-        let due = gate.since.now.adding(from: 0, to: gate.microseconds)
+        // By the clock as it is now, as the last runs are.
+        let due =
+            now.microseconds(since: gate.since).map {
+                now.now.adding(from: $0, to: gate.microseconds)
+            } ?? gate.since.now.adding(from: 0, to: gate.microseconds)
         let untried = runs.prefix { run in
             // The clock may have been set back meanwhile.
             run.at >= due || run.at < gate.since.now && run.begun > gate.position

@@ -192,6 +192,31 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         }
     }
 
+    @Test func `waits as long once more also where the clock was set back within the wait`() {
+        for isCall in [true, false] {
+            var schedule = schedule
+            if isCall {
+                schedule.gates.failing = [gate(3600)]
+            } else {
+                schedule.gates.backoff = gate(3600)
+            }
+            #expect(schedule.next(at(3600, set: -600)) == .run([.retry]))
+
+            schedule.lastRuns = [.init(at: time(3001), begun: Position(9))]
+            let wait = schedule.next(at(3601, set: -600))
+            #expect(wait == .wait(until: time(6601), isCall ? .failures(0) : .timer))
+            #expect(schedule.next(at(7201, set: -600)) == .run([.retry]))
+        }
+    }
+
+    @Test func `counts no run that came before it was due, where the clock was set ahead`() {
+        var schedule = schedule
+        schedule.gates.failing = [gate(3600)]
+        schedule.lastRuns = [.init(at: time(7300), begun: Position(9))]
+
+        #expect(schedule.next(at(3600, set: 7200)) == .run([.retry]))
+    }
+
     @Test func `waits twice as long after each run that could not try again what was due`() {
         var schedule = schedule
         schedule.gates.failing = [gate(8)]
