@@ -97,7 +97,7 @@ private enum RowParts {
     ]
     static let fetch: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
-        9: .time, 10: .time, 11: .plain, 12: .plain, 14: .time,
+        9: .time, 10: .time, 11: .plain, 12: .plain, 13: .plain, 14: .time,
     ]
     static let sources: [UInt32: RowPart] = [
         1: .message([1: .text, 2: .text]), 2: .plain, 3: .time,
@@ -106,7 +106,8 @@ private enum RowParts {
         1: .message([1: .text, 2: .text]), 2: .text, 3: .text, 4: .plain,
     ]
     static let send: [UInt32: RowPart] = [
-        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text, 9: .time,
+        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text, 8: .plain,
+        9: .time,
     ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([

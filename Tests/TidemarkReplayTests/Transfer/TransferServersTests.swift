@@ -137,4 +137,23 @@ extension TransferWorld {
             #expect(report.acts > 0)
         }
     }
+
+    @Test("are told of without the user's data after a page came in their place")
+    func pages() async throws {
+        for isSent in [false, true] {
+            let world = try TransferWorld(
+                isSent ? TransferWorld.rule : ContentRule("photo", when: .all))
+            if isSent { try world.attach("tea") } else { try world.name("/files/1") }
+            world.files.fault = { _, _ in
+                let fields: HTTPFields = [.contentType: "text/html"]
+                return TransportResponse(
+                    response: HTTPResponse(status: isSent ? .forbidden : .ok, headerFields: fields),
+                    body: Array("<p>Sign in".utf8))
+            }
+            #expect(try await world.engine.transfer().failed == 1)
+
+            let redacted = try await capsule(of: world.replica.journal).redactedByTool()
+            #expect(redacted.provenance.isRedacted)
+        }
+    }
 }
