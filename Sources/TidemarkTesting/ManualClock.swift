@@ -9,6 +9,9 @@ public final class ManualClock: Sendable {
         var elapsed: Int64 = 0
         /// How far the device's clock was set, relative to the elapsed time.
         var offset: Int64 = 0
+        var restarts = 0
+        /// When the device was started last, relative to the elapsed time.
+        var started: Int64 = 0
         var sleepsMade = 0
         var sleepers:
             [(number: Int, until: Int64, continuation: CheckedContinuation<Bool, Never>)] =
@@ -28,6 +31,11 @@ public final class ManualClock: Sendable {
     /// The device's clock.
     public var now: Timestamp {
         state.withLock { Timestamp(microseconds: start.rawValue + $0.elapsed + $0.offset) }
+    }
+
+    /// How often the device was restarted, and for how many microseconds it has been running since.
+    var boot: (restarts: Int, uptime: Int64) {
+        state.withLock { ($0.restarts, $0.elapsed - $0.started) }
     }
 
     /// Microseconds since the clock was made, by the clock that can't be set.
@@ -50,6 +58,14 @@ public final class ManualClock: Sendable {
     /// Sets the device's clock, as a user may do; no time elapses.
     public func set(by duration: Duration) {
         state.withLock { $0.offset += duration.wholeMicroseconds }
+    }
+
+    /// Restarts the device: another boot, whose uptime begins anew; no time elapses.
+    public func restart() {
+        state.withLock { state in
+            state.restarts += 1
+            state.started = state.elapsed
+        }
     }
 
     /// Sleeps until the clock was moved on by a duration; returns at once if it is zero.

@@ -21,7 +21,11 @@ extension Dependencies {
             now: { clock.now },
             makeID: { source.nextID() },
             random: { source.nextNumber() },
-            uptime: { Uptime(bootID: "boot-\(seed)", microseconds: clock.elapsed) },
+            uptime: {
+                let boot = clock.boot
+                let restarts = boot.restarts == 0 ? "" : "-\(boot.restarts)"
+                return Uptime(bootID: "boot-\(seed)\(restarts)", microseconds: boot.uptime)
+            },
             sleep: { duration in
                 guard movesClock else { return try await clock.sleep(for: duration) }
                 try Task.checkCancellation()

@@ -1,6 +1,8 @@
 // ManualClockTests.swift — a clock that stands still until a test moves it.
 
 import Testing
+import TidemarkEvents
+import TidemarkSync
 import TidemarkTesting
 
 @Suite struct `a clock in the test's hand` {
@@ -10,6 +12,19 @@ import TidemarkTesting
         try await clock.sleep(for: .seconds(seconds))
 
         #expect(clock.elapsed == 0 && clock.sleepsMade == 1)
+    }
+
+    @Test func `runs since the device was restarted, whose clock goes on`() {
+        let clock = ManualClock()
+        let dependencies = Dependencies.seeded(1, clock: clock)
+        clock.advance(by: .seconds(3))
+        #expect(dependencies.uptime() == Uptime(bootID: "boot-1", microseconds: 3_000_000))
+
+        clock.restart()
+        clock.advance(by: .seconds(2))
+
+        #expect(dependencies.uptime() == Uptime(bootID: "boot-1-1", microseconds: 2_000_000))
+        #expect(dependencies.now() == clock.start.adding(seconds: 5))
     }
 
     @Test func `ends a sleep when it was moved on so far`() async throws {

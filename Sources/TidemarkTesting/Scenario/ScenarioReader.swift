@@ -30,7 +30,7 @@ struct ScenarioReader {
         ("fault", []), ("answers", []),
         ("sync", ["trigger", "full", "overwriting", "deadline", "refused"]),
         ("show", []),
-        ("restart", []), ("background", []), ("foreground", []), ("midnight", []),
+        ("restart", ["device"]), ("background", []), ("foreground", []), ("midnight", []),
         ("during", ["do"]), ("expect", []),
     ]
     /// The steps that can't happen during a sync run.
@@ -113,7 +113,7 @@ struct ScenarioReader {
             return switch kind {
             case "transfer": .transfer
             case "sweep": .sweep
-            case "restart": .restart
+            case "restart": .restart(ofDevice: try members.flag("device") ?? false)
             case "background": .background
             case "foreground": .foreground
             default: .midnight

@@ -215,7 +215,7 @@ actor ScenarioRun {
         case .fault(let fault): wire.add(fault)
         case .answers(let patterns): wire.order(patterns)
         case .sync(let sync): return try await self.sync(sync, step, inFlight)
-        case .restart: try await restart(inFlight)
+        case .restart(let ofDevice): try await restart(inFlight, ofDevice)
         case .background: await engine.left()
         case .foreground:
             guard await engine.takeReturn() else { return true }
@@ -272,10 +272,11 @@ actor ScenarioRun {
     /// Ends the process, and lets another one open the store.
     ///
     /// A run in progress is cut off: its requests are never answered, and it writes nothing more.
-    private func restart(_ inFlight: Bool) async throws {
+    private func restart(_ inFlight: Bool, _ ofDevice: Bool) async throws {
         processesEnded += 1
         if inFlight { await listen() } else { await engine.stop() }
         try replica.close()
+        if ofDevice { clock.restart() }
         replica = try Replica.open(
             existing: replica.directory, dependencies: device.dependencies)
         engine = try Self.engine(replica, scenario, wire)

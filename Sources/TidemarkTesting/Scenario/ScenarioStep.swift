@@ -42,8 +42,8 @@ struct ScenarioStep: Sendable {
         /// The order in which the answers to these requests arrive.
         case answers([ScenarioPattern])
         case sync(ScenarioSync)
-        /// The process ends, and another one opens the store.
-        case restart
+        /// The process ends, with the device or alone, and another one opens the store.
+        case restart(ofDevice: Bool)
         case background
         case foreground
         /// Time passes until midnight, which starts a clean-up.

@@ -60,6 +60,7 @@ import TidemarkTesting
         (#""steps":[{"sync":"some"}]"#, #"steps[0].sync: "all", "push", "cleanUp", {"#),
         (#""steps":[{"sync":{"pull":["x"]}}]"#, "steps[0].sync.pull[0]: the name of a collection"),
         (#""steps":[{"restart":false}]"#, "steps[0].restart: true is needed"),
+        (#""steps":[{"restart":true,"device":1}]"#, "steps[0].device: true or false is needed"),
         (#""steps":[{"during":{"request":"*"}}]"#, "steps[0].do: steps are needed"),
         (
             #""steps":[{"during":{"request":"*"},"do":[{"answers":["*"]}]}]"#,
