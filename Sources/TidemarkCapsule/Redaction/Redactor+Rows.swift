@@ -68,6 +68,7 @@ private enum RowParts {
     static let clock: [UInt32: RowPart] = [
         1: .time, 2: .text, 3: .plain, 4: .time, 5: .time, 6: .message(course),
         7: .message(course), 8: .message(course), 9: .time, 10: .plain, 11: .text,
+        12: .message(course),
     ]
     static let requests: [UInt32: RowPart] = [1: .time, 2: .time, 3: .text, 4: .plain]
     static let unreadable: [UInt32: RowPart] = [

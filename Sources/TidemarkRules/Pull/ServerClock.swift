@@ -6,6 +6,8 @@
 //              three that agree with one another came over ten minutes of uptime: those count
 //   former     what was believed before leaps that counted, and the device's clock before all of
 //              them; one answer that agrees takes the leap back
+//   boots      since the last answer: what is stamped in one goes on from its first stamp by the
+//              clock that nobody sets, so that the boot's first answer judges all of it
 //
 // The first answer counts at once where the device's clock says much the same. Whoever prunes,
 // concludes absence or writes a time waits while it is in doubt.
@@ -44,8 +46,8 @@ package struct ClockCourse: Sendable, Hashable {
     package var seen: Moment
     /// The answer since which it is gone by.
     package var since: Position
-    /// How many answers agreed, and over how many microseconds of uptime; not counted further than
-    /// it matters.
+    /// How many answers agreed, none of a device's clock, and over how many microseconds of uptime;
+    /// not counted further than it matters.
     package var answers: Int64 = 1
     package var uptime: Int64 = 0
 
@@ -61,6 +63,7 @@ package struct ClockCourse: Sendable, Hashable {
 
     fileprivate init(device moment: Moment, since: Position) {
         self.init(time: moment.now, seen: moment, since: since)
+        answers = 0
     }
 
     /// What the clock shows at a moment: in the same boot by the clock that nobody sets, else by
@@ -104,7 +107,7 @@ package struct ClockCourse: Sendable, Hashable {
         answers >= ServerClock.answersMin && uptime >= ServerClock.uptimeMin
     }
 
-    private func isSameBoot(_ moment: Moment) -> Bool {
+    fileprivate func isSameBoot(_ moment: Moment) -> Bool {
         !moment.bootID.isEmpty && moment.bootID == seen.bootID
     }
 
@@ -134,16 +137,42 @@ package struct ServerClock: Sendable, Hashable {
     package struct Correction: Sendable, Hashable {
         /// By how many microseconds the earlier clock was behind.
         package var microseconds: Int64
-        /// The answer since which the earlier clock was used.
+        /// The answer since which the earlier clock was used, or the first event that went by a
+        /// device's clock that was wrong.
         package var since: Position
         /// Whether it was believed, so that decisions may have used it.
         package var wasBelieved: Bool
+        /// What was stamped before is right; nil for nothing.
+        package var kept: Position?
+        /// What was stamped in the boot of the answer without one; nil for nothing.
+        package var stamped: Stamped?
+        /// Nothing was stamped later than this; nil where that is not known.
+        package var latest: Timestamp?
+
+        /// What was stamped since an event, and by how many microseconds too early.
+        package struct Stamped: Sendable, Hashable {
+            package var since: Position
+            package var microseconds: Int64
+        }
+
+        /// When an edit was made that was stamped before the answer.
+        package func time(_ stamp: Timestamp, of edit: Position) -> Timestamp {
+            if let stamped, edit >= stamped.since {
+                return stamp.adding(from: 0, to: stamped.microseconds)
+            }
+            if let kept, edit < kept { return stamp }
+            let time = stamp.adding(from: 0, to: microseconds)
+            return latest.map { min($0, time) } ?? time
+        }
     }
 
     package var believed: ClockCourse?
     /// The latest last.
     package var former: [ClockCourse] = []
     package var doubted: ClockCourse?
+    /// The first and the last boot in which something was stamped since the last answer that is
+    /// gone by; each since its first stamp.
+    package var boots: [ClockCourse] = []
     /// The latest time that was given out by the current clock: no earlier one is given out.
     package var given: Timestamp?
     /// The answer that ended the last doubt, or that proved the earlier clock wrong.
@@ -167,8 +196,20 @@ package struct ServerClock: Sendable, Hashable {
 
     /// What the clock in use shows at a moment; nil before any answer.
     package func time(at moment: Moment) -> Timestamp? {
-        guard let time = course?.time(at: moment) else { return nil }
-        return given.map { max($0, time) } ?? time
+        guard let shown = (boot(of: moment) ?? course)?.time(at: moment) else { return nil }
+        return given.map { max($0, shown) } ?? shown
+    }
+
+    private func boot(of moment: Moment) -> ClockCourse? {
+        boots.last { $0.isSameBoot(moment) }
+    }
+
+    /// Notes that something is stamped; of a boot without an answer only the first counts.
+    package mutating func noteStamp(at moment: Moment, _ position: Position) {
+        guard let course, !moment.bootID.isEmpty, !course.isSameBoot(moment),
+            boot(of: moment) == nil, let first = time(at: moment)
+        else { return }
+        boots = Array(boots.prefix(1)) + [ClockCourse(time: first, seen: moment, since: position)]
     }
 
     /// Whether a time is not later than what is believed.
@@ -191,9 +232,14 @@ package struct ServerClock: Sendable, Hashable {
     /// One from before its boot, or from before 1970, is ignored.
     ///
     /// - Parameter position: that of the answer.
-    /// - Returns: the correction, where another clock is used from now on.
+    /// - Returns: the correction, where another clock is used from now on, or where what was
+    ///   stamped since the answer before proves wrong.
     package mutating func see(_ sighting: ClockSighting, at position: Position) -> Correction? {
         guard sighting.moment.uptime >= 0, sighting.date.rawValue >= 0 else { return nil }
+        return hear(sighting, position) ?? judgeStamps(sighting.moment, position)
+    }
+
+    private mutating func hear(_ sighting: ClockSighting, _ position: Position) -> Correction? {
         if var course = believed, course.agrees(sighting) {
             course.take(sighting)
             if isInDoubt { settledAt = position }
@@ -201,10 +247,13 @@ package struct ServerClock: Sendable, Hashable {
             return nil
         }
         if let index = former.lastIndex(where: { $0.agrees(sighting) }) {
-            var course = former[index]
+            let known = former[index]
+            var course = known
             course.take(sighting)
             former.removeSubrange(index...)
-            return believe(course, position)
+            // Answers of the same boot said the one and the other: what was stamped in it is wrong.
+            let isSameBoot = known.answers > 0 && known.seen.bootID == believed?.seen.bootID
+            return believe(course, position, keepsBoot: !isSameBoot)
         }
         let distance = sighting.date.distance(to: sighting.moment.now).magnitude
         if believed == nil, distance <= Self.deviceSlack.magnitude {
@@ -229,22 +278,64 @@ package struct ServerClock: Sendable, Hashable {
         return believe(course, position)
     }
 
-    private mutating func believe(_ course: ClockCourse, _ position: Position) -> Correction? {
+    private mutating func believe(
+        _ course: ClockCourse, _ position: Position, keepsBoot: Bool = true
+    ) -> Correction? {
         let before = believed ?? doubted.flatMap { $0.since == course.since ? nil : $0 }
         let wasBelieved = believed != nil
         if isInDoubt { settledAt = position }
         (believed, doubted) = (course, nil)
-        return before.map { correct($0, course, position, wasBelieved: wasBelieved) }
+        return before.map {
+            correct($0, course, position, wasBelieved: wasBelieved, keepsBoot: keepsBoot)
+        }
     }
 
     private mutating func correct(
-        _ before: ClockCourse, _ after: ClockCourse, _ position: Position, wasBelieved: Bool
+        _ before: ClockCourse, _ after: ClockCourse, _ position: Position, wasBelieved: Bool,
+        keepsBoot: Bool = true
     ) -> Correction {
-        given = nil
-        if believed != nil { settledAt = position }
-        return Correction(
+        var correction = Correction(
             microseconds: before.time(at: after.seen).distance(to: after.time),
-            since: before.since, wasBelieved: wasBelieved)
+            since: before.since, wasBelieved: wasBelieved, stamped: stamped(by: after))
+        // That it failed in another boot does not make wrong what it said in its own.
+        if keepsBoot, before.seen.bootID != after.seen.bootID {
+            correction.kept = boots.first?.since ?? position
+        }
+        forgetStamps(position)
+        return correction
+    }
+
+    /// Judges what was stamped since the last answer, by one that agrees.
+    ///
+    /// - Parameter moment: that of the answer.
+    private mutating func judgeStamps(_ moment: Moment, _ position: Position) -> Correction? {
+        guard let course, course.seen == moment else { return nil }
+        let slack = Self.slack(isSameBoot: true, after: 0)
+        let stamped = stamped(by: course)
+        let isAhead = given.map { $0 > course.time.adding(from: 0, to: slack) } ?? false
+        guard isAhead || stamped.map({ $0.microseconds.magnitude > slack.magnitude }) == true
+        else {
+            boots = []
+            return nil
+        }
+        let correction = Correction(
+            microseconds: 0, since: boots.first?.since ?? position, wasBelieved: believed != nil,
+            stamped: stamped, latest: course.time)
+        forgetStamps(position)
+        return correction
+    }
+
+    /// What was stamped without an answer in the boot in which a course was seen last.
+    private func stamped(by course: ClockCourse) -> Correction.Stamped? {
+        guard let last = boot(of: course.seen) else { return nil }
+        return Correction.Stamped(
+            since: last.since,
+            microseconds: last.time(at: course.seen).distance(to: course.time))
+    }
+
+    private mutating func forgetStamps(_ position: Position) {
+        (given, boots) = (nil, [])
+        if believed != nil { settledAt = position }
     }
 }
 

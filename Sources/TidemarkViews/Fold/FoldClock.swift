@@ -101,10 +101,14 @@ extension Fold {
     }
 
     /// Notes the time and the boot of an edit, so that no earlier time is given out.
-    func noteGiven(_ event: Event, _ time: Timestamp?) throws {
+    func noteGiven(_ event: Event, _ time: Timestamp?, _ position: Position) throws {
         var clock = try serverClock() ?? ServerClock()
         let before = clock
         if let bootID = event.bootID { clock.bootID = bootID }
+        if let uptime = event.uptime {
+            let moment = Moment(now: event.recordedAt, bootID: clock.bootID, uptime: uptime)
+            clock.noteStamp(at: moment, position)
+        }
         if let time, clock.course != nil { clock.given = max(time, clock.given ?? time) }
         if clock != before { put(clock) }
     }

@@ -2,7 +2,8 @@
 //
 //   marks        are forgotten: the next lists are whole
 //   prunings     are void: the next list brings the entities again
-//   edits        that wait were made as much earlier or later as the time was wrong
+//   edits        that wait were made as much earlier or later as the time was wrong when they were
+//                stamped
 //   rivals       that were stopped at that time are judged again
 //   placeholders that were asked for in vain are asked for again
 //
@@ -50,8 +51,10 @@ extension Fold {
             var row = try entity(key)
             for index in row.pending.indices
             where row.pending[index].position >= correction.since {
-                row.pending[index].editedAt = row.pending[index].editedAt?.adding(
-                    from: 0, to: correction.microseconds)
+                let edit = row.pending[index]
+                row.pending[index].editedAt = edit.editedAt.map {
+                    correction.time($0, of: edit.position)
+                }
             }
             try put(row, key)
         }

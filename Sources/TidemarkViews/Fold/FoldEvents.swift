@@ -21,7 +21,7 @@ extension Fold {
         case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
         case .issueAnswered(let issue): try issueAnswered(event, issue, position)
         case .localWiped(let wipe): try wiped(event, wipe, position)
-        case .triggerReceived(let attempt): try received(event, attempt)
+        case .triggerReceived(let attempt): try received(event, attempt, position)
         case .timerFired(let timer): try fired(event, timer, position)
         case .syncStarted(let start):
             var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)

@@ -19,7 +19,7 @@ extension Fold {
         let editedAt = try editTime(event)
         let content = row.content
         row.pending.append(pending(event, position, kind, editedAt))
-        if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }
+        if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt, position) }
         if kind == .delete { try annihilate(&row, key, proof: position) }
         if kind == .update, row.relay == nil, let content, try isReadAsItLies(key.collection) {
             // The document is that of all that was pending before.

@@ -78,8 +78,10 @@ extension Fold {
     }
 
     /// An attempt counts for the gate of its trigger; one of the user's, for every gate.
-    func received(_ event: Event, _ attempt: TriggerReceived) throws {
-        if event.bootID != nil { try noteGiven(event, nil) }
+    func received(
+        _ event: Event, _ attempt: TriggerReceived, _ position: Position
+    ) throws {
+        if event.bootID != nil { try noteGiven(event, nil, position) }
         guard let trigger = attempt.trigger else { return }
         let bootID = try event.bootID ?? serverClock()?.bootID ?? ""
         // A header does not hold a zero.

@@ -72,16 +72,17 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 20
-        case .outbox, .watermarks: 18
-        case .decisions: 15
-        case .contents: 14
-        case .issues: 13
-        case .schedule: 12
-        case .places: 8
-        case .access: 6
-        case .rivals: 5
-        case .bindings, .placeholders, .rollUps, .syncRuns: 4
+        case .entities: 21
+        case .outbox, .watermarks: 19
+        case .decisions: 16
+        case .contents: 15
+        case .issues: 14
+        case .schedule: 13
+        case .places: 9
+        case .access: 7
+        case .rivals: 6
+        case .placeholders, .rollUps, .syncRuns: 5
+        case .bindings: 4
         case .pools: 3
         case .idempotencyKeys: 2
         case .store: 1

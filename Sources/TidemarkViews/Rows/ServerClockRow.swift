@@ -13,6 +13,7 @@ extension ServerClock {
         writer.signed(9, given?.rawValue ?? 0)
         writer.position(10, settledAt)
         writer.string(11, bootID)
+        for boot in boots { writer.message(12, boot.encoded) }
         return writer.bytes
     }
 
@@ -27,6 +28,7 @@ extension ServerClock {
             case 9: given = Timestamp(rawValue: try field.signed())
             case 10: settledAt = try field.position()
             case 11: bootID = try field.string()
+            case 12: boots.append(try ClockCourse(parsing: try field.bytes()))
             default: continue
             }
         }

@@ -39,6 +39,17 @@ private struct Listener {
         }
     }
 
+    /// Stamps an edit, as the log takes it in.
+    mutating func edit() -> Edit {
+        position += 1
+        let edit = Edit(
+            position: Position(position), stamp: clock.time(at: moment) ?? moment.now,
+            madeAt: Timestamp(microseconds: Self.start + Int64(passed * 1e6)))
+        clock.noteStamp(at: moment, edit.position)
+        clock.given = max(edit.stamp, clock.given ?? edit.stamp)
+        return edit
+    }
+
     mutating func restart(after seconds: Double = 0) {
         passed += seconds
         booted = passed
@@ -54,6 +65,18 @@ private struct Listener {
 
     /// The same of what is believed; nil where nothing is, or where it is in doubt.
     var sure: Double? { clock.isInDoubt || clock.believed == nil ? nil : off }
+}
+
+/// An edit: what it was stamped with, and when it was made.
+private struct Edit {
+    var position: Position
+    var stamp: Timestamp
+    var madeAt: Timestamp
+
+    /// How many seconds too late it is dated after a correction.
+    func ahead(_ correction: ServerClock.Correction) -> Double {
+        Double(madeAt.distance(to: correction.time(stamp, of: position))) / 1e6
+    }
 }
 
 private let years = 9.0 * 365 * 86_400
@@ -245,6 +268,92 @@ private let years = 9.0 * 365 * 86_400
         #expect(device.off == -years)
     }
 
+    @Test(arguments: [years, -years, 7_200, -7_200])
+    func `judges by uptime what was stamped in a boot before its first answer`(
+        _ ahead: Double
+    ) throws {
+        var device = Listener()
+        device.hear()
+        device.restart(after: 4_000)
+        device.passed += 10
+        device.ahead = ahead
+        let first = device.edit()
+        device.passed += 100
+        device.ahead = 0
+        let second = device.edit()
+        device.hear(after: 60)
+
+        #expect(device.sure == 0)
+        #expect(device.corrections.count == 1)
+        let correction = try #require(device.corrections.first)
+        #expect(correction.wasBelieved && correction.since == first.position)
+        #expect(first.ahead(correction) == 0 && second.ahead(correction) == 0)
+        device.hear(after: 60)
+        #expect(device.corrections.count == 1)
+    }
+
+    @Test func `leaves alone what was stamped right in a boot before its first answer`() {
+        var device = Listener()
+        device.hear()
+        device.restart(after: 4_000)
+        device.passed += 10
+        let edit = device.edit()
+        #expect(edit.stamp == edit.madeAt)
+        device.hear(after: 60)
+        #expect(device.sure == 0)
+        #expect(device.corrections == [])
+    }
+
+    @Test func `lets nothing be later than an answer that was stamped in a boot before`() throws {
+        var device = Listener()
+        device.hear()
+        device.restart(after: 4_000)
+        device.passed += 10
+        device.ahead = years
+        let edit = device.edit()
+        device.ahead = 0
+        device.restart(after: 60)
+        device.hear(after: 10)
+
+        #expect(device.sure == 0)
+        let correction = try #require(device.corrections.first)
+        #expect(edit.ahead(correction) == 70)
+    }
+
+    @Test(arguments: [93_600, -93_600] as [Double])
+    func `leaves alone what was stamped by answers where a restart sets the device's clock right`(
+        _ ahead: Double
+    ) throws {
+        var device = Listener()
+        device.ahead = ahead
+        device.hear()
+        device.passed += 60
+        let edit = device.edit()
+        device.ahead = 0
+        device.restart(after: 4_000)
+        device.passed += 10
+        let later = device.edit()
+        device.hear(after: 10)
+
+        #expect(device.sure == 0)
+        let correction = try #require(device.corrections.first)
+        #expect(edit.ahead(correction) == 0)
+        #expect(later.ahead(correction) == 0)
+    }
+
+    @Test func `that answers of one boot contradict moves what was stamped in it`() throws {
+        var device = Listener()
+        device.hear()
+        for _ in 0..<3 { device.hear(years, after: 301) }
+        let edit = device.edit()
+        device.restart(after: 100)
+        device.hear(after: 10)
+
+        #expect(device.sure == 0)
+        let correction = try #require(device.corrections.last)
+        #expect(edit.ahead(correction) == 0)
+    }
+
     @Test func `holds at the ends of time`() {
         let ends: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
         for date in ends {
@@ -256,6 +365,10 @@ private let years = 9.0 * 365 * 86_400
                     let sighting = ClockSighting(Timestamp(rawValue: date), at: moment)
                     _ = clock.see(sighting, at: Position(1))
                     _ = clock.time(at: moment)
+                    let other = Moment(
+                        now: Timestamp(rawValue: now), bootID: "b", uptime: uptime)
+                    clock.noteStamp(at: other, Position(2))
+                    _ = clock.see(ClockSighting(sighting.date, at: other), at: Position(3))
                     _ = clock.believes(Timestamp(rawValue: now), after: moment)
                 }
             }

@@ -45,7 +45,7 @@ import TidemarkRules
         course.signed(2, now.rawValue)
         course.string(3, "boot")
         for field: UInt32 in [4, 6, 7] { course.varint(field, number) }
-        for field: UInt32 in [6, 7, 8] {
+        for field: UInt32 in [6, 7, 8, 12] {
             var writer = ProtoWriter()
             writer.message(field, course.bytes)
             var clock = try ServerClock(parsing: writer.bytes)

@@ -25,7 +25,7 @@ extension Fold {
             put(.contentSweep, ContentSweepRow(position: position, at: payload.now).encoded)
         }
         guard payload.timer == .cleanUp else { return }
-        if event.bootID != nil { try noteGiven(event, nil) }
+        if event.bootID != nil { try noteGiven(event, nil, position) }
         guard try !isTimeInDoubt(), try believes(payload.now, of: event) else {
             return try keepUnpruned(at: payload.now, position)
         }
