@@ -212,6 +212,12 @@ package struct ServerClock: Sendable, Hashable {
         boots = Array(boots.prefix(1)) + [ClockCourse(time: first, seen: moment, since: position)]
     }
 
+    /// Whether what a boot goes by is more than the device's clock: an answer came in it, or none
+    /// ever did.
+    package func isHeard(in bootID: String) -> Bool {
+        believed.map { $0.seen.bootID == bootID } ?? true
+    }
+
     /// Whether a time is not later than what is believed.
     ///
     /// Without any answer about the clock every time is believed.

@@ -7,11 +7,16 @@ import TidemarkViews
 extension SyncRecorder {
     /// Logs that what need not be kept is to be pruned, unless there is nothing.
     ///
+    /// Nor is anything in a boot without an answer: the device's clock alone makes nothing old.
+    ///
     /// - Parameters:
     ///   - now: the server's time.
     ///   - moment: when it went off, by the device's clocks.
     mutating func cleanUp(_ now: Timestamp, _ moment: Moment, _ draft: Draft) throws {
-        guard try !draft.fold.isTimeInDoubt(), try draft.fold.believes(now, begun: self.begun)
+        // The boot's first answer may be one of this run that brought nothing.
+        if dated != nil { _ = try begin(draft) }
+        guard try !draft.fold.isTimeInDoubt(), try draft.fold.believes(now, begun: self.begun),
+            try draft.fold.isHeard(in: begun.bootID)
         else { return }
         for _ in 0..<Self.cleanUpsMax {
             guard try !draft.fold.pruneDecision(at: now).isEmpty else { return }

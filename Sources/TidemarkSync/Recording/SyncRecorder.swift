@@ -149,6 +149,9 @@ package struct SyncRecorder: Sendable {
         return start
     }
 
+    /// The last answer that is not logged and tells the server's time.
+    var dated: AnswerRecord? { unlogged.last { $0.answer.date != nil }?.answer }
+
     private func logStart(_ draft: Draft) throws -> Position {
         var started = SyncStarted()
         started.run = runStart
@@ -171,7 +174,7 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             end.run = runStart
-            if let answer = unlogged.last(where: { $0.answer.date != nil })?.answer {
+            if let answer = dated {
                 end.date = answer.date
                 end.answerUptime = answer.uptime
             }

@@ -79,6 +79,13 @@ extension Fold {
         try serverClock()?.believes(time, after: begun) ?? true
     }
 
+    /// Whether a boot goes by more than the device's clock; of one that is not known that is not
+    /// asked.
+    package func isHeard(in bootID: String?) throws -> Bool {
+        guard let bootID else { return true }
+        return try serverClock()?.isHeard(in: bootID) ?? true
+    }
+
     /// When an edit was made, by the server's clock: its stamp, unless that was never believed.
     func editTime(_ event: Event) throws -> Timestamp? {
         guard let stamp = event.serverTime, let clock = try serverClock() else {

@@ -137,6 +137,18 @@ extension ReachStore {
         #expect(try reach.mark() == nil)
     }
 
+    @Test func `by the device's clock alone prunes nothing in a boot without an answer`() throws {
+        try reach.hears(minutes: 0)
+        let ahead = ReachStore.now.adding(seconds: 3000 * 86_400)
+        let run = Position(try reach.last + 1)
+        let begun = #"{"begunAt":\#(ahead.rawValue),"bootID":"b","uptime":1}"#
+        try reach.store.write(Event(.syncStarted, recordedAt: ahead, json: Array(begun.utf8)))
+        try reach.store.write(reach.cleansUp(aheadBy: 3000, in: run))
+
+        #expect(try reach.kept("entries") == ["1", "2"])
+        try reach.check()
+    }
+
     @Test func `dates no edit of a version that gave it out`() throws {
         try reach.hears(minutes: 0)
         var edit = Event.about(.localUpdated, "entries/1", #"{"set":{"name":"x"}}"#)

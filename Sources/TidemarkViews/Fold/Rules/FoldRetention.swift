@@ -19,14 +19,16 @@ struct FoldRetention: FoldRule {
 }
 
 extension Fold {
-    /// Prunes, unless the server's time is in doubt.
+    /// Prunes, unless the server's time is in doubt, or told by the device's clock alone.
     func fired(_ event: Event, _ payload: TimerFired, _ position: Position) throws {
         if payload.timer == .sweep {
             put(.contentSweep, ContentSweepRow(position: position, at: payload.now).encoded)
         }
         guard payload.timer == .cleanUp else { return }
         if event.bootID != nil { try noteGiven(event, nil, position) }
-        guard try !isTimeInDoubt(), try believes(payload.now, of: event) else {
+        guard try !isTimeInDoubt(), try believes(payload.now, of: event),
+            try isHeard(in: started(event)?.run.bootID)
+        else {
             return try keepUnpruned(at: payload.now, position)
         }
         let decision = try pruneDecision(at: payload.now)
