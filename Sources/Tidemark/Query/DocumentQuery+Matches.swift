@@ -44,7 +44,8 @@ extension DocumentQuery {
     }
 }
 
-/// The fields of one document in comparable form; each is read only once.
+/// The fields of one document in comparable form; each is read only once, but folded anew for each
+/// condition.
 private struct FieldValues {
     /// What is needed of the query: a copy of all of it for each document would take longer than
     /// the comparison.

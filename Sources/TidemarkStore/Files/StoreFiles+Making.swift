@@ -67,7 +67,7 @@ extension StoreFiles {
 
     /// Gives what was made, and is closed, its own name; durable when this returns.
     ///
-    /// Where that can't be made durable, it has the name that it had before.
+    /// Where that can't be made durable, it has the name that it had before, if it can be had.
     private static func finishMaking(of directory: String) throws(StoreError) {
         try checkFree(directory)
         let (made, place) = (makingPath(directory), trimmed(directory))
@@ -76,7 +76,7 @@ extension StoreFiles {
             do throws(SystemNumber) {
                 try Platform.syncDirectory(StorePath.parent(of: directory))
             } catch {
-                try Platform.rename(place, to: made)
+                try? Platform.rename(place, to: made)
                 throw error
             }
         } catch { throw .system(error.number, during: "make", directory) }

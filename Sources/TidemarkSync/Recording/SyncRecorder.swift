@@ -63,6 +63,8 @@ package struct SyncRecorder: Sendable {
     private let mode: PullMode
     let begun: Moment
     private var unlogged: [ReadExchange] = []
+    /// Whether nothing but its start is logged of the run.
+    private var isStartAlone = false
     /// Collections in which a listed record was skipped because the log holds a newer answer.
     ///
     /// Their cursor does not advance, so that the next list returns the record again.
@@ -140,8 +142,15 @@ package struct SyncRecorder: Sendable {
 
     // MARK: Beginning and end
 
+    /// Logs the start of the run by itself, before it asks for anything.
+    mutating func beginAlone(_ draft: Draft) throws {
+        _ = try begin(draft)
+        isStartAlone = true
+    }
+
     /// Logs the start of the run, and the reads that had brought nothing so far.
     mutating func begin(_ draft: Draft) throws -> Position {
+        isStartAlone = false
         let start = try start ?? logStart(draft)
         self.start = start
         for exchange in unlogged { _ = try log(exchange, start, draft) }
@@ -171,7 +180,10 @@ package struct SyncRecorder: Sendable {
             let name = CollectionName(name)
             return try !draft.fold.isWiped(name, after: lists[name])
         }
-        if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
+        // What nothing else of the run says, its end can say only where it stands alone: the time.
+        if outcome.failure != nil || !outcome.paused.isEmpty || isStartAlone {
+            _ = try begin(draft)
+        }
         if start == nil {
             end.run = runStart
             if let answer = dated {

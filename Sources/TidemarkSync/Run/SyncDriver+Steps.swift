@@ -9,7 +9,7 @@ extension SyncDriver {
     func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> SyncAction {
         switch step {
         case .start:
-            if host.logsStart { _ = try await log(&run.recorder) { try $0.begin($1) } }
+            if host.logsStart { try await log(&run.recorder) { try $0.beginAlone($1) } }
             return run.machine.started()
         case .complete(let list):
             let absent = try await log(&run.recorder) { recorder, draft in

@@ -9,9 +9,9 @@
 // sends.
 //
 // So each list is made in some run, and what waits is sent, however few requests a run gets
-// through. A run whose process dies notes no place: those after it begin one place further each,
-// by lists, then at the push, then at the first list again. That it began is logged before its
-// first request, as it may bring nothing else that is.
+// through. A run that goes on at such a place and whose process dies notes none: those after it begin one
+// place further each, by lists, then at the push, then at the first list again. That such a run
+// began is logged before its first request, as it may bring nothing else that is.
 //
 // A write that could undo changes of others waits for the lists of its collection in its own run,
 // as always: of those that are left, these are made first, and the push goes on after them.
@@ -130,11 +130,12 @@ extension SyncMachine {
     mutating func goOnAtCut() -> Bool {
         guard let cut else { return false }
         var index = unpulled.endIndex
+        var part: (target: PullTarget, place: Int)?
         if case .list(let target) = cut {
             let same = unpulled.firstIndex(of: target)
             let open = unpulled.firstIndex(of: .open(target.collection))
             guard let found = same ?? open else { return false }
-            if same == nil, diedSinceCut == 0 { afterPush.part = target }
+            if same == nil { part = (target, found) }
             index = found
         }
         if diedSinceCut > 0 {
@@ -143,6 +144,7 @@ extension SyncMachine {
             let place = (places.firstIndex { $0 >= index } ?? 0) + diedSinceCut
             index = places[place % places.count]
         }
+        if let part, part.place == index { afterPush.part = part.target }
         afterPush.targets = Array(unpulled[..<index])
         unpulled = unpulled[index...]
         return true

@@ -46,7 +46,9 @@ extension SyncMachine {
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         if !isFull { (cut, diedSinceCut) = (left.cut, left.diedSinceCut) }
-        logsStart = goOnAtCut()
+        let goesOn = goOnAtCut()
+        // What is not due may come to be listed after all, and the place with it.
+        logsStart = goesOn || cut != nil && !outcome.notDue.isEmpty
         if case .fetch(let keys) = scope { asked = keys.reversed() }
         if scope == .all { asked = left.released.filter { isDue($0, .read) }.reversed() }
         if scope.reservations != nil { return state = .refilling }

@@ -244,8 +244,9 @@ import TidemarkSync
         tasks.lists = [ListRule([:], from: [ListSource("list", in: "lists", each: true)])]
         let collections = [CollectionModel("lists"), tasks]
         let parts = ["1", "2", "3"].map { PullTarget("tasks", ListParameters(["list": $0])) }
-        func cut(after place: CutPlace?, at number: Int) -> CutPlace? {
+        func cut(after place: CutPlace?, at number: Int, died: Int = 0) -> CutPlace? {
             var run = MachineScript(collections)
+            run.earlier.diedSinceCut = died
             run.parts["tasks"] = parts
             run.earlier.cut = place
             let page = ListPage(records: [], next: nil, cursor: nil)
@@ -257,6 +258,8 @@ import TidemarkSync
         }
         #expect(cut(after: nil, at: 2) == .list(parts[1]))
         #expect(cut(after: .list(parts[1]), at: 1) == .list(parts[1]))
+        // Two lists and the push later it is the turn of that part again.
+        #expect(cut(after: .list(parts[1]), at: 1, died: 3) == .list(parts[1]))
         #expect(cut(after: .list(parts[1]), at: 3) == .list(parts[0]))
     }
     @Test func `makes lists in the same run that are known by those after the push`() {

@@ -29,6 +29,16 @@ import TidemarkViews
         #expect(await proof.failure == .unauthorized)
     }
 
+    @Test func `are not good for a file that is sent by the answers of others`() async {
+        let asked = SyncCounter()
+        let proof = TransferProof { Credentials.bearer("\(asked.count())") }
+        await proof.begin()
+        #expect(await proof.renew(0, for: Self.sent))
+        await proof.accepted(1, for: Self.other)
+        #expect(await !proof.renew(1, for: Self.sent))
+        #expect(await proof.failure == .unauthorized)
+    }
+
     @Test func `are good once the file is answered that was refused`() async {
         let proof = await renewed()
         await proof.accepted(1, for: Self.one)
