@@ -163,6 +163,7 @@ private struct Redecision {
         let outcome = try await driver(of: later, host).run(
             triggers: run.triggers, time: SyncTime(from: later.begun, deadline: nil))
         report.aftermath?.acts += host.progress.aftermath
+        if host.progress.missesEvents { report.aftermath?.missesEvents = true }
         report.aftermath?.outcomes.append("\(outcome)")
         report.aftermath?.pending = outcome.pending
         report.aftermath?.refused = outcome.refused
@@ -191,7 +192,8 @@ private struct Redecision {
         report.answers += progress.answers
         if progress.isFree, progress.stop ?? failure == nil {
             report.aftermath = RedecideAftermath(
-                acts: progress.aftermath, outcomes: outcome.map { ["\($0)"] } ?? [])
+                acts: progress.aftermath, outcomes: outcome.map { ["\($0)"] } ?? [],
+                missesEvents: progress.missesEvents)
             return
         }
         switch progress.stop ?? failure {
@@ -199,18 +201,32 @@ private struct Redecision {
             guard progress.done < run.commits.count else { return }
             let left = capsule.commits[run.commits[progress.done]]
             guard run.finished != nil, let entry = left.entries.first else { return }
-            throw comparison.missing(entry, replayed: outcome.map { "ends: \($0)" })
+            let ended = outcome.map { "ends: \($0)" }
+            try take(comparison.missing(entry, replayed: ended), after: progress, of: run)
         case RedecideStop.recordEnds?: return
-        case RedecideStop.restarted?: report.aftermath = RedecideAftermath()
+        case RedecideStop.restarted?:
+            report.aftermath = RedecideAftermath(missesEvents: progress.missesEvents)
         case RedecideStop.notDecided(let position, let why)?:
             report.notDecided.append((position, why))
-        case let divergence as Divergence: throw divergence
+        case let divergence as Divergence: try take(divergence, after: progress, of: run)
         case let error?:
             let at = run.first
-            throw Divergence(
+            let divergence = Divergence(
                 .threw, at: at.position, recorded: at.event.line, replayed: "\(error)",
                 causes: comparison.causes(of: at.position))
+            try take(divergence, after: progress, of: run)
         }
+    }
+
+    /// Takes in that a run differs, unless it was decided without events that it asked for.
+    ///
+    /// What views are made of is all there.
+    private mutating func take(
+        _ divergence: Divergence, after progress: RedecideHost.State, of run: RecordedRun
+    ) throws {
+        guard progress.missesEvents, divergence.kind != .digest else { throw divergence }
+        let position = max(divergence.position, run.first.position)
+        report.notDecided.append((position, "it depends on events before the capsule's first one"))
     }
 }
 

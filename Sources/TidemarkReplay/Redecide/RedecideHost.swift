@@ -35,6 +35,8 @@ final class RedecideHost: SyncHost {
         var next: Int
         /// How many commits of the run are in the store.
         var done = 0
+        /// Whether a decision asked for an event before the capsule's first one.
+        var missesEvents = false
         var hasBegun = false
         /// The reads that were asked for, by index.
         var asked: Set<Int> = []
@@ -167,7 +169,14 @@ final class RedecideHost: SyncHost {
             return Position(next.rawValue - 1)
         }
         if let limit { try append(upTo: limit) }
-        return try journal.read(body)
+        return try journal.read { views in
+            defer {
+                if let missing = views.firstMissing, missing <= capsule.base.position {
+                    state.withLock { $0.missesEvents = true }
+                }
+            }
+            return try body(views)
+        }
     }
 
     private func appendBeforeCommit() throws {

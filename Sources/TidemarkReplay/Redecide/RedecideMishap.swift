@@ -35,6 +35,8 @@ package struct RedecideAftermath: Sendable, Hashable {
     /// How many mutations are pending at the end, and how many the server refused.
     package var pending = 0
     package var refused = 0
+    /// Whether any of it was decided without events before the capsule's first one.
+    package var missesEvents = false
 }
 
 extension RedecideHost {

@@ -76,6 +76,9 @@ struct Redeciding {
         lines.append(
             "  its runs end: \(ends.isEmpty ? "not at all" : ends); "
                 + "\(aftermath.pending) pending, \(aftermath.refused) refused")
+        if aftermath.missesEvents {
+            lines.append("  decided without events before the capsule's first one")
+        }
         return lines
     }
 }

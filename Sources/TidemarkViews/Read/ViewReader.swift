@@ -20,6 +20,8 @@ package final class ViewReader {
     private var knownToHaveBindings: Bool?
     private var knownTreeHolders: TreeHolders?
     var knownTreeNews: TreeNews?
+    /// The first of the events that were asked for and that the log does not have.
+    package private(set) var firstMissing: Position?
     /// What aliases stand for, of those that were asked for.
     private var knownKeys: [EntityKey: EntityKey] = [:]
     private let state: ViewTables.State
@@ -113,7 +115,13 @@ package final class ViewReader {
     // MARK: Rows
 
     /// The event at a position, or nil.
-    package func event(at position: Position) throws -> Event? { try loadEvent(position) }
+    package func event(at position: Position) throws -> Event? {
+        let event = try loadEvent(position)
+        if event == nil, position > .start {
+            firstMissing = min(firstMissing ?? position, position)
+        }
+        return event
+    }
 
     /// Where the log begins, if that is behind its first event.
     package func beginning() throws -> LogBeginning? { try loadBeginning() }

@@ -33,4 +33,33 @@ import TidemarkTesting
             #expect(result.isPassed, "\(result)")
         }
     }
+
+    /// A promise, a deletion or a write before the first event is only told of by events.
+    @Test(arguments: [
+        "dhis2/UP17.json", "files/webdav-circle-out-of-deleted.json",
+        "files/webdav-content-lost-name.json",
+    ])
+    func `differ in nothing from any commit on, or are left where an event before it is asked for`(
+        _ file: String
+    ) async throws {
+        let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
+        for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
+            _ = try await scenario.run { replica in
+                let server = try #require(try adapter(of: replica.journal))
+                let whole = try await capsule(of: replica.journal)
+                var whys: [String] = []
+                for commit in whole.commits.dropFirst() {
+                    let last = whole.last.rawValue - commit.first.rawValue + 1
+                    let cut = try await capsule(of: replica.journal, last: last)
+                    let report = try await decided(cut, adapter: server)
+                    if let found = report.divergence {
+                        Issue.record("\(scenario.id) from \(commit.first): \(found.text)")
+                    }
+                    whys += report.notDecided.map(\.why)
+                }
+                let missed = "it depends on events before the capsule's first one"
+                #expect(whys.contains(missed), "\(scenario.id)")
+            }
+        }
+    }
 }
