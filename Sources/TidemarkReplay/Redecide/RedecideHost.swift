@@ -236,12 +236,19 @@ final class RedecideHost: SyncHost {
         if failure.kind == .unauthorized, count > 1 { throw SyncFailure.unauthorized }
         if failure.kind == .cancelled { throw CancellationError() }
         let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
-        if isOutside,
+        if isOutside, !isHeldBack,
             let thrown = SyncFailure(ofCredentials: failure.kind, said: run.ending?.detail ?? "")
         {
             throw thrown
         }
         return .bearer("\(count)")
+    }
+
+    /// Whether the run ended by the model's limits after these held other collections back.
+    private var isHeldBack: Bool {
+        let limit = FailureKind.tooManyRequests
+        return run.failure?.kind == limit
+            && (run.ending?.paused ?? []).contains { $0.value.kind == limit }
     }
 
     func ask(

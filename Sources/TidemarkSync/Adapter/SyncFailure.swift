@@ -261,25 +261,48 @@ extension SyncFailure {
         case .foreign: self.init(SyncFailure.foreign, said: sentence)
         case .malformed: self.init(SyncFailure.malformed, said: sentence)
         case .diskFull: self.init(SyncFailure.diskFull, said: sentence)
+        case .noProgress: self.init(SyncFailure.noProgress, said: sentence)
+        case .missing: self.init(SyncFailure.missing, said: sentence)
+        case .client:
+            let status = sentence.number(after: " with ").map { Int(clamping: $0) } ?? 0
+            self.init({ SyncFailure.client(status: status, $0) }, said: sentence)
+        case .server:
+            self = .server(
+                status: sentence.number(after: " with ").map { Int(clamping: $0) } ?? 0,
+                retryAfterSeconds: sentence.number(after: " again in "))
+        case .tooManyRequests:
+            self = .tooManyRequests(retryAfterSeconds: sentence.number(after: " again in "))
         case .unauthorized: self = .unauthorized
         case .forbidden: self = .forbidden
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
-        case .server, .tooManyRequests, .client, .noProgress, .backoff, .deadline, .ruleMissing,
-            .ruleFailed, .missing, .cancelled, .gated, nil:
-            return nil
+        case .backoff, .deadline, .ruleMissing, .ruleFailed, .cancelled, .gated, nil: return nil
         }
     }
 
-    /// The failure with this description, whose detail is the part in parentheses.
+    /// The failure with this description, of which the detail is read.
     private init(_ make: (String) -> SyncFailure, said sentence: String) {
-        let detail = sentence.dropFirst("\(make(""))".count).dropFirst(2).dropLast()
-        self = make(String(detail))
+        let mark: Character = "\0"
+        let around = "\(make(String(mark)))".split(
+            separator: mark, omittingEmptySubsequences: false)
+        guard let before = around.first, let behind = around.last, sentence.hasPrefix(before),
+            sentence.hasSuffix(behind), sentence.count >= before.count + behind.count
+        else {
+            self = make("")
+            return
+        }
+        self = make(String(sentence.dropFirst(before.count).dropLast(behind.count)))
     }
 }
 
 extension String {
     fileprivate var asDetail: String { isEmpty ? "" : " (\(self))" }
+
+    /// The whole number behind some words; nil where they are not there, or there is none.
+    fileprivate func number(after words: String) -> Int64? {
+        guard let place = firstRange(of: words) else { return nil }
+        return Int64(self[place.upperBound...].prefix { $0 == "-" || $0.isNumber })
+    }
 }
 
 extension Int64? {

@@ -97,6 +97,39 @@ import TidemarkTesting
         try await expectSame(older.withoutDigests)
     }
 
+    @Test(
+        arguments: [
+            SyncFailure.offline("no token"), .timeout(""), .foreign("a page"), .malformed("{"),
+            .server(status: 503, retryAfterSeconds: 30),
+            .server(status: 500, retryAfterSeconds: nil), .tooManyRequests(retryAfterSeconds: 60),
+            .tooManyRequests(retryAfterSeconds: nil), .client(status: 400, "with 5 (of 6)"),
+            .client(status: 0, ""), .noProgress("no token"), .missing("an account"),
+            .diskFull("no token"), .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated,
+        ], [0, 1])
+    func `ends as the closure told that had no credentials, or no others`(
+        _ failure: SyncFailure, after given: Int
+    ) async throws {
+        let capsule = try await SyncDevice.capsule { device in
+            device.world.server.put("lists/a", "{}")
+            device.fail(after: 1) {
+                .success(TransportResponse(response: HTTPResponse(status: 401), body: []))
+            }
+            await device.engine.stop()
+            let asked = SyncCounter()
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) {
+                if asked.count() == given { throw failure }
+                return .basic(user: "me", password: "secret")
+            }
+            #expect(try await engine.sync().failure == failure)
+            #expect(asked.value == given + 1)
+            await engine.stop()
+        }
+        try await expectSame(capsule)
+    }
+
     @Test func `ends by its deadline beside a list that got no answer in its own time`()
         async throws
     {
