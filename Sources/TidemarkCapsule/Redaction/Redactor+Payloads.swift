@@ -246,7 +246,7 @@ extension Redactor {
         Array(BodyReference(to: bytes).digits.utf8)
     }
 
-    /// A model; of its remote only the adapter stays.
+    /// A model; of its remote only the adapter and words of its server stay.
     private func model(_ bytes: [UInt8]) -> [UInt8] {
         guard case .object(var root)? = try? JSONValue(parsing: bytes) else { return text(bytes) }
         guard let remote = root["remote"]?.object else { return bytes }
@@ -259,6 +259,10 @@ extension Redactor {
             case ("origin", .string(let text)): new[name] = .string(url(text))
             case (_, .string(let text)) where server.constants[name]?.contains(text) == true:
                 new[name] = value
+            case (_, .string(let text)) where server.remoteVersions.contains(name):
+                let number = text.prefix { $0 == "." || $0.isASCII && $0.isNumber }
+                new[name] = .string(
+                    String(number) + self.text(String(text.dropFirst(number.count))))
             case (_, .string(let text)):
                 new[name] = .string(text.contains("/") ? url(text) : self.text(text))
             default: new[name] = body(value, of: nil)

@@ -16,5 +16,6 @@ extension Dhis2Adapter {
             "page": .count, "pageSize": .count, "includeDeleted": .flag,
             "includeAllAttributes": .flag, "numberToReserve": .count, "children": .flag,
         ],
+        remoteVersions: ["version"],
         others: ["override", "transfer", "program", "reason", "orgUnit"])
 }

@@ -1,5 +1,6 @@
 // WebDAVWords.swift — which words of servers of files are no secrets.
 
+import TidemarkEvents
 public import TidemarkSync
 
 extension WebDAVAdapter {
@@ -12,5 +13,6 @@ extension WebDAVAdapter {
             "kind": .anything, "size": .content, WebDAVPatch.member: .anything, "type": .content,
             "fileId": .anything,
         ],
+        constants: [Remote.preconditions: ["heeded"]],
         others: ["PROPFIND", "PROPPATCH", "MKCOL", "MOVE", "folder", "file"])
 }

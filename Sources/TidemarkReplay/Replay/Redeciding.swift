@@ -32,7 +32,8 @@ struct Redeciding {
             adapter = own
         } else if let remote = registration?.remote {
             do { adapter = try remote.makeAdapter() } catch {
-                return .impossible("\(error); hand over the app's own: Replay(…, adapter:)")
+                let why = capsule.provenance.isRedacted ? "it is redacted: " : ""
+                return .impossible("\(why)\(error); hand over the app's own: Replay(…, adapter:)")
             }
         } else {
             return .impossible("it names no server that was synced with")

@@ -124,6 +124,9 @@ public struct ServerWords: Sendable, Hashable {
     /// Values that are the same for every user, by the path segment or the member of the remote
     /// that they follow.
     public var constants: [String: Set<String>]
+    /// Members of the remote that hold the version of the server: the number in it is no secret,
+    /// `2.41` of `2.41-ours`.
+    public var remoteVersions: Set<String>
     /// Any other words: methods, and values of ``Lines/structure``.
     public var others: Set<String>
     /// The form of versions that hold a time among other things.
@@ -136,8 +139,8 @@ public struct ServerWords: Sendable, Hashable {
         fields: [Field] = [], segments: Set<String> = [], suffixes: [String] = [],
         parameters: [String: Parameter] = [:], comparisons: [String] = [],
         members: [String: Member] = [:],
-        constants: [String: Set<String>] = [:], others: Set<String> = [],
-        versions: Versions? = nil, lines: [Lines] = []
+        constants: [String: Set<String>] = [:], remoteVersions: Set<String> = [],
+        others: Set<String> = [], versions: Versions? = nil, lines: [Lines] = []
     ) {
         self.fields = fields
         self.segments = segments
@@ -146,6 +149,7 @@ public struct ServerWords: Sendable, Hashable {
         self.comparisons = comparisons
         self.members = members
         self.constants = constants
+        self.remoteVersions = remoteVersions
         self.others = others
         self.versions = versions
         self.lines = lines

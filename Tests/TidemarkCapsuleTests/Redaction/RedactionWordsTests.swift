@@ -21,7 +21,8 @@ import TidemarkSync
             "berth": .anything, "cargo": .content, "knots": .number, "route": .path,
             "hull": .base64,
         ],
-        constants: ["quays": ["mine"], "quay": ["mine"]], others: ["MOOR", "SHIP"],
+        constants: ["quays": ["mine"], "quay": ["mine"]], remoteVersions: ["built"],
+        others: ["MOOR", "SHIP"],
         versions: .init(separator: "~", unknown: "?"),
         lines: [
             .init(
@@ -32,7 +33,7 @@ import TidemarkSync
     private func capsule() -> Capsule {
         let model = """
             {"name":"m","collections":[{"name":"ships"}],"remote":{"origin":"https://x.test",\
-            "adapter":"harbour","quay":"mine"}}
+            "adapter":"harbour","quay":"mine","built":"2.41.0-zeppelin"}}
             """
         let query = "tide=1795264562378&least=50&ebb=1795264562&any=true&named=%22zeppelin%22"
         let lines = "AHOY:SHIP\nCAPTAIN:zeppelin\nSAILED:20261121T120544Z"
@@ -82,7 +83,9 @@ import TidemarkSync
 
         #expect(secret.found(in: new.everything) == nil)
         let remote = try #require(try new.remote())
-        #expect(remote.parameters == ["quay": "mine"])
+        #expect(remote.parameters["quay"] == "mine")
+        let built = try #require(remote.parameters["built"])
+        #expect(built.wholeMatch(of: /2\.41\.0-\w{8}/) != nil, "\(built)")
         let sent = try payload(.requestSent, of: new)
         #expect(sent["method"] == "MOOR")
         let path = try #require(sent["path"]?.stringValue)
