@@ -140,12 +140,13 @@ struct ShrinkCommand: ParsableCommand {
                 "}",
             ]
         }
-        let literal = predicate.contains("\"") || predicate.contains("\\")
-        let quote = literal ? ("#\"", "\"#") : ("\"", "\"")
+        // As many marks as end the literal nowhere but behind it.
+        var marks = ""
+        while predicate.contains("\"" + marks) || predicate.contains("\\" + marks) { marks += "#" }
         return [
             "@Test func `\(name) does not end as it did`() throws {",
             "    let replay = Replay(.fixture(\"\(name)\"))",
-            "    #expect(try !replay.holds(\(quote.0)\(predicate)\(quote.1)))",
+            "    #expect(try !replay.holds(\(marks)\"\(predicate)\"\(marks)))",
             "}",
         ]
     }

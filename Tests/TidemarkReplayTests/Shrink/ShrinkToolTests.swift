@@ -213,6 +213,20 @@ struct `bisect and shrink on the command line` {
         }
     }
 
+    @Test(arguments: [(#""green""#, "#"), (##""#cecece""##, "##"), (##""a\\#(b)""##, "##")])
+    func `shrink prints a test that compiles, whatever the predicate quotes`(
+        _ value: String, _ marks: String
+    ) throws {
+        try withStore { tool, store in
+            let predicate = "tasks/bin exists and tasks/bin.title != \(value)"
+            let shrunk = try tool.run(
+                ["shrink", store, "--predicate", predicate, "-o", "min.capsule"])
+
+            let literal = marks + "\"" + predicate + "\"" + marks
+            #expect(shrunk.text.contains("replay.holds(\(literal)))\n"), "\(shrunk)")
+        }
+    }
+
     @Test func `shrink keeps the exit code of a check`() throws {
         try withStore { tool, store in
             let check =
