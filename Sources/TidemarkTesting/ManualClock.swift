@@ -13,10 +13,20 @@ public final class ManualClock: Sendable {
         /// When the device was started last, relative to the elapsed time.
         var started: Int64 = 0
         var sleepsMade = 0
-        var sleepers:
-            [(number: Int, until: Int64, continuation: CheckedContinuation<Bool, Never>)] =
-                []
+        /// The number of the last one to sleep, aside or not.
+        var lastSleeper = 0
+        var sleepers: [Sleeper] = []
         var watchers: [CheckedContinuation<Void, Never>] = []
+
+        /// When the first one wakes that does not sleep aside.
+        var firstWaking: Int64? { sleepers.lazy.filter { !$0.isAside }.map(\.until).min() }
+    }
+
+    private struct Sleeper {
+        var number: Int
+        var until: Int64
+        var isAside: Bool
+        var continuation: CheckedContinuation<Bool, Never>
     }
 
     /// The clock's initial time.
@@ -72,9 +82,18 @@ public final class ManualClock: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(for duration: Duration) async throws {
+        try await sleep(for: duration, isAside: false)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter isAside: whether it is beside something else, for which that may take too long:
+    ///   whether it begins before the other ends is chance, so it is not told.
+    func sleep(for duration: Duration, isAside: Bool) async throws {
         let number = state.withLock { state in
-            state.sleepsMade += 1
-            return state.sleepsMade
+            if !isAside { state.sleepsMade += 1 }
+            state.lastSleeper += 1
+            return state.lastSleeper
         }
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -82,7 +101,11 @@ public final class ManualClock: Sendable {
                     // A sleep of no time does not wait for the clock to move.
                     guard !Task.isCancelled, duration > .zero else { return nil }
                     let until = state.elapsed + duration.wholeMicroseconds
-                    state.sleepers.append((number, until, continuation))
+                    state.sleepers.append(
+                        Sleeper(
+                            number: number, until: until, isAside: isAside,
+                            continuation: continuation))
+                    guard !isAside else { return [] }
                     defer { state.watchers = [] }
                     return state.watchers
                 }
@@ -101,22 +124,25 @@ public final class ManualClock: Sendable {
         if !isOver { throw CancellationError() }
     }
 
-    /// How many sleeps have begun.
+    /// How many sleeps have begun that ``firstSleep()`` tells.
     public var sleepsMade: Int { state.withLock(\.sleepsMade) }
 
     /// Waits until there is a sleeper.
+    ///
+    /// The time that a run with a deadline gives its credentials is not told.
     ///
     /// - Returns: how long the first one still has to sleep.
     public func firstSleep() async -> Duration {
         while true {
             let left = state.withLock { state in
-                state.sleepers.map(\.until).min().map { $0 - state.elapsed }
+                state.firstWaking.map { $0 - state.elapsed }
             }
             if let left { return .microseconds(left) }
             await withCheckedContinuation { continuation in
                 let isLate = state.withLock { state in
-                    if state.sleepers.isEmpty { state.watchers.append(continuation) }
-                    return !state.sleepers.isEmpty
+                    let isLate = state.firstWaking != nil
+                    if !isLate { state.watchers.append(continuation) }
+                    return isLate
                 }
                 if isLate { continuation.resume() }
             }

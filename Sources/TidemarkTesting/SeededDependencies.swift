@@ -33,7 +33,7 @@ extension Dependencies {
                 await Task.yield()
             })
         // What is waited for meanwhile takes no time.
-        dependencies.alarm = { try await clock.sleep(for: $0) }
+        dependencies.alarm = { try await clock.sleep(for: $0, isAside: true) }
         return dependencies
     }
 }

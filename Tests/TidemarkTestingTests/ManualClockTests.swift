@@ -38,6 +38,21 @@ import TidemarkTesting
         try await sleeper.value
     }
 
+    @Test func `does not tell who sleeps beside something else, and wakes it, too`() async throws {
+        let clock = ManualClock()
+        let alarm = Dependencies.seeded(1, clock: clock, movesClock: false).alarm
+        let aside = Task.immediate { try await alarm(.seconds(2)) }
+        let sleeper = Task { try await clock.sleep(for: .seconds(3)) }
+
+        #expect(await clock.firstSleep() == .seconds(3))
+        #expect(clock.sleepsMade == 1)
+        clock.advance(by: .seconds(2))
+        try await aside.value
+        #expect(await clock.firstSleep() == .seconds(1))
+        clock.advance(by: .seconds(1))
+        try await sleeper.value
+    }
+
     @Test func `ends a sleep that is called off with an error`() async {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(for: .seconds(3)) }

@@ -174,7 +174,12 @@ private final class LimitedWire: Transport {
     @Test(arguments: [0, 1])
     func `waits no longer for credentials, the first or others`(_ slow: Int) async throws {
         let world = SyncWorld([FaultRule(.answer(status: 401))])
-        try await SyncDevice.make(world, movesClock: false).lendAndVerify { device in
+        var dependencies = Dependencies.seeded(1, clock: world.clock, movesClock: false)
+        // So that the clock tells when the closure's time has begun.
+        dependencies.alarm = dependencies.sleep
+        let device = try SyncDevice(
+            of: world, over: SyncWire(world.server), model: world.model, dependencies: dependencies)
+        try await device.lendAndVerify { device in
             let (clock, asked, ended) = (world.clock, SyncCounter(), SyncBox<Int64>())
             let engine = SyncEngine(
                 device.replica, remote: SyncWorld.remote,
