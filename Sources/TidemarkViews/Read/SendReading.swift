@@ -146,6 +146,19 @@ extension RowReading {
         }
     }
 
+    // MARK: What is only here
+
+    /// Whether an entity without pending changes names a file of the user's that is here, and that
+    /// the server does not have: of a tree's file it has the content.
+    func holdsFile(_ key: EntityKey) throws -> Bool {
+        let names = try contents(of: key).names.filter(\.isFile)
+        guard !names.isEmpty else { return false }
+        let content = try model()[key.collection]?.tree?.content
+        return try names.contains { named in
+            try named.field != content && stored(named.text) != nil
+        }
+    }
+
     // MARK: What is not here
 
     /// Whether an entity names a file of the user's that is not stored.

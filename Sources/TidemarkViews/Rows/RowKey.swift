@@ -72,16 +72,17 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 21
-        case .outbox, .watermarks: 19
-        case .decisions: 16
-        case .contents: 15
-        case .issues: 14
+        case .entities: 22
+        case .watermarks: 20
+        case .outbox: 19
+        case .decisions: 17
+        case .contents: 16
+        case .issues: 15
         case .schedule: 13
         case .places: 9
-        case .access: 7
-        case .rivals: 6
-        case .placeholders, .rollUps, .syncRuns: 5
+        case .access: 8
+        case .placeholders, .rivals: 6
+        case .rollUps, .syncRuns: 5
         case .bindings: 4
         case .pools: 3
         case .idempotencyKeys: 2

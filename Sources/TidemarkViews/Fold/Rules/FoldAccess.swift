@@ -145,10 +145,10 @@ extension Fold {
         for key in owned {
             let row = try entity(key)
             try put(row, key)
-            // What is running where nobody can stop it is not worth keeping.
-            guard row.isInSync, try collection(key.collection).holdsState(row.base) else {
-                continue
-            }
+            // What is running where nobody can stop it is not worth keeping, but for its files.
+            guard row.isInSync, try collection(key.collection).holdsState(row.base),
+                try !holdsFile(key)
+            else { continue }
             try prune(key, .access, position, index)
             index += 1
         }

@@ -4,7 +4,8 @@
 //   unreferenced   placeholders that nothing refers to any more, or that no rule makes any more
 //   access         hidden entities that no entity which stays refers to, those that refer first
 //
-// Entities with pending changes stay, and so do those that they refer to.
+// Entities with pending changes stay, and so do those that they refer to. What names a file that
+// only this device has stays, too: pruned, it would name it no more, and the file would go.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -20,7 +21,7 @@ package struct PruneDecision: Sendable, Hashable {
         package var rule: Rule
     }
 
-    package static let version: UInt64 = 2
+    package static let version: UInt64 = 3
     /// The most entities that one clean-up prunes; the next one continues.
     package static let itemsMax = 10_000
 
@@ -40,7 +41,9 @@ package struct PruneDecision: Sendable, Hashable {
             try rows.forEachEntity(in: collection.name) { key, row in
                 let isOver =
                     row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
-                if isOver { items.append(Item(key: key, rule: .retention)) }
+                if isOver, try !rows.holdsFile(key) {
+                    items.append(Item(key: key, rule: .retention))
+                }
                 return items.count < itemsMax
             }
         }
@@ -131,7 +134,9 @@ private struct ReferenceGraph {
                 if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
                     placeholders[collection.name, default: []].append(key)
                     candidates.insert(key)
-                } else if mayHide, row.isHidden, row.mayGo(from: collection) {
+                } else if mayHide, row.isHidden, row.mayGo(from: collection),
+                    try !rows.holdsFile(key)
+                {
                     hidden[collection.name, default: []].append(key)
                     candidates.insert(key)
                 }
