@@ -43,8 +43,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case otherRemote
         /// Another engine syncs the store; only one may at a time.
         case engineRunning
-        /// There are changes that the server has not acknowledged, or has refused; they would be
-        /// lost, or could never be sent.
+        /// There are changes that the server has not acknowledged, or has refused, or files that
+        /// only this device has; they would be lost, or could never be sent.
         case pendingChanges
         /// Another process has the store open for writing, or this one has it open elsewhere, also
         /// for reading only; or it is open in a process of another container that has the number

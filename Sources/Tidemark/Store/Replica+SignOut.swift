@@ -7,7 +7,7 @@ import TidemarkViews
 
 extension Replica {
     /// What signing out does with changes that the server has not acknowledged, including refused
-    /// ones.
+    /// ones, and with files of the user's that only this device has.
     public enum PendingChanges: Sendable, Hashable {
         /// Nothing is done while there are any: `pendingChanges` is thrown.
         case refuse
@@ -37,21 +37,16 @@ extension Replica {
             try await journal.closeRemoving(
                 unless: { views in
                     guard ifPending == .refuse else { return }
-                    let counts = try OutboxCounts(views)
-                    guard counts.pending + counts.refused == 0 else {
-                        throw Self.pending(counts, directory)
-                    }
+                    let unsaved = try Unsaved(views)
+                    guard unsaved.isEmpty else { throw Self.pending(unsaved, directory) }
                 }, ending: { await engines.stop() })
         } catch { throw TidemarkError.wrapping(error) }
     }
 
-    private static func pending(_ counts: OutboxCounts, _ directory: String) -> TidemarkError {
-        let count = counts.pending + counts.refused
-        let refused = counts.refused == 0 ? "" : ", \(counts.refused) of them refused by it"
-        let subject = count == 1 ? "1 change is" : "\(count) changes are"
+    private static func pending(_ unsaved: Unsaved, _ directory: String) -> TidemarkError {
+        // No sync sends what waits for none.
+        let sync = unsaved.changes == 0 ? "" : "sync \(directory) first, or "
         return TidemarkError(
-            .pendingChanges,
-            "\(subject) not on the server\(refused); sync \(directory) first, or sign out with "
-                + ".keep or .discard")
+            .pendingChanges, "\(unsaved.words); \(sync)sign out with .keep or .discard")
     }
 }

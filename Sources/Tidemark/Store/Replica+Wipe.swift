@@ -23,10 +23,10 @@ extension Replica {
     ///     one that the model does not have any more included. What stands in the records of a
     ///     collection that is kept must be kept, too: it comes with those.
     ///   - discardingPending: whether changes that the server has not acknowledged are given up,
-    ///     refused ones included.
-    /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes in what is to be
-    ///   wiped, with nothing changed; `noModel` for a collection that the model does not have;
-    ///   `invalidKey` for one that can't stay alone; and those of a write.
+    ///     refused ones included, and files of the user's that only this device has.
+    /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes or files in what
+    ///   is to be wiped, with nothing changed; `noModel` for a collection that the model does not
+    ///   have; `invalidKey` for one that can't stay alone; and those of a write.
     public func wipe(keeping kept: [CollectionName], discardingPending: Bool = false) throws {
         try write { tx in try tx.wipe(keeping: kept, discardingPending) }
     }
@@ -58,26 +58,18 @@ extension WriteContext {
                         + "not be listed anew: keep both, or neither; nothing was wiped")
             }
         }
-        if !discardsPending { try refuseWhilePending(except: Set(kept)) }
+        if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }
         try draft.append(
             Event(
                 .localWiped, recordedAt: draft.now, json: LocalWiped(keeping: kept).encoded))
     }
 
-    private func refuseWhilePending(except kept: Set<CollectionName>) throws {
-        var (count, refused) = (0, 0)
-        try draft.fold.forEachMutation(openOnly: true) { _, mutation in
-            guard !kept.contains(mutation.key.collection) else { return true }
-            count += 1
-            if mutation.outcome == .rejected { refused += 1 }
-            return true
-        }
-        guard count > 0 else { return }
-        let subject = count == 1 ? "1 change is" : "\(count) changes are"
-        let ofThem = refused == 0 ? "" : ", \(refused) of them refused by it"
-        throw TidemarkError(
-            .pendingChanges,
-            "\(subject) not on the server\(ofThem); sync first, or wipe with discardingPending, "
-                + "and nothing of them is sent")
+    private func refuse(_ unsaved: Unsaved) throws {
+        guard !unsaved.isEmpty else { return }
+        let way =
+            unsaved.changes == 0
+            ? "wipe with discardingPending where that may be lost"
+            : "sync first, or wipe with discardingPending, and nothing of them is sent"
+        throw TidemarkError(.pendingChanges, "\(unsaved.words); \(way)")
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
+import TidemarkEvents
 import TidemarkHTTP
 import TidemarkStore
 import TidemarkSync
@@ -42,6 +43,40 @@ import TidemarkTesting
             }
             #expect(error?.message.contains("1 of them refused by it") == true)
         }
+    }
+
+    @Test func `refuses while a file is only on this device, though nothing is pending`()
+        async throws
+    {
+        var tasks = CollectionModel("tasks")
+        tasks.contents = [ContentRule("photo")]
+        let world = SyncWorld(model: SyncModel(name: "m", collections: [tasks]))
+        let device = try SyncDevice.make(world)
+        let replica = device.replica
+        let path = replica.directory + ".source"
+        try Data("tea".utf8).write(to: URL(filePath: path))
+        let photo = try replica.importFile(at: path)
+        try FileManager.default.removeItem(atPath: path)
+        for id in ["t1", "t2"] { try device.put("tasks/\(id)", #"{"photo":\#(photo.json)}"#) }
+        #expect(try await device.sync().pending == 0)
+        func refusal() async -> TidemarkError? {
+            await #expect(throws: TidemarkError.self) {
+                try await replica.signOut(ifPending: .refuse)
+            }
+        }
+        let alone = await refusal()
+        #expect(alone?.code == .pendingChanges)
+        #expect(
+            alone?.message == "1 file is only on this device; sign out with .keep or .discard")
+        try device.put("tasks/t3", "{}")
+        let both = "1 change is not on the server, and 1 file is only on this device; sync "
+        let refused = await refusal()
+        #expect(refused?.message.hasPrefix(both) == true)
+
+        for id in ["t1", "t2", "t3"] { try replica.delete(id) }
+        #expect(try await device.sync().pending == 0)
+        try await replica.signOut(ifPending: .refuse)
+        #expect(!FileManager.default.fileExists(atPath: replica.directory))
     }
 
     @Test func `removes the store when nothing is pending`() async throws {

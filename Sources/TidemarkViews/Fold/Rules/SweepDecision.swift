@@ -117,6 +117,28 @@ extension RowReading {
         try hasLedgerRow(Ledger.contentsOfEntities + EntityKey.prefix(of: collection))
     }
 
+    /// How many files of the user's only this device has, beside those that a pending change sends.
+    ///
+    /// The content of a tree's file is sent with the entity, and waits with its change.
+    ///
+    /// - Parameter kept: collections that stay, with all that they name.
+    package func countFilesOnlyHere(except kept: Set<CollectionName>) throws -> Int {
+        let model = try model()
+        let abandoned = try abandonedContents()
+        var count = 0
+        try forEachContent { digest, row in
+            guard row.stored != nil, !abandoned.contains(ExactString(digest)),
+                !row.own.contains(where: { kept.contains($0.field.collection) })
+            else { return }
+            let isOnlyHere = row.own.contains { hold in
+                let content = model[hold.field.collection]?.tree?.content
+                return hold.references > hold.sends && hold.field.field != content
+            }
+            if isOnlyHere { count += 1 }
+        }
+        return count
+    }
+
     /// The files of the user's that are held for entities of collections without a rule, where none
     /// of these names them any more: without a rule nothing looks at each change.
     fileprivate func abandonedContents() throws -> Set<ExactString> {
