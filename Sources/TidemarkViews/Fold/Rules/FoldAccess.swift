@@ -354,11 +354,12 @@ extension Fold {
     func reached(_ row: EntityRow, at place: RowKey, wasHidden: Bool) throws -> EntityRow {
         let row = try hidesAny() ? reached(row, at: place) : row
         let isHidden = row.isHidden && !row.isEmpty
-        if isHidden != wasHidden, let key = EntityKey(bytes: place.bytes),
-            try collection(key.collection).access.hidesAbsent
-        {
+        guard isHidden != wasHidden, let key = EntityKey(bytes: place.bytes) else { return row }
+        if try collection(key.collection).access.hidesAbsent {
             try countHidden(isHidden ? 1 : -1)
         }
+        // What the server did not take while it was hidden says nothing of it now.
+        if !isHidden { try resend(from: key, isRefusedByServer: false) }
         return row
     }
 
