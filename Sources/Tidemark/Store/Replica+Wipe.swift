@@ -21,7 +21,8 @@ extension Replica {
     /// - Parameters:
     ///   - kept: the collections that stay, with their edits and marks; every other one is wiped,
     ///     one that the model does not have any more included. What stands in the records of a
-    ///     collection that is kept must be kept, too: it comes with those.
+    ///     collection that is kept must be kept, too, as it comes with those; and so must the
+    ///     collection of its `access.owner`, which hides it.
     ///   - discardingPending: whether changes that the server has not acknowledged are given up,
     ///     refused ones included, and files of the user's that only this device has.
     /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes or files in what
@@ -56,6 +57,13 @@ extension WriteContext {
                     .invalidKey,
                     "\(rule.collection) comes in the records of \(collection.name), which would "
                         + "not be listed anew: keep both, or neither; nothing was wiped")
+            }
+            // No later list would hide it: only of an owner that is here is it told that it is lost.
+            if let owner = collection.ownerReference?.collection, !kept.contains(owner) {
+                throw TidemarkError(
+                    .invalidKey,
+                    "what of \(collection.name) is out of reach with its owner in \(owner) would be "
+                        + "seen again: keep both, or neither; nothing was wiped")
             }
         }
         if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }

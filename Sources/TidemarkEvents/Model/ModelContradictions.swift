@@ -478,7 +478,7 @@ extension Contradiction {
 
 extension CollectionModel {
     /// The reference to the entity that owns another one.
-    fileprivate var ownerReference: Reference? {
+    package var ownerReference: Reference? {
         access.owner.flatMap { owner in references.first { $0.field == owner } }
     }
 

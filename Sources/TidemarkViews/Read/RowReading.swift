@@ -179,11 +179,3 @@ extension EntityRow {
         [seenPosition, refusal?.position].compactMap(\.self).max() ?? .start
     }
 }
-
-extension CollectionModel {
-    /// The reference to what an entity belongs to.
-    var ownerReference: Reference? {
-        guard let owner = access.owner else { return nil }
-        return references.first { $0.field == owner }
-    }
-}

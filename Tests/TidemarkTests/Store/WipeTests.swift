@@ -83,6 +83,33 @@ import TidemarkViews
         }
     }
 
+    @Test func `refuses to keep what would be seen again without its owner`() async throws {
+        let (teams, belongs) = (CollectionName("teams"), Reference("team", to: "teams"))
+        var model = SyncModel(
+            name: "m",
+            collections: [
+                CollectionModel(teams), CollectionModel("entries", references: [belongs]),
+            ])
+        model.collections[0].access.hidesAbsent = true
+        model.collections[1].access.owner = "team"
+        try await Replica.withTemporary(
+            model: model, dependencies: .seeded(0, clock: ManualClock())
+        ) { replica in
+            let before = try replica.read(\.position)
+            let error = #expect(throws: TidemarkError.self) {
+                try replica.wipe(keeping: ["entries"])
+            }
+            #expect(error?.code == .invalidKey)
+            #expect(
+                error?.message
+                    == "what of entries is out of reach with its owner in teams would be seen "
+                    + "again: keep both, or neither; nothing was wiped")
+            #expect(try replica.read(\.position) == before)
+            try replica.wipe(keeping: [teams])
+            try replica.wipe(keeping: [teams, "entries"])
+        }
+    }
+
     @Test func `leaves the past as it was`() async throws {
         try await with { replica in
             let key = EntityKey("patients", "1")
