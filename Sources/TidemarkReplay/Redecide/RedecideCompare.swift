@@ -86,6 +86,9 @@ struct CommitComparison: Sendable {
             guard let view = View(rawValue: recorded.view),
                 view.fingerprint == recorded.fingerprint
             else { continue }
+            // Answers without the server's address have other names, which a run's row has, too; by
+            // the recorded events it was compared when they were folded.
+            if isNameless, view == .syncRuns, commit.namesAnswersOfEnd { continue }
             let own = views.first { $0.view == recorded.view }
             guard own?.digest != recorded.digest else { continue }
             return Divergence(
@@ -98,6 +101,13 @@ struct CommitComparison: Sendable {
     /// The chain of causes of an event.
     func causes(of position: Position) -> [CauseStep] {
         CauseChain.of(position) { events[$0] }
+    }
+}
+
+extension Capsule.Commit {
+    /// Whether the end of a run in it names answers that are kept.
+    fileprivate var namesAnswersOfEnd: Bool {
+        entries.contains { $0.event.kind == .syncFinished && $0.event.keptName != nil }
     }
 }
 

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkReplay
 import TidemarkSync
 import TidemarkTesting
@@ -31,6 +32,21 @@ import TidemarkTesting
                 #expect(report.notDecided.map(\.why) == [], "\(scenario.id)")
             }
             #expect(result.isPassed, "\(result)")
+        }
+    }
+
+    /// The answers of a quiet run name the server, and have other names where that is taken out.
+    @Test(arguments: ["essentials/wipe.json"])
+    func `differ in nothing without the server's address`(_ file: String) async throws {
+        let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
+        for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
+            _ = try await scenario.run { replica in
+                let server = try #require(try adapter(of: replica.journal))
+                let nameless = try await capsule(of: replica.journal).withoutRemote()
+                let report = try await decided(nameless, adapter: server)
+                if let found = report.divergence { Issue.record("\(scenario.id): \(found.text)") }
+                #expect(report.notDecided.map(\.why) == [], "\(scenario.id)")
+            }
         }
     }
 
