@@ -75,6 +75,38 @@ enum CheckedRecord {
     }
 }
 
+/// The long records that a read found to be right beside keys which are not there.
+///
+/// What a read sees does not change. Else each of many keys that are missing beside one long record
+/// would have all of that gone through.
+struct LongNeighbours {
+    /// The checksum of a shorter record takes less time than finding it.
+    static let bytesMin = 4096
+    /// Each table that is read from has two beside a key.
+    private static let countMax = 8
+
+    private struct Place {
+        let table: UInt32
+        let address: UInt
+    }
+
+    private var places: [Place] = []
+    /// Which one gives way to the next.
+    private var oldest = 0
+
+    /// Whether the record of a table with its key at an address is one of them.
+    func contains(_ table: Table, _ address: UInt) -> Bool {
+        places.contains { $0.address == address && $0.table == table.handle }
+    }
+
+    mutating func insert(_ table: Table, _ address: UInt) {
+        let place = Place(table: table.handle, address: address)
+        guard places.count == Self.countMax else { return places.append(place) }
+        places[oldest] = place
+        oldest = (oldest + 1) % Self.countMax
+    }
+}
+
 extension TreeReader {
     /// The value that a record stores, as it was put.
     ///

@@ -9,9 +9,7 @@ extension Handle {
     func read<R>(
         isOwner: Bool = true, _ body: (borrowing ReadTransaction) throws -> R
     ) throws -> R {
-        try withSnapshot(isOwner: isOwner) { snapshot in
-            try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw)))
-        }
+        try withSnapshot(isOwner: isOwner) { snapshot in try read(snapshot, body) }
     }
 
     func withSnapshot<R>(isOwner: Bool = true, _ body: (Gate.Snapshot) throws -> R) throws -> R {
@@ -46,11 +44,21 @@ extension Handle {
         let me = Platform.threadID
         let snapshot = try gate.enterHeld(holder, me)
         defer { gate.hold(holder, me) }
-        return try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw)))
+        return try read(snapshot, body)
     }
 
     /// Lets go of the snapshot that is kept, if it still is.
     func release(_ holder: ObjectIdentifier) { gate.release(holder, reset: Self.reset) }
+
+    /// Runs `body` with a snapshot that this thread entered.
+    private func read<R>(
+        _ snapshot: Gate.Snapshot, _ body: (borrowing ReadTransaction) throws -> R
+    ) throws -> R {
+        var neighbours = LongNeighbours()
+        return unsafe try withUnsafeMutablePointer(to: &neighbours) { neighbours in
+            try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw), neighbours))
+        }
+    }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
         var triesLeft = 16

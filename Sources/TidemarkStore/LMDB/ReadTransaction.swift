@@ -8,8 +8,12 @@ import CLMDB
 @safe package struct ReadTransaction: ~Copyable, TableReading {
     private let reader: TreeReader
 
-    init(_ raw: OpaquePointer, _ pages: MapPages.View?) {
-        unsafe reader = TreeReader(raw: raw, state: nil, pages: pages)
+    /// - Parameter neighbours: nothing yet; what it leads to lives as long as this.
+    init(
+        _ raw: OpaquePointer, _ pages: MapPages.View?,
+        _ neighbours: UnsafeMutablePointer<LongNeighbours>
+    ) {
+        unsafe reader = TreeReader(raw: raw, state: nil, pages: pages, neighbours: neighbours)
     }
 
     /// The number of the commit that it sees.

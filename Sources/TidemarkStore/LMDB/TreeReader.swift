@@ -15,6 +15,8 @@ enum Bounds {
     let state: TransactionState?
     /// The pages of the map; nil where they can't be told.
     let pages: MapPages.View?
+    /// Nil in a writing transaction, whose records change.
+    let neighbours: UnsafeMutablePointer<LongNeighbours>?
 
     func get(_ table: Table, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
         guard let found = unsafe try find(table, key) else { return nil }
@@ -109,7 +111,7 @@ enum Bounds {
             if unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
                 try checkLeaf(table, cursor)
             }
-            _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+            try checkNeighbour(table, cursor)
         }
         guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
         let count = try count(table)
@@ -233,7 +235,23 @@ extension TreeReader {
     /// not there.
     private func checkRecord(_ table: Table, _ cursor: borrowing Cursor) throws(StoreError) {
         try checkLeaf(table, cursor)
-        _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+        try checkNeighbour(table, cursor)
+    }
+
+    /// Looks at a record beside what was sought; at a long one once a read.
+    private func checkNeighbour(
+        _ table: Table, _ cursor: borrowing Cursor
+    ) throws(StoreError) {
+        guard table.isChecked else { return }
+        let (key, value) = unsafe (cursor.key, cursor.value)
+        guard let neighbours = unsafe neighbours, value.count >= LongNeighbours.bytesMin else {
+            _ = unsafe try checked(table, UnsafeRawBufferPointer(key), value)
+            return
+        }
+        let place = UInt(bitPattern: key.baseAddress)
+        if unsafe neighbours.pointee.contains(table, place) { return }
+        _ = unsafe try checked(table, UnsafeRawBufferPointer(key), value)
+        unsafe neighbours.pointee.insert(table, place)
     }
 
     /// Looks at the page on which a key stands or will stand, before LMDB makes it anew: of one
@@ -308,7 +326,7 @@ extension TreeReader {
             return
         }
         if isAtEdge { try checkLeaf(table, cursor) }
-        _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+        try checkNeighbour(table, cursor)
         _ = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
     }
 

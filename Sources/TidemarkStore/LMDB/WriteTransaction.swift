@@ -11,7 +11,7 @@ import CLMDB
     private let state: TransactionState
 
     init(_ raw: OpaquePointer, _ state: TransactionState, _ pages: MapPages.View?) {
-        unsafe reader = TreeReader(raw: raw, state: state, pages: pages)
+        unsafe reader = TreeReader(raw: raw, state: state, pages: pages, neighbours: nil)
         self.state = state
     }
 

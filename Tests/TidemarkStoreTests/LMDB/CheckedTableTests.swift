@@ -95,6 +95,38 @@ import TidemarkStore
         #expect(try all() == [value])
     }
 
+    @Test func `has a long record beside keys that are missing gone through once a read`() throws {
+        let value = pattern(5_000, salt: 7)
+        try environment.store(environment.rows, Array("m".utf8), value)
+        let places = try places(of: value)
+        try #require(places.count == 1)
+
+        try environment.read { transaction in
+            let before = try transaction.get(environment.rows, Array("a".utf8))
+            #expect(before == nil)
+            // Whoever reads it now would see damage.
+            try flip(places[0] + 3_000, bit: 3)
+            for key in ["a", "b", "n", "z"] {
+                let value = try transaction.get(environment.rows, Array(key.utf8))
+                #expect(value == nil, "\(key)")
+                for reversed in [false, true] {
+                    try transaction.scan(
+                        environment.rows, from: nil, prefix: Array(key.utf8), reversed: reversed
+                    ) { _, _ in true }
+                }
+            }
+            #expect(throws: StoreError.self) {
+                try transaction.get(environment.rows, Array("m".utf8))
+            }
+        }
+        for key in ["a", "z"] {
+            let error = #expect(throws: StoreError.self) {
+                try environment.value(environment.rows, Array(key.utf8))
+            }
+            #expect(error?.code == .damagedTable)
+        }
+    }
+
     @Test func `takes no page of another table for one of its own`() throws {
         let both = Environment.Options.small.with { $0.checkedTables = ["rows", "events"] }
         let scratch = try Scratch()
