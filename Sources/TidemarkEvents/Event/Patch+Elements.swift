@@ -57,13 +57,6 @@ extension Patch {
         }
     }
 
-    private static func isSame(_ old: ArraySlice<UInt8>?, _ new: ArraySlice<UInt8>) -> Bool {
-        guard let old else { return false }
-        if old == new { return true }
-        guard let old = try? JSONValue(parsing: old) else { return false }
-        return old == (try? JSONValue(parsing: new))
-    }
-
     /// All fields of a JSON object but those named, the elements of lists one by one.
     ///
     /// - Parameter base: what the fields are set on: of an empty list nothing is to be set where

@@ -42,23 +42,46 @@ public struct Patch: Sendable, Hashable {
 
     /// All top-level fields of a JSON object, but those named.
     public init(settingAllOf document: JSONDocument, except left: Set<String> = []) {
-        self.init(
-            set: document.keys.filter { !left.contains($0) }.map {
-                Field($0, document.rawValue($0).map(Array.init) ?? [])
-            })
+        self.init()
+        self.set.reserveCapacity(document.members.count)
+        for member in document.members where !left.contains(member.key) {
+            self.set.append(Field(member.key, Array(document.bytes[member.valueRange])))
+        }
     }
 
     /// What turns one entity into another, leaving alone the fields named.
     ///
     /// Values are compared by meaning, so that `1.0` and `1` are no difference.
     public init(from old: JSONDocument, to new: JSONDocument, except left: Set<String> = []) {
+        var compared = 0
+        self.init(from: old, to: new, except: left, counting: &compared)
+    }
+
+    /// - Parameter compared: the most keys that may have been compared.
+    init(
+        from old: JSONDocument, to new: JSONDocument, except left: Set<String>,
+        counting compared: inout Int
+    ) {
         self.init()
-        for key in new.keys where !left.contains(key) {
-            if let value = new.rawValue(key), old.value(key) != new.value(key) {
-                set.append(Field(key, Array(value)))
+        var (before, after) = (MemberSearch(old), MemberSearch(new))
+        for member in new.members where !left.contains(member.key) {
+            let value = new.bytes[member.valueRange]
+            if !Self.isSame(before.rawValue(member.key), value) {
+                self.set.append(Field(member.key, Array(value)))
             }
         }
-        unset = old.keys.filter { !left.contains($0) && new.rawValue($0) == nil }
+        for member in old.members where !left.contains(member.key) {
+            if after.rawValue(member.key) == nil { unset.append(member.key) }
+        }
+        compared = before.compared + after.compared
+    }
+
+    /// Whether two values mean the same.
+    static func isSame(_ old: ArraySlice<UInt8>?, _ new: ArraySlice<UInt8>) -> Bool {
+        guard let old else { return false }
+        if old == new { return true }
+        guard let old = try? JSONValue(parsing: old) else { return false }
+        return old == (try? JSONValue(parsing: new))
     }
 
     /// The patch that does this one and then `later`.

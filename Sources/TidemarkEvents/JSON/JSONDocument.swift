@@ -55,13 +55,21 @@ public struct JSONDocument: Sendable, Hashable {
 
     /// The bytes of a member's value as they came, or nil when there is no such key.
     public func rawValue(_ key: String) -> ArraySlice<UInt8>? {
-        let exact = ExactString(key)
-        if let places { return places[exact].map { bytes[members[$0].valueRange] } }
-        return members.first { ExactString($0.key) == exact }.map { bytes[$0.valueRange] }
+        place(of: ExactString(key)).map { bytes[members[$0].valueRange] }
     }
 
-    /// Keeps the places of all members, so that looking one up takes no time that grows.
-    mutating func keepPlaces() {
+    /// Where among the members one stands.
+    func place(of key: ExactString) -> Int? {
+        if let places { return places[key] }
+        return members.firstIndex { ExactString($0.key) == key }
+    }
+
+    /// Whether looking up a member takes no time that grows with them.
+    var keepsPlaces: Bool { places != nil }
+
+    /// Keeps the places of all members where there are many, for whoever looks up many of them.
+    package mutating func keepPlaces() {
+        guard places == nil, members.count > JSONKeys.fewMax else { return }
         places = Dictionary(
             members.enumerated().map { (ExactString($1.key), $0) },
             uniquingKeysWith: { first, _ in first })

@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import TidemarkEvents
+
+@testable import TidemarkEvents
 
 private func document(_ text: String) throws -> JSONDocument {
     try JSONDocument(parsing: Array(text.utf8))
@@ -52,6 +53,35 @@ extension SplitMix64 {
     ])
     func `what means the same is no change`(_ old: String, _ new: String) throws {
         #expect(Patch(from: try document(old), to: try document(new)).isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `of many members each is compared a few times, in whatever order`(
+        _ isReversed: Bool
+    ) throws {
+        let count = 5_000
+        func members(changed: Int? = nil) -> [String] {
+            (0..<count).map { #""m\#($0)":\#($0 == changed ? -1 : $0)"# }
+        }
+        let changed = members(changed: 2_500)
+        let old = try document("{" + members().joined(separator: ",") + "}")
+        let new = try document(
+            "{" + (isReversed ? changed.reversed() : changed).joined(separator: ",") + "}")
+
+        var compared = 0
+        let patch = Patch(from: old, to: new, except: [], counting: &compared)
+
+        #expect(patch == Patch(set: [Patch.Field("m2500", Array("-1".utf8))]))
+        #expect(compared <= (isReversed ? 4 : 2) * count)
+    }
+
+    @Test func `members that come and go between others leave the rest as it is`() throws {
+        let patch = Patch(
+            from: try document(#"{"a":1,"gone":2,"b":3,"c":4,"last":5}"#),
+            to: try document(#"{"new":0,"a":1,"b":3,"more":6,"c":7}"#))
+
+        #expect(
+            text(patch.encoded) == #"{"set":{"new":0,"more":6,"c":7},"unset":["gone","last"]}"#)
     }
 
     @Test func `null and absent are different`() throws {
