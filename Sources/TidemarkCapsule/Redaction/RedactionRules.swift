@@ -53,6 +53,8 @@ struct RedactionRules {
     private(set) var constants: Set<String> = []
     /// The collections of the models.
     private var collections: [String] = []
+    /// The names of the models' actions.
+    private(set) var actions: Set<String> = []
     /// The lists of which edits and decisions name elements by their keys.
     private(set) var lists: [(collection: String, list: KeyedList)] = []
     /// Whether entities may name files.
@@ -112,6 +114,7 @@ struct RedactionRules {
     private mutating func read(_ collection: CollectionModel) {
         let name = collection.name.rawValue
         dates[name] = collection.dates
+        actions.formUnion(collection.actions.map(\.name))
         let indexed = collection.indexes.flatMap(\.fields)
         var times = indexed.filter { $0.kind == .date }.compactMap { FieldPath($0.name).steps.last }
         times += [

@@ -174,10 +174,11 @@ extension Redactor {
         case UInt8(ascii: "e"): new = text(Array(rest))
         case UInt8(ascii: "G"):
             guard let granted = RowKey.granted(old.bytes) else { throw unknown(old) }
-            let action = rest.dropFirst(granted.bytes.count + 1)
-            new =
-                key(granted.bytes[...]) + [0]
-                + word(String(decoding: action, as: UTF8.self)).utf8
+            // A long name does not stand in the key itself.
+            let action =
+                rules.actions.first { RowKey.grant(granted, $0) == old }
+                ?? String(decoding: rest.dropFirst(granted.bytes.count + 1), as: UTF8.self)
+            return .grant(key(granted), word(action))
         case UInt8(ascii: "D"):
             let names = rest.dropFirst().split(separator: 0, omittingEmptySubsequences: false)
             guard names.count == 2 || names.count == 4 else { throw unknown(old) }

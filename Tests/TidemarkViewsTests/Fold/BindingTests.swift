@@ -207,6 +207,34 @@ extension String {
         #expect(fold.ledger("u") == 0 && fold.ledger("e") == 0)
     }
 
+    @Test func `hold what either was granted, also by names that are too long for a key`() throws {
+        let fold = try NumberedFold()
+        let action = "override-for-a-visit"
+        var projects = CollectionModel(
+            CollectionName(String(repeating: "c", count: CollectionName.bytesMax)))
+        projects.actions = [.init(action, grants: .hours(2))]
+        try fold.apply(.registered(SyncModel(name: "grants", collections: [projects])))
+        let id = String(repeating: "1", count: EntityKey.idBytesMax)
+        let (here, there) = ("\(projects.name)/p", "\(projects.name)/\(id)")
+        try fold.apply(.about(.serverUpserted, there, #"{"name":"P"}"#))
+
+        let asked = try fold.apply(
+            .about(.localRequested, there, #"{"action":"\#(action)"}"#))
+        let call = try fold.send(there, asked)
+        try fold.apply(.about(.pushAccepted, there, "{}", mutation: asked, call: call))
+
+        #expect(try fold.memory.fold.grant(action, of: there.key) != nil)
+        #expect(try fold.memory.fold.grant("override", of: there.key) == nil)
+        #expect(fold.memory.rows.keys.allSatisfy { $0.bytes.count <= RowKey.bytesMax })
+
+        let made = try fold.apply(.about(.localCreated, here, #"{"name":"p"}"#))
+        try fold.accept(here, made, call: try fold.send(here, made), id: id)
+
+        #expect(try fold.memory.fold.resolve(there.key) == here.key)
+        #expect(try fold.memory.fold.grant(action, of: here.key) != nil)
+        #expect(fold.ledger("G") == 1)
+    }
+
     @Test func `that were both made here and both got the same id are one`() throws {
         let fold = try NumberedFold()
         for key in ["projects/a", "projects/b"] {

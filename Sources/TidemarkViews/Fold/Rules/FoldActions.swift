@@ -1,10 +1,12 @@
 // FoldActions.swift — actions: which one is sent next, whether it waits, and what those grant for a
 // time that the server carried out.
 //
-//   'G' collection 0 id 0 name   the last one of that name that grants something
+//   'G' collection 0 id 0 name   the last one of that name that grants something; of a name that
+//                                fits no key behind the entity's, its checksum in digits
 
 package import TidemarkEvents
 import TidemarkRules
+import TidemarkStore
 
 /// An action that granted something.
 package struct GrantRow: Sendable, Hashable {
@@ -46,7 +48,13 @@ package struct GrantRow: Sendable, Hashable {
 extension RowKey {
     /// What an action granted last.
     package static func grant(_ key: EntityKey, _ action: String) -> RowKey {
-        RowKey(.ledger, key.bytes(after: Ledger.grants) + [0] + action.utf8)
+        let entity = key.bytes(after: Ledger.grants) + [0]
+        let name = Array(action.utf8)
+        if entity.count + name.count <= bytesMax { return RowKey(.ledger, entity + name) }
+        let sum = CRC32C.checksum(of: name)
+        let digits = Hexadecimal.encode(
+            (0..<4).reversed().map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) })
+        return RowKey(.ledger, entity + digits.utf8)
     }
 
     /// The entity of such a row's key.
@@ -91,7 +99,8 @@ extension Fold {
         let prefix = other.bytes(after: Ledger.grants) + [0]
         for (place, value) in try ledgerRows(prefix) {
             put(place, nil)
-            let action = String(decoding: place.bytes.dropFirst(prefix.count), as: UTF8.self)
+            let granted = try GrantRow(parsing: value)
+            let action = LocalRequested(stored: granted.requested).action
             if try get(.grant(key, action)) == nil { put(.grant(key, action), value) }
         }
     }
