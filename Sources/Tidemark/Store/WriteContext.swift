@@ -112,7 +112,8 @@ public final class WriteContext {
     public func patch(_ key: EntityKey, _ patch: Patch) throws -> Position? {
         let (key, collection) = try check(key)
         guard let bytes = try document(key) else { throw notFound(key) }
-        let old = try JSONDocument(parsing: bytes)
+        var old = try JSONDocument(parsing: bytes)
+        old.keepPlaces(for: patch.set.count + patch.unset.count)
         let patch = patch.withFieldsOnce
         var changed = Patch()
         for field in patch.set {
@@ -266,6 +267,8 @@ public final class WriteContext {
     ) throws {
         guard !collection.model.references.isEmpty else { return }
         let names = draft.fold.comparedNames(collection.model)
+        var old = old
+        old.keepPlaces(for: patch.set.count)
         patch.set = try patch.set.filter { field in
             guard let raw = old.rawValue(field.name) else { return true }
             return try !names.nameTheSame(raw, field.value[...], in: field.name)

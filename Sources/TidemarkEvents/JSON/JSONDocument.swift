@@ -20,6 +20,8 @@ public struct JSONDocument: Sendable, Hashable {
     public let members: [Member]
     /// The places of members by their keys, where many are looked up; nil where none are kept.
     private var places: [ExactString: Int]?
+    /// So many members are found one after the other in less time than a table takes.
+    private static let fewLooks = 16
 
     /// Checks a whole text and finds its members.
     ///
@@ -68,8 +70,10 @@ public struct JSONDocument: Sendable, Hashable {
     var keepsPlaces: Bool { places != nil }
 
     /// Keeps the places of all members where there are many, for whoever looks up many of them.
-    package mutating func keepPlaces() {
-        guard places == nil, members.count > JSONKeys.fewMax else { return }
+    ///
+    /// - Parameter looks: how many are looked up, where that is known.
+    package mutating func keepPlaces(for looks: Int = .max) {
+        guard places == nil, members.count > JSONKeys.fewMax, looks > Self.fewLooks else { return }
         places = Dictionary(
             members.enumerated().map { (ExactString($1.key), $0) },
             uniquingKeysWith: { first, _ in first })

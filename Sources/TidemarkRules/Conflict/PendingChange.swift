@@ -25,6 +25,16 @@ package enum Base: Sendable, Hashable {
     }
 
     package var isLive: Bool { document != nil }
+
+    /// Keeps the places of the document's members, for whoever looks up many.
+    mutating func keepPlaces() {
+        switch self {
+        case .live(var document):
+            document.keepPlaces()
+            self = .live(document)
+        case .absent, .deleted: break
+        }
+    }
 }
 
 /// A base that the server did not say: what was sent and accepted.

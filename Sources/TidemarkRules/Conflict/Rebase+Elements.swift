@@ -47,11 +47,20 @@ struct ComparedSides {
         }
     }
 
+    /// Has both sides keep the places of their members, of which all may be looked up.
+    mutating func keepPlaces() {
+        old.keepPlaces()
+        new.keepPlaces()
+        answer?.keepPlaces()
+    }
+
     /// Gives an assumed base what is the server's own: its writing of values that were sent,
     /// members of elements, and fields that were not sent: of an entity that was made here all that
     /// came since, else the empty ones.
     mutating func completeOld(_ assumed: AssumedBase) {
-        guard case .live(let old) = old, let new = new.document else { return }
+        guard case .live(var old) = old, var new = new.document else { return }
+        old.keepPlaces()
+        new.keepPlaces()
         var complete = Patch()
         for name in old.keys + new.keys.filter({ old.rawValue($0) == nil }) {
             // That there is a list says nothing of its elements.
@@ -202,9 +211,9 @@ extension Rebase {
     /// Of an element that is all members that were sent, and none that was taken away. What else it
     /// has is the server's own, like a field that a change does not touch: when it was made.
     func isAsSent(
-        _ field: String, by patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+        _ field: String, by values: PatchValues, _ new: JSONDocument, from old: JSONDocument?
     ) -> Bool {
-        let (raw, value) = (patch.value(of: field), new.value(field))
+        let (raw, value) = (values[field], new.value(field))
         if isEqual(raw, value) { return true }
         guard lists.elementwise.element(field) != nil, let there = value?.object,
             let sent = raw.flatMap({ try? JSONValue(parsing: $0) })?.object

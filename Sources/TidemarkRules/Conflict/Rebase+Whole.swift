@@ -92,9 +92,9 @@ extension Rebase {
             guard verdicts[index] == .stays || verdicts[index] == .superseded else { continue }
             verdicts[index] = .stays
             guard let patch else { continue }
+            let values = PatchValues(patch)
             let fields = patch.fieldNames.filter {
-                !later.contains(ExactString($0))
-                    && !isEqual(patch.value(of: $0), document.value($0))
+                !later.contains(ExactString($0)) && !isEqual(values[$0], document.value($0))
             }
             lost[index] = own(fields, at: index)
             if lost[index].isEmpty { continue }
@@ -152,9 +152,10 @@ extension Rebase {
 extension Base {
     /// The same with the fields that only the server's document has.
     fileprivate func adding(_ server: JSONDocument) -> Base {
-        guard case .live(let known) = self else { return self }
-        let fields = server.keys.filter { known.rawValue($0) == nil }.compactMap { name in
-            server.rawValue(name).map { Patch.Field(name, Array($0)) }
+        guard case .live(var known) = self else { return self }
+        known.keepPlaces()
+        let fields = server.members.filter { known.rawValue($0.key) == nil }.map {
+            Patch.Field($0.key, Array(server.bytes[$0.valueRange]))
         }
         guard !fields.isEmpty else { return self }
         let bytes = Patch(set: fields).applied(to: known)

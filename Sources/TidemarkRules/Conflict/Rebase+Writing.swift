@@ -37,9 +37,9 @@ extension Rebase {
     /// - Returns: how many these are.
     mutating func meetOtherWriting(_ new: JSONDocument, from old: JSONDocument?) -> Int {
         guard policy.letsServerStand else { return 0 }
-        let counts = sentCounts { field, patch in
-            isEqual(patch.value(of: field), new.value(field))
-                || isInOtherWriting(field, by: patch, new, from: old)
+        let counts = sentCounts { field, values in
+            isEqual(values[field], new.value(field))
+                || isInOtherWriting(field, by: values, new, from: old)
         }
         for length in counts {
             guard !pending[..<length].contains(where: \.isDeletion),
@@ -74,20 +74,19 @@ extension Rebase {
             }
             guard isLeftAlone else { return nil }
         }
-        let written = patch.fieldNames.filter {
-            !isEqual(patch.value(of: $0), new.value($0))
-        }
-        let isWritten = written.allSatisfy { isInOtherWriting($0, by: patch, new, from: old) }
+        let values = PatchValues(patch)
+        let written = patch.fieldNames.filter { !isEqual(values[$0], new.value($0)) }
+        let isWritten = written.allSatisfy { isInOtherWriting($0, by: values, new, from: old) }
         return isWritten ? written : nil
     }
 
     /// Whether the server has a field as it writes what was sent, and had it otherwise before.
     private func isInOtherWriting(
-        _ field: String, by patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+        _ field: String, by values: PatchValues, _ new: JSONDocument, from old: JSONDocument?
     ) -> Bool {
         let before = old?.value(field)
         guard old == nil || before != new.value(field) else { return false }
-        let sent = patch.value(of: field).flatMap { try? JSONValue(parsing: $0) }
+        let sent = values[field].flatMap { try? JSONValue(parsing: $0) }
         return Writing.isNormalised(sent, as: new.value(field), before: before)
     }
 }

@@ -111,6 +111,7 @@ package struct Rebase: Sendable, Hashable {
     ) {
         var sides = ComparedSides(changes, from: before, to: after, answer: answer)
         if let assumed { sides.completeOld(assumed) }
+        if !changes.isEmpty { sides.keepPlaces() }
         let (pending, old, new) = (sides.pending, sides.old, sides.new)
         given = changes
         self.pending = pending
@@ -213,8 +214,10 @@ package struct Rebase: Sendable, Hashable {
                 if verdicts[index] == .stays { break }
                 continue
             }
+            let values = PatchValues(patch)
+            reference?.keepPlaces(for: patch.set.count + patch.unset.count)
             var fields = patch.fieldNames.filter { field in
-                !isEqual(patch.value(of: field), new.value(field))
+                !isEqual(values[field], new.value(field))
                     && isChanged(field, from: reference, to: new)
             }
             let ours = fields.filter { together.fields.contains(ExactString($0)) }
@@ -238,9 +241,7 @@ package struct Rebase: Sendable, Hashable {
                 gone += lost[index]
                 rewritten[index] = .update(remaining(index, without: gone, on: new))
             }
-            let isThere = patch.fieldNames.allSatisfy {
-                isEqual(patch.value(of: $0), new.value($0))
-            }
+            let isThere = patch.fieldNames.allSatisfy { isEqual(values[$0], new.value($0)) }
             if isThere, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {
@@ -267,7 +268,7 @@ package struct Rebase: Sendable, Hashable {
 
     /// How many of the first changes, all of which may have arrived, leave no field but such as the
     /// last one to touch it has there; the most first.
-    func sentCounts(where isThere: (_ field: String, _ patch: Patch) -> Bool) -> [Int] {
+    func sentCounts(where isThere: (_ field: String, _ values: PatchValues) -> Bool) -> [Int] {
         var counts: [Int] = []
         var missing: Set<ExactString> = []
         for (index, change) in pending.prefix(while: \.mayHaveArrived).enumerated() {
@@ -275,8 +276,9 @@ package struct Rebase: Sendable, Hashable {
                 missing = []
                 continue
             }
+            let values = PatchValues(patch)
             for field in patch.fieldNames {
-                if isThere(field, patch) {
+                if isThere(field, values) {
                     missing.remove(ExactString(field))
                 } else {
                     missing.insert(ExactString(field))
@@ -296,7 +298,8 @@ package struct Rebase: Sendable, Hashable {
     ) -> (count: Int, fields: Set<ExactString>) {
         let count = pending.prefix(while: \.mayHaveArrived).count
         guard count > settled + 1, let patch = net(0..<count) else { return (0, []) }
-        let fields = patch.fieldNames.filter { isEqual(patch.value(of: $0), new.value($0)) }
+        let values = PatchValues(patch)
+        let fields = patch.fieldNames.filter { isEqual(values[$0], new.value($0)) }
         return (count, Set(fields.map(ExactString.init)))
     }
 

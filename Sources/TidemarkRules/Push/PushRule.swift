@@ -116,16 +116,18 @@ package enum PushWrite: Sendable, Hashable {
 extension Patch {
     /// Takes over what another patch changes and this one does not, of one with the same result.
     fileprivate mutating func add(_ other: Patch, _ lists: [KeyedList]) {
-        func covers(_ patch: Patch, _ name: String) -> Bool {
-            let names = Set(patch.fieldNames.map(ExactString.init))
+        func covers(_ names: Set<ExactString>, _ name: String) -> Bool {
             let list = lists.element(name)?.list.field
             return names.contains(ExactString(name))
                 || list.map { names.contains(ExactString($0)) } ?? false
         }
-        let mine = self
+        let (mine, theirs) = (Set(exactNames), Set(other.exactNames))
+        let (given, removed) = (Set(other.set.map { ExactString($0.name) }), Set(other.unset))
         // A list that changes as a whole takes the place of its elements.
-        self.set.removeAll { covers(other, $0.name) && other.value(of: $0.name) == nil }
-        unset.removeAll { name in covers(other, name) && !other.unset.contains(name) }
+        self.set.removeAll {
+            covers(theirs, $0.name) && !given.contains(ExactString($0.name))
+        }
+        unset.removeAll { covers(theirs, $0) && !removed.contains($0) }
         self.set += other.set.filter { !covers(mine, $0.name) }
         unset += other.unset.filter { !covers(mine, $0) }
     }

@@ -206,8 +206,8 @@ extension Fold {
         _ row: EntityRow, beside new: Base, _ collection: CollectionModel
     ) throws -> Base {
         let base = try row.baseValue(in: collection)
-        guard !row.givenUp.isEmpty, base.isLive, let known = base.document,
-            let told = new.document
+        guard !row.givenUp.isEmpty, base.isLive, var known = base.document,
+            var told = new.document
         else { return base }
         let names = comparedNames(collection)
         func isSame(_ name: String, _ left: JSONDocument, _ right: JSONDocument) throws -> Bool {
@@ -217,7 +217,10 @@ extension Fold {
             }
             return try names.nameTheSame(one, other, in: name)
         }
-        let made = try collection.read(JSONDocument(parsing: row.givenUp))
+        var made = try collection.read(JSONDocument(parsing: row.givenUp))
+        known.keepPlaces()
+        told.keepPlaces()
+        made.keepPlaces()
         let changed = try made.keys.filter { try !isSame($0, made, known) }
         let removed = known.keys.filter { made.rawValue($0) == nil }
         let isArrived = try changed.allSatisfy { name in

@@ -119,6 +119,22 @@ extension SplitMix64 {
         #expect(both.value(of: "e\u{301}") == Array("2".utf8))
     }
 
+    @Test(arguments: [3, 200])
+    func `values are found by their names among few and among many`(_ count: Int) {
+        let numbered = (0..<count).map { Patch.Field("m\($0)", Array("\($0)".utf8)) }
+        let accented = [
+            Patch.Field("\u{E9}", Array("1".utf8)), Patch.Field("e\u{301}", Array("2".utf8)),
+        ]
+        let patch = Patch(set: numbered + accented, unset: ["gone", "m1"])
+
+        let values = PatchValues(patch)
+
+        for name in patch.fieldNames + ["none"] {
+            #expect(values[name] == patch.value(of: name), "\(name)")
+        }
+        #expect(values["m1"] == Array("1".utf8) && values["gone"] == nil)
+    }
+
     @Test(arguments: [0x5EED_0106] as [UInt64])
     func `a difference turns one document into the other`(_ seed: UInt64) throws {
         print("seed \(seed)")

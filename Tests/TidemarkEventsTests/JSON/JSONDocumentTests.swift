@@ -1,7 +1,8 @@
 // JSONDocumentTests.swift — changing members while every other byte stays.
 
 import Testing
-import TidemarkEvents
+
+@testable import TidemarkEvents
 
 @Suite struct `JSON documents` {
     let text = Array(" { \"a\" : 1.0 ,\n\"\\u0062\":[ 1, 2 ], \"c\":{\"x\" :null} } ".utf8)
@@ -24,6 +25,28 @@ import TidemarkEvents
         #expect(document.value("d") == .none)
         #expect(document.rawValue("\\u0062") == nil)
         #expect(Array(text[document.members[1].keyRange]) == Array(#""\u0062""#.utf8))
+    }
+
+    @Test func `places are kept where many of many members are looked up, and lead to the same`()
+        throws
+    {
+        let names = (0..<200).map { "m\($0)" } + ["\u{E9}", "e\u{301}"]
+        let members = names.enumerated().map { #""\#($1)":\#($0)"# }
+        var document = try JSONDocument(
+            parsing: Array("{\(members.joined(separator: ","))}".utf8))
+
+        document.keepPlaces(for: 3)
+        #expect(!document.keepsPlaces)
+        document.keepPlaces(for: 200)
+        #expect(document.keepsPlaces)
+
+        for (place, name) in names.enumerated() {
+            #expect(document.rawValue(name).map(Array.init) == Array("\(place)".utf8), "\(name)")
+        }
+        #expect(document.rawValue("m200") == nil)
+        var few = try JSONDocument(parsing: text)
+        few.keepPlaces()
+        #expect(!few.keepsPlaces)
     }
 
     @Test(arguments: ["[]", " 1", "null", "\"{}\"", "[{]"])
