@@ -89,6 +89,34 @@ struct `the tool, truncating` {
         }
     }
 
+    @Test func `drops the rows of edits that are over, which a redacted capsule repeats`()
+        async throws
+    {
+        try await withStore { store in
+            _ = try await SyncTool.run("put", store, "tasks/mine", #"{"title":"mine"}"#)
+            #expect(try await SyncTool.run("discard", store, "tasks/mine").code == 0)
+            let replica = try Replica.open(existing: store)
+            let end = try replica.journal.read { $0.last }
+            try fill(replica)
+            try replica.close()
+            let outbox = ["outbox", store, "--all", "-o", "json"]
+            #expect(try await SyncTool.run(outbox).lines.count == 1)
+
+            let cut = ["compact", store, "--truncate", "\(end)", "--force"]
+            #expect(try await SyncTool.run(cut).code == 0)
+
+            let left = try await SyncTool.run(outbox)
+            #expect(left.code == 0 && left.out.isEmpty)
+            #expect(try await SyncTool.run("verify", "--deep", store).code == 0)
+            let file = store + ".capsule"
+            let made = try await SyncTool.run("capsule", store, "-o", file, "--redact")
+            #expect(made.code == 0, "\(made.err)")
+            let replay = try await SyncTool.run("replay", file)
+            #expect(replay.code == 0, "\(replay.lines) \(replay.err)")
+            try FileManager.default.removeItem(atPath: file)
+        }
+    }
+
     @Test func `gives the file's free pages back to the disk`() async throws {
         try await withStore { store in
             let bytes = {

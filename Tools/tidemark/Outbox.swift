@@ -10,7 +10,7 @@ import TidemarkViews
 
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints the mutations that wait, or all there ever were.",
+        abstract: "Prints the mutations that wait, or all that the log reaches back to.",
         discussion: """
             -o json prints one line a mutation: collection, id, position, fields, outcome,
             the position that proves it, and the server's revision; of one that follows

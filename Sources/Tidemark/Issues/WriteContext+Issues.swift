@@ -54,8 +54,10 @@ extension ViewReader {
                 fields = []
                 continue
             }
-            let remade = try conflict(answeredBefore: position, edit)
-            if let lost = remade?.inputs.first, lost <= mutation { continue }
+            let answered = try conflict(answeredBefore: position, edit)
+            let remade = try answered.flatMap { try decision($0.position, $0.index) }
+            // What lost before it was edited before it; the decision may be dropped.
+            if let lost = remade?.inputs.first ?? answered?.position, lost <= mutation { continue }
             var names = edit.fields
             if let remade {
                 // Where it had to make the entity again, the other fields are as they were.
@@ -101,13 +103,13 @@ extension ViewReader {
     /// commit.
     private func conflict(
         answeredBefore position: Position, _ edit: MutationRow
-    ) throws -> DecisionRow? {
+    ) throws -> (position: Position, index: Int)? {
         guard let event = try event(at: Position(position.rawValue - 1)),
             event.recordedAt == edit.recordedAt, let cause = event.cause,
             let answered = event.read(IssueAnswered.self), answered.kind == .conflict,
             answered.answer == IssueAnswer.keepMine.rawValue
         else { return nil }
-        return try decision(cause, answered.index)
+        return (cause, answered.index)
     }
 
     /// Whether an issue is about an entity of a tree, which may be made again under another name.

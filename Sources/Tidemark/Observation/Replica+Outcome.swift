@@ -8,7 +8,8 @@ extension ReadContext {
     /// What became of a change that was made here; nil as long as it waits: for the server, or,
     /// where that refused it, for somebody's answer.
     ///
-    /// It is kept for as long as the log, so that it is known after a restart, too.
+    /// It is kept for as long as the change is in the log (`settings.keep`), so that it is known
+    /// after a restart, too.
     ///
     /// - Parameter change: the position that the edit, the deletion or the request returned.
     /// - Throws: ``TidemarkError`` `notFound` where no change of this store was logged there, or

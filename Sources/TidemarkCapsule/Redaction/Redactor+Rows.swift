@@ -156,7 +156,8 @@ extension Redactor {
         let new: [UInt8]
         switch first {
         case UInt8(ascii: "a"), UInt8(ascii: "c"), UInt8(ascii: "d"), UInt8(ascii: "i"),
-            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "J"):
+            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "J"),
+            UInt8(ascii: "M"):
             new = Array(rest)
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
@@ -292,7 +293,7 @@ extension Redactor {
         var owner = collection(rest)
         switch first {
         case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"), UInt8(ascii: "W"),
-            UInt8(ascii: "H"):
+            UInt8(ascii: "H"), UInt8(ascii: "M"):
             return value
         case UInt8(ascii: "A"):
             switch [first] + rest.prefix(1) {

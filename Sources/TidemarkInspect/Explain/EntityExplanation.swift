@@ -83,8 +83,10 @@ package struct EntityExplanation: Sendable {
     package var withheldAt: Position?
     /// The reserved values that it holds.
     package var taken: [TakenValue]
-    /// In log order.
+    /// In log order, those that the log reaches back to.
     package var decisions: [Decision]
+    /// Up to which event decisions were dropped; nil for none.
+    package var dropped: Position?
 
     /// Collects what the log has on the entity; nil when the views have nothing.
     package init?(_ target: EntityTarget, _ views: ViewReader) throws {
@@ -103,6 +105,7 @@ package struct EntityExplanation: Sendable {
         issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
             .map(views.inFull)
         decisions = []
+        dropped = try views.droppedRows()?.last
         taken = try views.takenValues(row, in: model[key.collection], model).filter { value in
             target.field.map { $0.isIn([value.field]) } ?? true
         }

@@ -295,7 +295,10 @@ private struct EntityFold {
         let folded = try rows.read(models, last: views.last, event: { _ in nil }) {
             try $0.decisions(about: keys)
         }
-        return folded == decisions
+        // With fewer events others may go with what was dropped.
+        let dropped = try views.droppedRows()?.last ?? .start
+        return folded.filter { $0.position > dropped }
+            == decisions.filter { $0.position > dropped }
     }
 }
 
@@ -307,7 +310,9 @@ extension EntityFold {
         let folded = try rows.read(models, last: views.last, event: { _ in nil }) {
             try $0.prunings(of: owners.sorted())
         }
-        return try folded == views.prunings(of: owners.sorted())
+        let dropped = try views.droppedRows()?.last ?? .start
+        return try folded.filter { $0 > dropped }
+            == views.prunings(of: owners.sorted()).filter { $0 > dropped }
     }
 }
 

@@ -21,7 +21,8 @@ extension EntityExplanation {
         for hold in holds { lines.append("  waits: " + hold.words) }
         if decisions.isEmpty {
             let name = field.map { "\($0.description) of it" } ?? "it"
-            lines.append("  no rule has decided anything about \(name)")
+            let since = dropped.map { " since \($0.next)" } ?? ""
+            lines.append("  no rule has decided anything about \(name)" + since)
         }
         for decision in decisions { lines += decision.lines }
         return lines

@@ -64,10 +64,19 @@ package struct ViewsDifference: Sendable, Hashable {
     /// Removes the rows of a view that is not to be compared.
     package mutating func removeRows(of view: View) { rows.removeAll { $0.key.view == view } }
 
-    /// Compares all rows; memory grows with the differences and the mutations.
+    /// Compares all rows, but for those that went with their events on one side; memory grows with
+    /// the differences and the mutations.
     package init(before: ViewReader, after: ViewReader) throws {
+        let dropped = try [before, after].compactMap { try $0.droppedRows() }
         try compareRows(before, after)
         try compareOutboxes(before, after)
+        mutations.removeAll { mutation in
+            guard mutation.change != .changed, let entry = mutation.before ?? mutation.after else {
+                return false
+            }
+            return !entry.mutation.isOpen && dropped.take(.settled(entry.position))
+        }
+        rows.removeAll { $0.key == .dropped || $0.change != .changed && dropped.take($0.key) }
         entities.sort { $0.key < $1.key }
         rows.sort { $0.key < $1.key }
     }
@@ -117,6 +126,11 @@ package struct ViewsDifference: Sendable, Hashable {
             }
         }
     }
+}
+
+extension [DroppedRow] {
+    /// Whether a row goes, or went, with its event.
+    fileprivate func take(_ key: RowKey) -> Bool { contains { $0.takes(key) } }
 }
 
 extension ViewReader {

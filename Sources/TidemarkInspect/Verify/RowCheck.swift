@@ -264,6 +264,6 @@ extension RowKey {
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event) + attemptRows(of: event)
         keys += ["opened", "model", "preconditions"].map { .store($0) }
-        return keys + [.wipes, .clock, .gate(RequestTimes.name)]
+        return keys + [.wipes, .clock, .gate(RequestTimes.name), .dropped]
     }
 }

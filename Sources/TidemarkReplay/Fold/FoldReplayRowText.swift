@@ -40,6 +40,12 @@ package enum RowText {
                 row.finished.map { "finished by \($0)" } ?? "unfinished",
                 row.summary.isEmpty ? nil : EventText.onOneLine(row.summary),
             ])
+        case Ledger.dropped:
+            let row = try DroppedRow(parsing: value)
+            return list([
+                "up to \(row.last)", "\(row.runs.count) runs kept",
+                row.isLeft ? "some rows left" : nil,
+            ])
         case Ledger.store where key == .wipes: return nil
         case Ledger.store:
             let row = try StoreFactRow(parsing: value)

@@ -106,6 +106,11 @@ package final class Fold {
         try meetRules(event, position)
         try settleFailing(position)
         try take(event, position)
+        if event.kind == .logTruncated || event.kind == .syncFinished {
+            forget()
+            try dropRows(with: event, position)
+            try take(event, position)
+        }
         // Consequences for other entities are decided on rows that hold all of the event.
         guard try isToBeFollowed(event) else { return }
         forget()
@@ -154,6 +159,7 @@ package final class Fold {
         }
         for (changed, row) in writtenMutations.rows { mutations.set(changed, row, at: position) }
         for (key, value) in written.rows {
+            if value == nil, let dropped = key.mutation { mutations.remove(dropped.position) }
             let before = changes.updateValue(value, forKey: key)
             changedBytes += value?.count ?? 0
             changedBytes -= before.map { $0?.count ?? 0 } ?? -key.bytes.count
@@ -220,16 +226,7 @@ package final class Fold {
     }
 
     private func forEachLedgerChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        let ledger = changes.sorted { $0.key < $1.key }
-        let settledStart = RowKey(.ledger, Ledger.settled)
-        let middle = ledger.firstIndex { settledStart < $0.key } ?? ledger.count
-        let openStart = RowKey(.ledger, Ledger.open)
-        let last = ledger.firstIndex { openStart < $0.key } ?? ledger.count
-        for (key, value) in ledger[..<middle] { try body(key, value) }
-        try mutations.forEachSettled(body)
-        for (key, value) in ledger[middle..<last] { try body(key, value) }
-        try mutations.forEachOpen(body)
-        for (key, value) in ledger[last...] { try body(key, value) }
+        try mutations.forEachChange(among: changes.sorted { $0.key < $1.key }, body)
     }
 
     // MARK: Rows
@@ -345,10 +342,10 @@ package final class Fold {
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
-        try writtenMutation(position) ?? storedMutation(position) { try rows.get($0) }
+        try writtenMutation(position) ?? storedMutation(position) { try get($0) }
     }
 
-    private func writtenMutation(_ position: Position) -> MutationRow? {
+    func writtenMutation(_ position: Position) -> MutationRow? {
         writtenMutations[position] ?? mutations[position]
     }
 

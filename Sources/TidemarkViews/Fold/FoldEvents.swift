@@ -86,7 +86,9 @@ extension Fold {
         case .assetStored(let asset): try stored(event, asset, position)
         case .assetRemoved(let asset): try removed(asset, position)
         case .assetUsed(let asset): try used(event, asset)
-        case .logTruncated(let told): try dropPlaces(through: told.last)
+        case .logTruncated(let told):
+            try dropPlaces(through: told.last)
+            try dropRows(through: told.last, position)
         case .serverDescribed(let told):
             if told.preconditions != nil { try keep("preconditions", event, position) }
         // Kept in the log; no view of this version reads it.

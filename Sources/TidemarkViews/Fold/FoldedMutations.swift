@@ -1,7 +1,7 @@
 // FoldedMutations.swift — the outbox rows of a fold, taken apart while events are folded.
 //
-// A mutation has one row: as long as it is open among the open ones, and then, for ever, among the
-// settled ones.
+// A mutation has one row: as long as it is open among the open ones, and then among the settled
+// ones, until its event is dropped.
 
 import TidemarkEvents
 
@@ -34,6 +34,11 @@ struct FoldedMutations {
         }
     }
 
+    /// Forgets a mutation whose row is removed.
+    mutating func remove(_ position: Position) {
+        if let index = index(position) { made.remove(at: index) } else { earlier[position] = nil }
+    }
+
     private func index(_ position: Position) -> Int? {
         guard let first = made.first, first.position <= position else { return nil }
         var low = 0
@@ -43,6 +48,28 @@ struct FoldedMutations {
             if made[middle].position < position { low = middle + 1 } else { high = middle }
         }
         return low < made.count && made[low].position == position ? low : nil
+    }
+
+    /// Walks over other rows of the ledger and, in the order of their keys, those of the mutations.
+    ///
+    /// - Parameter others: in that order, too.
+    func forEachChange(
+        among others: RowChanges, _ body: (RowKey, [UInt8]?) throws -> Void
+    ) rethrows {
+        var rest = others[...]
+        try forEachRow { key, value in
+            while let next = rest.first, next.key < key {
+                rest = rest.dropFirst()
+                try body(next.key, next.value)
+            }
+            try body(key, value)
+        }
+        for (key, value) in rest { try body(key, value) }
+    }
+
+    private func forEachRow(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
+        try forEachSettled(body)
+        try forEachOpen(body)
     }
 
     /// Walks over the rows of the settled ones, in the order of their keys; makes one at a time.

@@ -62,8 +62,10 @@ extension ViewReader {
         return nil
     }
 
-    /// Whether an entity was ever made or changed here.
+    /// Whether an entity of which there is no row was ever made or changed here, or may have been
+    /// before the log's first event.
     private func wasChangedHere(_ key: EntityKey) throws -> Bool {
+        if try droppedRows() != nil { return true }
         var found = false
         try forEachMutation { _, mutation in
             found = mutation.key == key
@@ -178,8 +180,8 @@ package struct OutboxCounts: Sendable, Hashable {
 }
 
 extension ViewReader {
-    /// The mutations in order: all that there ever were, or those that wait for something — the
-    /// server, a refused entity, or the user.
+    /// The mutations in order: all that the log reaches back to, or those that wait for something —
+    /// the server, a refused entity, or the user.
     package func outbox(all: Bool) throws -> [OutboxEntry] {
         let model = try registration()?.model ?? SyncModel(name: "", collections: [])
         let holders = try treeHolders(model)

@@ -27,7 +27,8 @@ final class TruncationToMake: Sendable {
 extension Journal {
     /// Drops the events up to a position, where a commit ends among the sealed ones.
     ///
-    /// Rows and later roots are as if they were there; what was before can't be read any more.
+    /// Rows and later roots are as if they were there, but for rows of what is over, which go, too
+    /// (FoldDropped.swift); what was before can't be read any more.
     ///
     /// - Parameters:
     ///   - now: what the event that tells of it is recorded at.

@@ -245,3 +245,53 @@ package struct StoreFactRow: Sendable, Hashable {
         }
     }
 }
+
+/// Up to which event rows go with their events, as the log begins later: 'M'.
+package struct DroppedRow: Sendable, Hashable {
+    /// The last event of which the rows go.
+    package var last: Position
+    /// The runs up to there of which the rows stay.
+    package var runs: [Position]
+    /// Whether some are there yet.
+    package var isLeft: Bool
+
+    init(last: Position, runs: [Position] = [], isLeft: Bool = false) {
+        (self.last, self.runs, self.isLeft) = (last, runs, isLeft)
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, last)
+        for run in runs { writer.position(2, run) }
+        writer.flag(3, isLeft)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(last: .start)
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: last = try field.position()
+            case 2: runs.append(try field.position())
+            case 3: isLeft = try field.flag()
+            default: continue
+            }
+        }
+    }
+
+    /// Whether a row goes, or went, with its event.
+    package func takes(_ key: RowKey) -> Bool {
+        guard key.tree == .ledger, let sort = key.bytes.first, Ledger.ofEvents.contains([sort]),
+            let position = Position(bigEndianBytes: key.bytes.dropFirst().prefix(8))
+        else { return false }
+        return position <= last && ([sort] != Ledger.syncRuns || !runs.contains(position))
+    }
+}
+
+extension RowReading {
+    /// Up to which event rows went with their events; nil where none was dropped.
+    package func droppedRows() throws -> DroppedRow? {
+        try get(.dropped).map { try DroppedRow(parsing: $0) }
+    }
+}

@@ -8,6 +8,7 @@
 //   ledger  'G' collection 0 id 0 action             outbox (what an action granted last)
 //   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
 //   ledger  'J' position                             outbox (FoldTickets.swift)
+//   ledger  'M'                                      outbox (up to where rows go with their events)
 //   ledger  'O' position, collection 0 id            outbox (OvertakenEdits.swift)
 //   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
 //   ledger  'S' …                                    watermarks (StagedRows.swift)
@@ -73,16 +74,15 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities: 22
-        case .watermarks: 20
-        case .outbox: 19
-        case .decisions: 17
+        case .outbox, .watermarks: 20
+        case .decisions: 18
         case .contents: 16
         case .issues: 15
         case .schedule: 13
         case .places: 9
         case .access: 8
-        case .placeholders, .rivals: 6
-        case .rollUps, .syncRuns: 5
+        case .placeholders, .rivals, .syncRuns: 6
+        case .rollUps: 5
         case .bindings: 4
         case .pools: 3
         case .idempotencyKeys: 2
@@ -164,6 +164,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func openDerived(_ position: Position, _ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.openDerived + position.bigEndianBytes))
     }
+    /// Up to which event rows go with their events.
+    package static let dropped = RowKey(.ledger, Ledger.dropped)
     package static func placeholder(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.placeholders))
     }
@@ -252,7 +254,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
     /// Whether the key of a row of the ledger can begin so.
     package static func isFirstByte(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || "ADGHJOPRSTW".utf8.contains(byte)
+            || "ADGHJMOPRSTW".utf8.contains(byte)
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {
@@ -269,12 +271,15 @@ package struct RowKey: Hashable, Comparable, Sendable {
 package enum Ledger {
     /// Mutations, open and settled, those that follow from rules, and what overtaken ones say.
     package static let outbox = [open, settled, openDerived, settledDerived, overtaken]
+    /// Rows that go with their events, once these are dropped: those of what is over.
+    package static let ofEvents = [settled, settledDerived, decisions, syncRuns]
     package static let aliases = Array("y".utf8)
     package static let attempts = Array("u".utf8)
     package static let warned = Array("W".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
     package static let settledDerived = Array("n".utf8)
+    package static let dropped = Array("M".utf8)
     package static let openDerived = Array("p".utf8)
     package static let placeholders = Array("j".utf8)
     package static let rivals = Array("v".utf8)

@@ -1,5 +1,6 @@
 // TogglDeviceTests.swift — what the simulation of days of Toggl has found, each by itself.
 
+import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
@@ -53,16 +54,27 @@ import TidemarkViews
         #expect(try device.replica.journal.verify(.deep).findings == [])
     }
 
-    @Test func `does not send what refers to an entity that was given up, until it is edited`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `does not send what refers to an entity that was given up, until it is edited`(
+        _ isDropped: Bool
+    ) async throws {
         _ = try await device.engine.sync()
         let entry = EntityKey("time_entries", "e")
         try device.put(EntityKey("projects", "p"), #"{"workspace_id":1,"name":"p"}"#)
+        let creation = try device.replica.journal.read { $0.last }
         try device.put(
             entry,
             #"{"workspace_id":1,"project_id":"p","start":"2026-11-18T08:00:00Z","duration":9}"#)
         try await device.replica.write { tx in try tx.discard(EntityKey("projects", "p")) }
+        if isDropped {
+            let scratch = FileManager.default.temporaryDirectory
+                .appendingPathComponent("tidemark-stranded-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            let journal = device.replica.journal
+            try journal.seal(keeping: 1)
+            try journal.truncate(through: creation, at: clock.now, in: { scratch.path })
+            #expect(try journal.read { try $0.mutation(creation) } == nil)
+        }
 
         #expect(try await device.engine.sync().refused == 1)
 

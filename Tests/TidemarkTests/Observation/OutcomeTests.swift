@@ -1,11 +1,13 @@
 // OutcomeTests.swift — waiting for what becomes of a change.
 
+import Foundation
 import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -69,6 +71,28 @@ private struct Picture: Entity {
             try await device.sync()
 
             #expect(try await outcome == .accepted)
+        }
+    }
+
+    @Test func `is not told any more where its event was dropped`() async throws {
+        try await with { device in
+            let change = try create(device)
+            try await device.replica.write { tx in try tx.discard(Self.key) }
+            #expect(try now(change, device) == .discarded)
+            for number in 1...4 { try device.put("notes/f\(number)", "{}") }
+            let journal = device.replica.journal
+            let scratch = FileManager.default.temporaryDirectory
+                .appendingPathComponent("tidemark-outcome-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            try journal.seal(keeping: 1)
+            try journal.truncate(
+                through: change, at: device.world.clock.now, in: { scratch.path })
+
+            let error = #expect(throws: TidemarkError.self) { try now(change, device) }
+            #expect(error?.code == .notFound)
+            await #expect(throws: TidemarkError.self) {
+                try await device.replica.outcome(of: change)
+            }
         }
     }
 
