@@ -86,12 +86,13 @@ struct TruncateOptions: ParsableArguments {
 
     /// The last event to drop; nil, said, where there is none.
     private func end(_ place: Place, _ journal: Journal, keeping kept: UInt64) throws -> Position? {
-        let limit = try journal.truncationLimit(withRuns: false)
         let wanted: Position?
         switch place {
         case .position(let position): wanted = position
         case .keep(let keep): wanted = try journal.lastBeyond(keep)
         }
+        if let wanted { try journal.noteNewerEvents(through: wanted) }
+        let limit = try journal.truncationLimit(withRuns: false)
         let end = try wanted.flatMap { try journal.truncationEnd(upTo: $0, limit, keeping: kept) }
         let isHeld = wanted.map { $0 >= limit.first } ?? false
         let reason = isHeld && !limit.reason.isEmpty ? "\(limit.first) stays: \(limit.reason)" : nil

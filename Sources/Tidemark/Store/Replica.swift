@@ -56,7 +56,7 @@ public final class Replica: Sendable {
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - progress: called repeatedly while pages are checked and while tables are rebuilt. The
-    ///     tables are rebuilt first when another version's rules made them. If the process dies
+    ///     tables are rebuilt first when an earlier version's rules made them. If the process dies
     ///     meanwhile, the next opening begins again; incomplete tables are never used. Other stores
     ///     can be opened and closed meanwhile. Another opening of this one waits for it, so that
     ///     `progress` must not wait for a thread that opens it.

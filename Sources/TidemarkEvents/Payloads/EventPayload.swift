@@ -69,6 +69,11 @@ extension Event {
     /// Whether its payload has a shape that this version reads.
     package var isOfKnownShape: Bool { schemaVersion <= kind.newestSchema }
 
+    /// Whether a newer version wrote it: its kind, or the shape of its payload, is not known here.
+    package var isOfNewerVersion: Bool {
+        if case .unknown = kind { true } else { !isOfKnownShape }
+    }
+
     /// Whether its payload is an object of ours, in this version's shape.
     package var holdsMembers: Bool {
         if isOfKnownShape, case .members = kind.form { true } else { false }

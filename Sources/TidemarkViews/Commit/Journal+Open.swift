@@ -8,7 +8,7 @@ extension Journal {
     /// Opens the store in a directory; with `create`, makes one that isn't there.
     ///
     /// For writing, this process alone has it open until it is closed, and a store whose views were
-    /// made by other rules is rebuilt before this returns.
+    /// made by other rules is rebuilt before this returns, unless those are of a newer version.
     ///
     /// Read-only, nothing on disk changes but LMDB's table of readers, other processes may write
     /// meanwhile, and neither account nor device are asked for, nor whether the log is all there.
@@ -51,6 +51,12 @@ extension Journal {
     private func settleRowsAlone(_ progress: (RebuildProgress) -> Void) throws {
         let state = try environment.read { transaction in
             try views.state(try log.lastPosition(transaction), transaction)
+        }
+        // What it knows of the log and this version doesn't would be in no row.
+        if let why = state.madeByNewer {
+            throw LogError(
+                .newerFormat, at: .start,
+                "a newer version of Tidemark made the store's tables (\(why)); use that version")
         }
         let damaged = guardian?.takeDamagedTables() ?? [:]
         let live = Tree.allCases.map { views.table($0, state.generation) }

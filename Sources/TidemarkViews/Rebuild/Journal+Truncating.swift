@@ -41,6 +41,7 @@ extension Journal {
         through position: Position, at now: Timestamp, in scratch: () throws -> String,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws -> Truncation {
+        try noteNewerEvents(through: position)
         let limit = try truncationLimit(withRuns: false)
         guard position < limit.first else {
             throw LogError(

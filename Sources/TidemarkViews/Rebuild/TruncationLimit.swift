@@ -40,6 +40,9 @@ extension Journal {
             try ViewReader.with(self, transaction) { views in
                 let dropped = try log.base(transaction)?.position ?? .start
                 var limit = TruncationLimit(last: views.last, dropped: dropped)
+                limit.need(
+                    shared.newerEvent.withLock(\.self),
+                    "a newer version wrote it, and this one can't read it")
                 try views.addNeeds(to: &limit)
                 guard withRuns else { return limit }
                 let runs = try max(Self.runsKept, views.model().settings.answers.runs)
@@ -50,6 +53,27 @@ extension Journal {
                 return limit
             }
         }
+    }
+
+    /// Looks whether a newer version wrote one of the events up to a position; ``truncationLimit``
+    /// knows of it from then on.
+    ///
+    /// The rows here are made without such an event, so that nothing else says what it says.
+    package func noteNewerEvents(through last: Position) throws {
+        let found = try environment.read { transaction in
+            var found: Position?
+            let first = (try log.base(transaction)?.position ?? .start).next
+            try log.forEachFrame(from: first, transaction) { position, frame in
+                guard position <= last else { return false }
+                // Whoever drops them tells of one that is damaged.
+                let header = (try? frame.get())?.header
+                let event = header.flatMap { try? Event(header: $0, payload: []) }
+                if event?.isOfNewerVersion == true { found = position }
+                return found == nil
+            }
+            return found
+        }
+        if let found { shared.newerEvent.withLock { $0 = found } }
     }
 }
 

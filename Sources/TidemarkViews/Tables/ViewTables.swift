@@ -140,6 +140,18 @@ package struct ViewTables: Sendable {
         /// Whether today's rules would make the same rows.
         package var isCurrent: Bool { !isDamaged && fingerprints == Self.todaysFingerprints }
 
+        /// What a newer version made otherwise than this one, in words; nil where none is known to
+        /// have made the rows.
+        var madeByNewer: String? {
+            for (index, view) in View.allCases.enumerated() {
+                let known = Array(fingerprints.dropFirst(index * 4).prefix(4))
+                if let version = view.version(of: known), version > view.version {
+                    return "view \(view) has version \(version), here it has \(view.version)"
+                }
+            }
+            return fingerprints.count > Self.todaysFingerprints.count ? "it has more views" : nil
+        }
+
         /// The names of the indexes that can be relied on in a log that ends there.
         package func currentIndexes(_ last: Position) -> [[UInt8]] {
             indexedTo == last ? indexes : []

@@ -116,12 +116,12 @@ import TidemarkViews
     }
 
     /// Has the rows made by other rules.
-    private func noteOtherRules() throws {
+    private func noteOtherRules(_ fingerprints: [UInt8] = [9, 9, 9, 9]) throws {
         let generation = try store.generation
         let state = {
             var state = ViewTables.State()
             state.generation = generation
-            state.fingerprints = [9, 9, 9, 9]
+            state.fingerprints = fingerprints
             return state
         }()
         try store.journal.environment.write { transaction in
@@ -168,6 +168,28 @@ import TidemarkViews
         #expect(try store.rows() == rows)
         #expect(try store.generation == .b)
         try LogChecks(store: store, place: "after other rules").all()
+    }
+
+    @Test(arguments: [false, true])
+    func `is refused where a newer version made the rows, which stay`(_ hasMoreViews: Bool) throws {
+        let rows = try store.rows()
+        var newer = ViewTables.State().fingerprints
+        if hasMoreViews {
+            newer += [9, 9, 9, 9]
+        } else {
+            let name = "\(View.outbox)/\(View.outbox.version + 1)"
+            newer.replaceSubrange(4..<8, with: SHA256Digest.of(Array(name.utf8)).prefix(4))
+        }
+        try noteOtherRules(newer)
+
+        let error = #expect(throws: LogError.self) { try store.reopen() }
+
+        #expect(error?.code == .newerFormat)
+        try store.reopen(readOnly: true, isClosed: true)
+        #expect(try store.rows() == rows)
+        #expect(try store.generation == .a)
+        let state = try store.journal.environment.read { try store.journal.views.state($0) }
+        #expect(state?.fingerprints == newer)
     }
 }
 

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkLog
 import TidemarkViews
 
 @testable import ViewsSupport
@@ -53,5 +54,29 @@ import TidemarkViews
 
         #expect(try limit().first == Position(3))
         #expect(try limit().reason.hasPrefix("an issue is open: "))
+    }
+
+    @Test(arguments: [(9_999, 0), (11, 7)] as [(UInt32, UInt32)])
+    func `is one that a newer version wrote, of a kind or a shape that is not known here`(
+        _ kind: UInt32, _ shape: UInt32
+    ) throws {
+        var newer = Event(
+            EventKind(rawValue: kind), recordedAt: Self.time, key: EntityKey("tasks", "1"),
+            json: Array("{}".utf8))
+        newer.schemaVersion = shape
+        try store.write(newer)
+        for number in 4...12 {
+            try store.write(.about(.serverUpserted, "tasks/\(number)", "{}", asOf: 3))
+        }
+        try store.journal.seal(keeping: 1)
+
+        let error = #expect(throws: LogError.self) { try store.truncate(through: Position(8)) }
+
+        #expect(error?.code == .needed && error?.position == Position(3))
+        #expect(try limit().first == Position(3))
+        #expect(try limit().reason.hasPrefix("a newer version wrote it"))
+        try store.truncate(through: Position(2))
+        let kept = try store.journal.read { try $0.event(at: Position(3)) }
+        #expect(kept?.kind == newer.kind && kept?.schemaVersion == shape)
     }
 }
