@@ -59,7 +59,7 @@ extension Journal {
         // One more than got through, where one of them can't be stored.
         var tried = 0
         do {
-            let (last, edge) = try writer.transaction { transaction in
+            let (last, edge, lacksIndexes) = try writer.transaction { transaction in
                 (failures, tried) = ([], 0)
                 var group = try GroupCommit(self, transaction)
                 for request in waiting {
@@ -73,12 +73,14 @@ extension Journal {
                     if group.events >= Most.events || group.bytes >= Most.bytes { break }
                 }
                 try group.end(transaction)
-                return (group.last, group.edge)
+                return (group.last, group.edge, group.lacksIndexes)
             }
             if let last {
                 shared.writtenEdge.withLock { $0 = edge.encoded }
                 guardian?.committed(last: last.record.last, root: last.record.root, at: last.now)
             }
+            // Not in the same transaction, which would fail with them where there is no room.
+            if lacksIndexes { settleIndexes(writer) }
             for (request, failure) in zip(waiting, failures) { request.finish(failure) }
             return failures.count
         } catch {
@@ -117,6 +119,8 @@ private struct GroupCommit {
     private let stored: ViewTables.State?
     /// The indexes to be kept, once a commit has asked.
     private var plan: IndexPlan?
+    /// Whether a model was registered whose indexes are not all there.
+    private(set) var lacksIndexes = false
     private(set) var edge: MerkleEdge
     /// The last event that is sealed.
     private let sealed: Position
@@ -187,7 +191,10 @@ private struct GroupCommit {
         try journal.log.release(released, edge: &edge, transaction)
         try journal.views.writeIndexes(
             early?.value.get() ?? indexChanges(), generation, transaction)
-        if let model { state = try journal.views.settleIndexes(model, state, transaction) }
+        if let model, state.indexes != model.names {
+            state = try journal.views.dropIndexes(notIn: model, state, transaction)
+            lacksIndexes = true
+        }
         let record = try journal.log.end(
             prepared, views: digests?.value ?? ViewDigest.of(changes), edge: &edge, transaction)
         // What can't be made is not kept.

@@ -37,15 +37,13 @@ extension ViewTables {
         state.indexes = []
     }
 
-    /// Removes the indexes that are not in a plan and makes from the rows those that are not there
-    /// yet; the state that says which there are is to be written.
-    func settleIndexes(
-        _ plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
+    /// Removes the indexes that are not in a plan; the state that says which there are is to be
+    /// written.
+    func dropIndexes(
+        notIn plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
     ) throws -> State {
-        var state = state
-        guard state.indexes != plan.names else { return state }
-        let table = indexTable(state.generation)
         let kept = state.indexes.filter(plan.names.contains)
+        let table = indexTable(state.generation)
         if kept.isEmpty {
             try transaction.clear(table)
         } else {
@@ -58,6 +56,19 @@ extension ViewTables {
                 for key in gone { try transaction.delete(table, key) }
             }
         }
+        var state = state
+        state.indexes = kept
+        return state
+    }
+
+    /// Removes the indexes that are not in a plan and makes from the rows those that are not there
+    /// yet; the state that says which there are is to be written.
+    func settleIndexes(
+        _ plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
+    ) throws -> State {
+        guard state.indexes != plan.names else { return state }
+        var state = try dropIndexes(notIn: plan, state, transaction)
+        let kept = state.indexes
         let missing = IndexPlan(plan, only: plan.names.filter { !kept.contains($0) })
         for collection in missing.collections {
             var next: [UInt8]? = collection.rowPrefix
@@ -139,7 +150,21 @@ extension Journal {
     ///
     /// A store that has no room for them goes on without: what they would answer is found by
     /// reading whole collections.
-    func settleIndexes() throws {
+    func settleIndexes() throws { try settleIndexes(by: { try environment.write($0) }) }
+
+    /// The same on the writer thread, for a model that was registered just now.
+    ///
+    /// Whatever keeps them from being made, the model is registered: a later opening makes them.
+    func settleIndexes(_ writer: borrowing Writer) {
+        func run(_ step: (borrowing WriteTransaction) throws -> Void) throws {
+            try writer.transaction(step)
+        }
+        try? settleIndexes(by: run)
+    }
+
+    private func settleIndexes(
+        by run: ((borrowing WriteTransaction) throws -> Void) throws -> Void
+    ) throws {
         func plan(_ transaction: borrowing some TableReading & ~Copyable) throws -> (
             plan: IndexPlan, state: ViewTables.State, last: Position
         )? {
@@ -153,7 +178,7 @@ extension Journal {
         }
         guard !isSettled else { return }
         do {
-            try environment.write { transaction in
+            try run { transaction in
                 guard let (plan, found, last) = try plan(transaction) else { return }
                 var state = found
                 try self.views.dropStaleIndexes(&state, last, transaction)

@@ -8,6 +8,7 @@ import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -193,5 +194,52 @@ import TidemarkTesting
         #expect(try last.importText("tea") == content)
         #expect(try last.read { try $0.files(of: key) }.first?.stored?.path == file)
         try last.close()
+    }
+
+    @Test func `that the file may take, a model with one more index is taken, and goes without it`()
+        async throws
+    {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        await #expect(processExitsWith: .success) { [path = (folder / "store") as String] in
+            try Self.addIndex(path)
+        }
+    }
+
+    /// Opens a store with one more index, for which there is no room, and again when there is.
+    private static func addIndex(_ path: String) throws {
+        let index: IndexModel = ["title"]
+        func open(_ indexes: [IndexModel]) throws -> Replica {
+            try Replica.open(
+                at: path,
+                model: SyncModel(
+                    name: "m", collections: [CollectionModel("tasks", indexes: indexes)]),
+                dependencies: .seeded(2, clock: ManualClock()))
+        }
+        func hasIndex(_ replica: Replica) throws -> Bool {
+            try replica.journal.read { try $0.hasIndex(index, in: "tasks") }
+        }
+        let replica = try open([])
+        try replica.write { tx in
+            for number in 0..<7_000 {
+                let json = #"{"title":"the title of number \#(number)"}"#
+                _ = try tx.put(EntityKey("tasks", "t\(number)"), Array(json.utf8))
+            }
+        }
+        try replica.close()
+        let data = try Data(contentsOf: URL(filePath: path + "/data.mdb"))
+
+        let unlimited = limitFiles(to: UInt64(data.count + 163_840))
+        let full = try open([index])
+        #expect(try full.registration?.model["tasks"]?.indexes == [index])
+        #expect(try !hasIndex(full))
+        try full.write { tx in _ = try tx.put(EntityKey("tasks", "t1"), Array("{}".utf8)) }
+        limitFiles(to: unlimited)
+        try full.close()
+
+        let again = try open([index])
+        #expect(try hasIndex(again))
+        #expect(try again.journal.verify().findings == [])
+        try again.close()
     }
 }

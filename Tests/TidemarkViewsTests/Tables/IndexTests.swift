@@ -75,7 +75,7 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.ids(["owner"]) == ["1", "2", "3", "4"])
     }
 
-    @Test func `comes and goes with the model, in the same commit`() throws {
+    @Test func `comes and goes with the model, before the write returns`() throws {
         try store.write(
             .tasks([byList, ["title"]]),
             .about(.localUpdated, "tasks/4", #"{"set":{"list":"z","title":"z"},"unset":[]}"#))
