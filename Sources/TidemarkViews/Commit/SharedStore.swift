@@ -30,6 +30,8 @@ package final class SharedStore: Sendable {
     let keptWhole = Lock<(bytes: Int, last: Position)?>(nil)
     /// How many rebuilds have begun: one that another has overtaken begins anew.
     let rebuilds = Lock<UInt64>(0)
+    /// Which of them is under way; nil for none.
+    let rebuilding = Lock<UInt64?>(nil)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }

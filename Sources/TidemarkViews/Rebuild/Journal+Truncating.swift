@@ -119,9 +119,11 @@ extension Journal {
         }
         let live = (try views.state(transaction) ?? ViewTables.State()).generation
         let named = try views.named(through: plan.last, live, transaction)
-        // A rebuild that is under way needs what its rows name. Rows that an earlier one left may
-        // name what was released since.
-        let others = try views.named(through: plan.last, live.other, transaction)
+        // A rebuild that is under way needs what its rows name. Others that are not live are never
+        // read: they may be damaged, or those of another version.
+        let isRebuilding = shared.rebuilding.withLock { $0 != nil }
+        let others =
+            isRebuilding ? try views.named(through: plan.last, live.other, transaction) : []
         let made = try log.truncate(
             plan, views: manifest.encoded, named: named, others: others, edge: &edge, transaction)
         try snapshots.becomeBase(manifest, transaction)

@@ -16,7 +16,7 @@ extension Journal {
     ///
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
     /// old ones live and is started anew. Snapshots are removed first, and at the end those that
-    /// were taken meanwhile.
+    /// were taken meanwhile, and the old rows.
     ///
     /// A step folds in memory and is written in the order of the keys, in one transaction; other
     /// writes of this process wait for it.
@@ -74,16 +74,15 @@ extension Journal {
         _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
     ) throws {
         var number: UInt64 = 0
+        defer { shared.rebuilding.withLock { if $0 == number { $0 = nil } } }
         var step = try run { transaction in
             number = shared.rebuilds.withLock { rebuilds in
                 rebuilds += 1
                 return rebuilds
             }
+            shared.rebuilding.withLock { $0 = number }
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
-            for tree in Tree.allCases {
-                try transaction.clear(self.views.table(tree, live.other))
-            }
-            try transaction.clear(self.views.indexTable(live.other))
+            try self.clear(live.other, transaction)
             // Made of rows that are doubted, or of those of other rules.
             guard let base = try self.snapshots.removeAll(transaction) else {
                 return RebuildStep(
@@ -113,6 +112,32 @@ extension Journal {
             } while step.done < step.last
         }
         shared.endDoubt()
+        // What damage was found in may tell more of it, and stays until the next rebuild.
+        if damage == nil { try clearFormer(number, step, run) }
+    }
+
+    /// Removes the rows that a rebuild has replaced: their pages are free then for what comes.
+    private func clearFormer(
+        _ number: UInt64, _ made: RebuildStep, _ run: (Step) throws -> RebuildStep
+    ) throws {
+        do {
+            _ = try run { transaction in
+                // One that began since has its own rows there, or has made them live.
+                if shared.rebuilds.withLock({ $0 == number }) {
+                    try self.clear(made.into.other, transaction)
+                }
+                return made
+            }
+        } catch let error as StoreError where error.saysNoRoom {
+            // They are as complete as before, and the next rebuild removes them.
+        }
+    }
+
+    private func clear(
+        _ generation: Generation, _ transaction: borrowing WriteTransaction
+    ) throws {
+        for tree in Tree.allCases { try transaction.clear(views.table(tree, generation)) }
+        try transaction.clear(views.indexTable(generation))
     }
 
     package static let bytesPerStep = 80 << 20

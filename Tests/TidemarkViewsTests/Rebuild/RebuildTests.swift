@@ -167,6 +167,8 @@ import TidemarkViews
 
         #expect(try store.rows() == rows)
         #expect(try store.generation == .b)
+        // What took the room of a whole set of rows is free.
+        #expect(try store.rows(.a).isEmpty)
         try LogChecks(store: store, place: "after other rules").all()
     }
 

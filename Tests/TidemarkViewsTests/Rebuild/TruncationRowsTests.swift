@@ -150,7 +150,7 @@ import TidemarkViews
         try store.truncate(through: Position(100))
         try store.journal.rebuild()
         let notes = String(repeating: "m", count: 200)
-        // What was said of t70 before stays with the other generation alone.
+        // What was said of t70 before is named by no row any more.
         for id in ["t70"] + (0..<30).map({ "u\($0)" }) {
             try store.write(
                 Event(
@@ -167,6 +167,22 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
         try store.journal.rebuild()
         #expect(try store.rows() == rows)
+    }
+
+    @Test func `ask nothing of rows that are not live, which may be no rows of today's`() throws {
+        let store = try makeStore()
+        let other = store.journal.views.table(.rows, try store.generation.other)
+        try store.journal.environment.write { transaction in
+            // The mark of a row that names events, and a number that is cut off.
+            try transaction.put(other, Array("tasks\u{0}t1".utf8), [0, 0x80])
+        }
+        let rows = try store.rows()
+
+        try store.truncate(through: Position(200))
+
+        #expect(try store.rows() == rows)
+        #expect(try store.journal.read { $0.mendings } == 0)
+        #expect(try store.journal.verify(.deep).findings == [])
     }
 
     @Test func `keep what waits, what is at issue and what was asked from being dropped`() throws {
