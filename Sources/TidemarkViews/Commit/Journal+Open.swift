@@ -59,22 +59,57 @@ extension Journal {
                 "a newer version of Tidemark made the store's tables (\(why)); use that version")
         }
         let damaged = guardian?.takeDamagedTables() ?? [:]
-        let live = Tree.allCases.map { views.table($0, state.generation) }
         // Those that are not live are made anew before they are read again.
-        let found = (live + [views.indexTable(state.generation)]).lazy.compactMap {
-            damaged[$0.name]
-        }.first
-        if state.isDamaged {
-            try rebuild(insteadOf: state.problem, progress: progress)
-        } else if let found {
-            try rebuild(
-                insteadOf: StoreError(.damagedTable, during: "open", detail: found),
-                progress: progress)
-        } else if !state.isCurrent {
-            try rebuild(progress: progress)
-        }
+        let found = views.allTables(of: state.generation).lazy.compactMap { damaged[$0.name] }.first
+        let damage: StoreError? =
+            state.isDamaged
+            ? state.problem
+            : found.map { StoreError(.damagedTable, during: "open", detail: $0) }
+        if damage != nil || !state.isCurrent { try remake(insteadOf: damage, progress) }
         do { try settleIndexes() } catch let error as StoreError where error.code == .damagedTable {
-            try rebuild(insteadOf: error, progress: progress)
+            try remake(insteadOf: error, progress)
+        }
+    }
+
+    /// Rebuilds; where the rows of an earlier rebuild take the room for it, once more without them.
+    ///
+    /// - Throws: where there is no room, an error that says what for.
+    private func remake(
+        insteadOf damage: StoreError?, _ progress: (RebuildProgress) -> Void
+    ) throws {
+        func run() throws {
+            if let damage {
+                try rebuild(insteadOf: damage, progress: progress)
+            } else {
+                try rebuild(progress: progress)
+            }
+        }
+        func bytes(_ generation: Generation) throws -> Int {
+            try environment.read { transaction in
+                try views.allTables(of: generation).reduce(0) {
+                    try $0 + transaction.pageBytes($1)
+                }
+            }
+        }
+        let live = try environment.read { try views.state($0)?.generation } ?? .a
+        // Only for words, and for whether it is worth a second try.
+        let (needed, former) = ((try? bytes(live)) ?? 0, (try? bytes(live.other)) ?? 0)
+        do {
+            do { try run() } catch let error as StoreError where error.saysNoRoom && former > 0 {
+                // A page can be used in the second transaction behind the one that freed it.
+                for _ in 0..<2 {
+                    try environment.write(freeing: true) { try self.views.clear(live.other, $0) }
+                }
+                try run()
+            }
+        } catch let error as StoreError where error.saysNoRoom {
+            let why =
+                damage.map { "the store's tables are damaged (\($0.detail))" }
+                ?? "another version made the store's tables"
+            throw StoreError(
+                error.code, number: error.number, during: "rebuild",
+                detail: "\(why), and there is no room to make them anew, some \(needed) bytes: "
+                    + error.detail)
         }
     }
 

@@ -82,7 +82,7 @@ extension Journal {
             }
             shared.rebuilding.withLock { $0 = number }
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
-            try self.clear(live.other, transaction)
+            try self.views.clear(live.other, transaction)
             // Made of rows that are doubted, or of those of other rules.
             guard let base = try self.snapshots.removeAll(transaction) else {
                 return RebuildStep(
@@ -124,20 +124,13 @@ extension Journal {
             _ = try run { transaction in
                 // One that began since has its own rows there, or has made them live.
                 if shared.rebuilds.withLock({ $0 == number }) {
-                    try self.clear(made.into.other, transaction)
+                    try self.views.clear(made.into.other, transaction)
                 }
                 return made
             }
         } catch let error as StoreError where error.saysNoRoom {
             // They are as complete as before, and the next rebuild removes them.
         }
-    }
-
-    private func clear(
-        _ generation: Generation, _ transaction: borrowing WriteTransaction
-    ) throws {
-        for tree in Tree.allCases { try transaction.clear(views.table(tree, generation)) }
-        try transaction.clear(views.indexTable(generation))
     }
 
     package static let bytesPerStep = 80 << 20

@@ -105,6 +105,16 @@ package struct ViewTables: Sendable {
         tables[generation == .a ? 4 : 5]
     }
 
+    /// The tables of one generation.
+    func allTables(of generation: Generation) -> [Table] {
+        Tree.allCases.map { table($0, generation) } + [indexTable(generation)]
+    }
+
+    /// Removes the rows and the indexes of one generation.
+    func clear(_ generation: Generation, _ transaction: borrowing WriteTransaction) throws {
+        for table in allTables(of: generation) { try transaction.clear(table) }
+    }
+
     /// Which generation is live, and by which rules its rows were made.
     package struct State: Sendable, Hashable {
         package var generation = Generation.a

@@ -7,6 +7,7 @@ import Tidemark
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
+import TidemarkStore
 import TidemarkTesting
 import TidemarkViews
 
@@ -241,5 +242,90 @@ import TidemarkViews
         #expect(try hasIndex(again))
         #expect(try again.journal.verify().findings == [])
         try again.close()
+    }
+
+    @Test func `that the file may take, an update says what for, and is made when there is`()
+        async throws
+    {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        await #expect(processExitsWith: .success) { [path = (folder / "store") as String] in
+            let unlimited = try Self.limitOutdated(path, hasFormer: false)
+            expect(.fileTooLarge) { try OpeningStore.openExisting(path).close() }
+            let error = #expect(throws: TidemarkError.self) {
+                try OpeningStore.openExisting(path).close()
+            }
+            let why = "another version made the store's tables, and there is no room to make them"
+            #expect(error?.message.contains(why) == true, "\(String(describing: error))")
+            let reader = try Replica.open(reading: path)
+            #expect(try Self.count(reader) == 7_000)
+            try reader.close()
+
+            limitFiles(to: unlimited)
+            let updated = try OpeningStore.openExisting(path)
+            #expect(try Self.count(updated) == 7_000)
+            try updated.close()
+        }
+    }
+
+    @Test func `that the file may take, an update has that of rows which a rebuild left`()
+        async throws
+    {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        await #expect(processExitsWith: .success) { [path = (folder / "store") as String] in
+            let unlimited = try Self.limitOutdated(path, hasFormer: true)
+            let updated = try OpeningStore.openExisting(path)
+            #expect(try Self.count(updated) == 7_000)
+            limitFiles(to: unlimited)
+            #expect(try updated.journal.verify().findings == [])
+            try updated.close()
+        }
+    }
+
+    private static func count(_ replica: Replica) throws -> Int {
+        var count = 0
+        try replica.read { context in
+            try context.forEachDocument(in: "tasks") { _, _, _ in
+                count += 1
+                return true
+            }
+        }
+        return count
+    }
+
+    /// Makes a store as an earlier version left it, and has its file hardly grow.
+    ///
+    /// - Parameter hasFormer: whether the rows that a rebuild before replaced are still there.
+    /// - Returns: what was the most before.
+    private static func limitOutdated(_ path: String, hasFormer: Bool) throws -> UInt64 {
+        let replica = try Replica.open(
+            at: path, model: SyncWorld.usualModel, dependencies: .seeded(2, clock: ManualClock()))
+        try replica.write { tx in
+            for number in 0..<7_000 {
+                _ = try tx.put(EntityKey("tasks", "t\(number)"), Array("{}".utf8))
+            }
+        }
+        let views = replica.journal.views
+        try replica.journal.environment.write { transaction in
+            var state = try views.state(transaction) ?? ViewTables.State()
+            if hasFormer {
+                let live = state.generation
+                try views.write(live.other, transaction) { write in
+                    for tree in Tree.allCases {
+                        try views.scan(tree, live, transaction) { key, value in
+                            try write(RowKey(tree, key), value)
+                            return true
+                        }
+                    }
+                }
+            }
+            state.fingerprints = [9, 9, 9, 9]
+            try views.setState(state, transaction)
+        }
+        try replica.close()
+        let data = try Data(contentsOf: URL(filePath: path + "/data.mdb"))
+
+        return limitFiles(to: UInt64(data.count + 163_840))
     }
 }
