@@ -70,6 +70,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case damaged
         /// The store was written by a newer version.
         case newerFormat
+        /// The tables are those of another version until the store is opened for writing, and the
+        /// log is too long to be folded for each reader.
+        case otherVersion
         /// The events that it would need were dropped from the log, or can't be.
         case dropped
         /// The store has reached the largest size that it may have.
@@ -181,6 +184,7 @@ extension TidemarkError.Code {
             case .interrupted: .interrupted
             case .damaged, .damagedTable: .damaged
             case .newerFormat: .newerFormat
+            case .otherVersion: .otherVersion
             case .storeFull, .mapFull: .storeFull
             case .diskFull: .diskFull
             case .fileTooLarge: .fileTooLarge

@@ -29,6 +29,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case interrupted
         /// The store is of a format that this version doesn't know.
         case newerFormat
+        /// Another version made the tables that can be made again, and who asks may not do so.
+        case otherVersion
         /// The store lies on a file system of another machine, where locks can't be relied on.
         case remoteFileSystem
         /// The store has its largest intended size; what frees space is still possible.
@@ -139,6 +141,7 @@ extension StoreError.Code {
             "Check it with `tidemark verify`; when that is fine, `tidemark adopt` opens it again."
         case .otherAccount: "Open it with the account that it belongs to, or use another store."
         case .newerFormat: "Use a newer version; nothing was changed."
+        case .otherVersion: "Open the store for writing once, which makes them anew."
         case .remoteFileSystem: "Use a directory on a disk of this machine."
         case .storeFull: "Prune or compact the store, or raise its quota."
         case .mapFull: "Prune or compact the store, or raise the largest map size."

@@ -214,6 +214,29 @@ struct `the tool's verification` {
         }
     }
 
+    @Test func `tables of another version are outdated and not damaged, and can be copied`()
+        async throws
+    {
+        try await withStore { store, folder in
+            try change(store) { journal in
+                try journal.environment.write { transaction in
+                    var state = try journal.views.state(transaction) ?? ViewTables.State()
+                    state.fingerprints = [9, 9, 9, 9]
+                    try journal.views.setState(state, transaction)
+                }
+            }
+
+            let status = try await SyncTool.run("status", store)
+            #expect(status.code == 0)
+            #expect(status.lines.contains { $0.hasPrefix("outdated  another version") })
+            #expect(!status.out.contains("damaged"))
+            let json = try await SyncTool.run("status", store, "-o", "json")
+            #expect(json.out.contains(#""outdated":true"#) && !json.out.contains("damage"))
+            let copied = try await SyncTool.run("copy", store, "-o", folder / "copy")
+            #expect(copied.code == 0 && copied.lines.first == "copied     events up to @42")
+        }
+    }
+
     @Test func `a file cut short is a finding, not a failure`() async throws {
         try await withStore { store, _ in
             let file = URL(filePath: store + "/data.mdb")

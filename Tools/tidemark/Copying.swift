@@ -36,12 +36,7 @@ struct CopyCommand: ParsableCommand {
         ChildProcess.watchForCrash()
         do {
             defer { Terminal.endProgress() }
-            let replica = try Replica.open(reading: store.store)
-            let copied = Result {
-                try replica.copy(to: new) { Terminal.progress($0.words) }
-            }
-            try replica.close()
-            let last = try copied.get()
+            let last = try Replica.copy(of: store.store, to: new) { Terminal.progress($0.words) }
             Terminal.endProgress()
             Terminal.write("copied     events up to \(last)")
             Terminal.write("made       \(new)")

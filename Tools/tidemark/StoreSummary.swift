@@ -41,6 +41,8 @@ struct StoreSummary {
     private let mendings: (count: Int, found: String)
     /// Damage that the tables have now.
     private let damage: String?
+    /// Whether another version made the tables.
+    private let isOutdated: Bool
     /// How many failing calls are listed individually.
     private static let failingShown = 10
 
@@ -81,6 +83,7 @@ struct StoreSummary {
         lastRun = try views.lastSyncRun()
         mendings = (views.mendings, views.lastFound)
         damage = views.damage
+        isOutdated = views.isOutdated
     }
 
     private var lastOutcome: String {
@@ -126,6 +129,10 @@ struct StoreSummary {
         if let damage {
             lines.append("damaged   \(damage)")
             lines.append("          the log is read instead; the next write makes the tables anew")
+        }
+        if isOutdated {
+            lines.append("outdated  another version made the tables, and the log is read instead;")
+            lines.append("          the next opening for writing makes them anew")
         }
         if mendings.count > 0 {
             let times = mendings.count == 1 ? "time" : "times"
@@ -202,6 +209,7 @@ struct StoreSummary {
             ]
         }
         if let damage { object["damage"] = .string(damage) }
+        if isOutdated { object["outdated"] = true }
         if mendings.count > 0 {
             object["mended"] = [
                 "times": .number(JSONNumber(mendings.count)), "found": .string(mendings.found),

@@ -38,4 +38,19 @@ extension Replica {
             try journal.copy(of: self.directory, to: directory) { progress(ShrinkingProgress($0)) }
         }
     }
+
+    /// The same of a store that is not open here; no table of it is read.
+    package static func copy(
+        of directory: String, to target: String,
+        progress: (ShrinkingProgress) -> Void = { _ in }
+    ) throws -> Position {
+        try TidemarkError.mapped {
+            let journal = try Journal.open(at: directory, readOnly: true)
+            let copied = Result {
+                try journal.copy(of: directory, to: target) { progress(ShrinkingProgress($0)) }
+            }
+            try journal.close()
+            return try copied.get()
+        }
+    }
 }

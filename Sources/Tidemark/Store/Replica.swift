@@ -112,7 +112,11 @@ public final class Replica: Sendable {
     ///
     /// As long as it is open so, opening it for writing in this process waits, or throws `busy`.
     ///
-    /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others.
+    /// After an update the next opening for writing makes the tables anew. Until it has, what they
+    /// hold is folded from the log, in memory.
+    ///
+    /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others; `otherVersion`, as reads do,
+    ///   where more than 200,000 events would have to be folded.
     public static func open(
         reading directory: String, dependencies: Dependencies = .live
     ) throws -> Replica {

@@ -139,13 +139,8 @@ private struct GroupCommit {
         sealed = try journal.log.sealed.last(transaction)
         stored = try journal.views.state(transaction)
         let found = ViewTables.state(stored, of: Position(edge.size))
-        if found.isDamaged { throw found.problem }
+        if !found.isCurrent { throw found.problem }
         if let doubt = journal.shared.doubt(of: found) { throw doubt }
-        if let stored, !stored.isCurrent {
-            throw LogError(
-                .newerFormat, at: .start,
-                "another version of Tidemark made the store's tables; open the store again")
-        }
         state = stored ?? ViewTables.State()
         try journal.views.dropStaleIndexes(&state, Position(edge.size), transaction)
         hasBindings = try journal.views.hasBindings(state.generation, transaction)

@@ -2,7 +2,7 @@
 // commits, and which engine syncs it.
 
 import TidemarkEvents
-import TidemarkStore
+package import TidemarkStore
 
 /// What belongs to a store that is open, not to one of those who opened it.
 package final class SharedStore: Sendable {
@@ -32,6 +32,10 @@ package final class SharedStore: Sendable {
     let rebuilds = Lock<UInt64>(0)
     /// Which of them is under way; nil for none.
     let rebuilding = Lock<UInt64?>(nil)
+    /// How many events are folded in memory where the tables can't be read; fewer in a test.
+    ///
+    /// A longer log would take more memory than a process may have.
+    package let eventsInMemoryMax = Lock<UInt64>(200_000)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }

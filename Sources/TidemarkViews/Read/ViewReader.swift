@@ -109,8 +109,11 @@ package final class ViewReader {
     /// What was found in the tables that are there now, in this transaction or one before it, so
     /// that the log is folded and read instead; nil for nothing.
     package var damage: String? {
-        state.isCurrent ? shared?.doubt(of: state)?.detail : state.problem.detail
+        state.isDamaged ? state.problem.detail : shared?.doubt(of: state)?.detail
     }
+
+    /// Whether another version made the tables, so that the log is folded and read instead.
+    package var isOutdated: Bool { !state.isCurrent && !state.isDamaged }
 
     // MARK: Rows
 

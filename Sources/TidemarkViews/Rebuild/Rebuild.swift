@@ -14,9 +14,9 @@ package struct RebuildProgress: Sendable, Hashable {
 extension Journal {
     /// Folds the whole log into the generation that is not live, then makes that one live.
     ///
-    /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
-    /// old ones live and is started anew. Snapshots are removed first, and at the end those that
-    /// were taken meanwhile, and the old rows.
+    /// Readers see the old rows until the new ones are complete, unless other rules made them; one
+    /// that is cut short leaves the old ones live and is started anew. Snapshots are removed first,
+    /// and at the end those that were taken meanwhile, and the old rows.
     ///
     /// A step folds in memory and is written in the order of the keys, in one transaction; other
     /// writes of this process wait for it.

@@ -152,9 +152,9 @@ final class MendedRows {
         return state.isCurrent ? nil : try rows(insteadOf: state.problem)
     }
 
-    private func rows(insteadOf error: StoreError) throws -> MemoryRows {
-        if state.isCurrent || state.isDamaged { shared.doubt(error, state) }
-        guard let folded = try fold(shared.folded(upTo: last)) else { throw error }
+    private func rows(insteadOf error: @autoclosure () -> StoreError) throws -> MemoryRows {
+        if state.isCurrent || state.isDamaged { shared.doubt(error(), state) }
+        guard let folded = try fold(shared.folded(upTo: last)) else { throw error() }
         shared.keep(folded)
         made = folded.rows
         return folded.rows
@@ -193,10 +193,6 @@ extension Journal {
         }
     }
 
-    /// How many events are folded in memory to read on in a damaged store; a longer log would take
-    /// more memory than a process may have.
-    static let eventsInMemoryMax: UInt64 = 200_000
-
     /// Folds the log in memory up to a position, from rows that are known or the nearest snapshot.
     ///
     /// - Returns: nil where that is too much for memory.
@@ -213,7 +209,8 @@ extension Journal {
                 folded.last = manifest.position
             }
         }
-        guard last.rawValue - folded.last.rawValue <= Self.eventsInMemoryMax else { return nil }
+        let eventsMax = shared.eventsInMemoryMax.withLock(\.self)
+        guard last.rawValue - folded.last.rawValue <= eventsMax else { return nil }
         let changes = try folded.rows.withFold(models) { fold in
             try log.forEach(from: folded.last.next, transaction) { position, event in
                 guard position <= last else { return false }
@@ -266,10 +263,17 @@ extension StoreError {
 extension ViewTables.State {
     /// Why the tables are not read.
     var problem: StoreError {
-        StoreError(
-            .damagedTable, during: "read",
-            detail: isDamaged
-                ? "the value \"views\" is not what was written"
-                : "other rules made the store's tables")
+        if isDamaged {
+            return StoreError(
+                .damagedTable, during: "read",
+                detail: "the value \"views\" is not what was written")
+        }
+        if let why = madeByNewer {
+            return StoreError(
+                .newerFormat, during: "read",
+                detail: "a newer version made the store's tables (\(why))")
+        }
+        return StoreError(
+            .otherVersion, during: "read", detail: "another version made the store's tables")
     }
 }

@@ -321,18 +321,43 @@ import TidemarkViews
         }
     }
 
-    @Test func `tables of other rules are not read either`() throws {
-        let before = try Reading(store)
+    /// Has the tables made by another version.
+    private func noteOtherRules() throws {
         try store.journal.environment.write { transaction in
             var state = try #require(try store.journal.views.state(transaction))
             state.fingerprints = [9, 9, 9, 9]
             try store.journal.views.setState(state, transaction)
         }
+    }
+
+    @Test func `tables of other rules are not read either, and are no damage`() throws {
+        let before = try Reading(store)
+        try noteOtherRules()
         try store.damage(.entity(EntityKey("tasks", "t101")), nil)
 
         try store.reopen(readOnly: true)
 
         #expect(try Reading(store) == before)
-        #expect(try store.journal.read { $0.damage }?.contains("other rules") == true)
+        try store.journal.read { views in
+            #expect(views.isOutdated && views.damage == nil)
+        }
+        #expect(store.journal.foundDamage == nil)
+    }
+
+    @Test func `tables of other rules are told as these where the log is too long to be folded`()
+        throws
+    {
+        try noteOtherRules()
+        try store.reopen(readOnly: true)
+        store.journal.shared.eventsInMemoryMax.withLock { $0 = 10 }
+
+        let error = #expect(throws: StoreError.self) {
+            try store.entity(EntityKey("tasks", "t101"))
+        }
+
+        #expect(error?.code == .otherVersion)
+        #expect(error?.description.contains("Open the store for writing once") == true)
+        try store.reopen()
+        #expect(try store.entity(EntityKey("tasks", "t101")) != nil)
     }
 }
