@@ -232,6 +232,11 @@ struct `the tool's verification` {
             #expect(!status.out.contains("damaged"))
             let json = try await SyncTool.run("status", store, "-o", "json")
             #expect(json.out.contains(#""outdated":true"#) && !json.out.contains("damage"))
+            let deep = try await SyncTool.run("verify", "--deep", store)
+            #expect(deep.code == 0 && deep.err.contains("made by other rules"), "\(deep.out)")
+            let check = try await SyncTool.run("rebuild", store, "--check")
+            #expect(check.code == 0 && check.err.contains("made by other rules"))
+            #expect(check.out == "folded: 42 events; no row was compared\n")
             let copied = try await SyncTool.run("copy", store, "-o", folder / "copy")
             #expect(copied.code == 0 && copied.lines.first == "copied     events up to @42")
         }

@@ -178,16 +178,21 @@ struct Rebuild: ParsableCommand {
     private func compare() throws {
         guard sandbox.inProcess else { return try Sandbox.run(on: store) }
         var last = Position.start
-        let problems = try Journal.checkRebuild(at: store.store, scratch: sandbox.scratch) {
-            progress in
+        let (problems, note) = try Journal.checkRebuild(
+            at: store.store, scratch: sandbox.scratch
+        ) { progress in
             last = progress.last
             sandbox.note(progress.done)
             Terminal.progress("folding \(progress.done) of \(progress.last)")
         }
         Terminal.endProgress()
+        if let note { Terminal.say("tidemark: \(note)") }
         for problem in problems { Terminal.write("\(problem)") }
         if !problems.isEmpty {
             throw problems.areOfNewerFormat ? Exit.newerFormat : Exit.findings
+        }
+        guard note == nil else {
+            return Terminal.write("folded: \(last.rawValue) events; no row was compared")
         }
         Terminal.write("equal: \(last.rawValue) events make the rows that are there")
     }

@@ -37,7 +37,14 @@ extension Journal {
         in directory: String, _ result: inout StoreVerification,
         _ progress: (VerifyProgress) throws -> Void
     ) throws {
-        let told = try read { try ToldFiles($0) }
+        let told: ToldFiles
+        do { told = try read { try ToldFiles($0) } } catch let error as StoreError
+            where error.code == .otherVersion
+        {
+            result.notes.append(
+                "which files there are is known once the store was opened for writing")
+            return
+        }
         let files = ContentFiles(of: directory)
         for (digest, content) in told.stored {
             try progress(.files(done: result.files, of: told.stored.count))

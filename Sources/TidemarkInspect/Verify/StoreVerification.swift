@@ -251,25 +251,30 @@ extension Journal {
     /// Opens the store in a directory read-only, folds its log again beside it, and compares the
     /// rows.
     ///
-    /// - Returns: the differences, and damage that keeps the log from being folded.
+    /// - Returns: the differences, and damage that keeps the log from being folded; and what is to
+    ///   be said besides, where the rows were not compared.
     package static func checkRebuild(
         at directory: String, scratch: String? = nil,
         progress: (RebuildProgress) throws -> Void = { _ in }
-    ) throws -> [LogError] {
+    ) throws -> (problems: [LogError], note: String?) {
         try openAgain { isLast in
             do {
                 let journal = try Journal.open(at: directory, readOnly: true)
                 defer { try? journal.close() }
-                return try journal.lookAgain(until: \.isEmpty) {
+                let found = try journal.lookAgain(until: { $0.problems.isEmpty }) {
                     try ScratchDirectory.with(scratch) { scratch in
-                        try journal.compareWithRebuilt(in: scratch, progress: progress).problems
+                        try journal.compareWithRebuilt(in: scratch, progress: progress)
                     }
                 }
+                return (found.problems, found.isOutdated ? outdatedRows : nil)
             } catch let error as StoreError where error.code == .lost && !isLast {
                 throw error
-            } catch { return [try LogError(damageIn: error)] }
+            } catch { return ([try LogError(damageIn: error)], nil) }
         }
     }
+
+    private static let outdatedRows =
+        "the rows were made by other rules; open the store for writing to rebuild them"
 
     /// Compares the log with what identity.json, beside it, says of it.
     private func meet(
@@ -388,8 +393,7 @@ extension Journal {
             return true
         }
         guard isCurrent else {
-            result.notes.append(
-                "the rows were made by other rules; open the store for writing to rebuild them")
+            result.notes.append(Self.outdatedRows)
             return
         }
         if result.isFine { result.problems += try references.value.get() }

@@ -15,6 +15,8 @@ package struct RebuildComparison: Sendable, Hashable {
     package var indexes: [IndexDifference] = []
     /// The snapshots whose rows are not those that a new fold makes at their position.
     package var snapshots: [LogError] = []
+    /// Whether other rules made the rows that are there, so that they were not compared.
+    package var isOutdated = false
 
     package var isEqual: Bool {
         commit == nil && rows.isEmpty && indexes.isEmpty && snapshots.isEmpty
@@ -258,9 +260,15 @@ private final class Refold {
     func compare(
         _ differencesMax: Int, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> RebuildComparison {
-        let live = (try journal.views.state(transaction) ?? ViewTables.State()).generation
+        let live = try journal.views.state(transaction) ?? ViewTables.State()
+        var comparison = RebuildComparison(commit: state.difference)
+        comparison.snapshots = state.snapshots
+        guard live.isCurrent || live.isDamaged else {
+            comparison.isOutdated = true
+            return comparison
+        }
         var rows: [RowDifference] = []
-        try journal.views.withRows(live, transaction) { live in
+        try journal.views.withRows(live.generation, transaction) { live in
             try scratch.read { target in
                 try views.withRows(generation, target) { rebuilt in
                     try live.forEachDifference(from: rebuilt) { key, live, rebuilt in
@@ -275,8 +283,7 @@ private final class Refold {
         }
         rows.sort { RowKey($0.tree, $0.key) < RowKey($1.tree, $1.key) }
         if state.difference == nil, !rows.isEmpty { try nameLastWriters(of: &rows, transaction) }
-        var comparison = RebuildComparison(commit: state.difference, rows: rows)
-        comparison.snapshots = state.snapshots
+        comparison.rows = rows
         if state.difference == nil, rows.isEmpty {
             comparison.indexes = try journal.indexDifferences(
                 differencesMax: differencesMax, transaction)

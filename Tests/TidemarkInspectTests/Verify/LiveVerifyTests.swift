@@ -102,7 +102,7 @@ import TidemarkViews
         defer { try? FileManager.default.removeItem(at: scratch) }
         var isDropped = false
 
-        let problems = try Journal.checkRebuild(
+        let (problems, _) = try Journal.checkRebuild(
             at: store.path, scratch: hasScratch ? scratch.path : nil
         ) { progress in
             guard !isDropped else { return }

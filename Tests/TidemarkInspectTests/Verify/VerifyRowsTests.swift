@@ -122,7 +122,10 @@ import TidemarkViews
         #expect(try store.journal.verify(.deep).findings == [])
     }
 
-    @Test func `rows that other rules made are not looked at, which is said`() throws {
+    @Test(arguments: [VerifyLevel.full, .deep])
+    func `rows that other rules made are not looked at, which is said`(
+        _ level: VerifyLevel
+    ) throws {
         try store.damage(.entity(EntityKey("tasks", "ghost")), [1, 2])
         var state = ViewTables.State()
         state.generation = try store.generation
@@ -132,10 +135,13 @@ import TidemarkViews
             try store.journal.views.setState(other, transaction)
         }
 
-        let result = try store.journal.verify()
+        let result = try store.journal.verify(level)
 
         #expect(result.findings == [])
+        #expect(result.notes.count == 1)
         #expect(result.notes.first?.hasPrefix("the rows were made by other rules") == true)
+        let check = try Journal.checkRebuild(at: store.path)
+        #expect(check.problems == [] && check.note == result.notes.first)
     }
 
     @Test func `a digest that no fold makes is found by a new fold only`() throws {
