@@ -58,12 +58,12 @@ extension WriteContext {
                     "\(rule.collection) comes in the records of \(collection.name), which would "
                         + "not be listed anew: keep both, or neither; nothing was wiped")
             }
-            // No later list would hide it: only of an owner that is here is it told that it is lost.
+            // No later list would hide it: only an owner that is here is told to be lost.
             if let owner = collection.ownerReference?.collection, !kept.contains(owner) {
                 throw TidemarkError(
                     .invalidKey,
-                    "what of \(collection.name) is out of reach with its owner in \(owner) would be "
-                        + "seen again: keep both, or neither; nothing was wiped")
+                    "what of \(collection.name) is out of reach with its owner in \(owner) would "
+                        + "be seen again: keep both, or neither; nothing was wiped")
             }
         }
         if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }

@@ -19,8 +19,8 @@ package struct ViewsFault: Sendable, Hashable, CustomStringConvertible {
 extension FoldReplay {
     /// The broken invariants of the views; empty where all hold.
     ///
-    /// Every edit has a mutation, unless its row went with its event. Every mutation either has an outcome with its proof, or is
-    /// pending and listed in both the outbox and its entity.
+    /// Every edit has a mutation, unless its row went with its event. Every mutation either has an
+    /// outcome with its proof, or is pending and listed in both the outbox and its entity.
     package func faults() throws -> [ViewsFault] {
         try fold.read { views in try faults(views) }
     }

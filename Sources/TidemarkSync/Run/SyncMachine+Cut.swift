@@ -9,9 +9,9 @@
 // sends.
 //
 // So each list is made in some run, and what waits is sent, however few requests a run gets
-// through. A run that goes on at such a place and whose process dies notes none: those after it begin one
-// place further each, by lists, then at the push, then at the first list again. That such a run
-// began is logged before its first request, as it may bring nothing else that is.
+// through. A run that goes on at such a place and whose process dies notes none: those after it
+// begin one place further each, by lists, then at the push, then at the first list again. That such
+// a run began is logged before its first request, as it may bring nothing else that is.
 //
 // A write that could undo changes of others waits for the lists of its collection in its own run,
 // as always: of those that are left, these are made first, and the push goes on after them.
