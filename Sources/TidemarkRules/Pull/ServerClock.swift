@@ -111,7 +111,7 @@ package struct ClockCourse: Sendable, Hashable {
         !moment.bootID.isEmpty && moment.bootID == seen.bootID
     }
 
-    private func passed(until moment: Moment) -> Int64 {
+    fileprivate func passed(until moment: Moment) -> Int64 {
         max(0, moment.microseconds(since: seen) ?? 0)
     }
 }
@@ -146,8 +146,11 @@ package struct ServerClock: Sendable, Hashable {
         package var kept: Position?
         /// What was stamped in the boot of the answer without one; nil for nothing.
         package var stamped: Stamped?
-        /// Nothing was stamped later than this; nil where that is not known.
-        package var latest: Timestamp?
+        /// The server's time now: nothing that waits was made later.
+        package var latest: Timestamp
+        /// Whether that holds of what is kept, too: not where the server's own clock leapt, as it
+        /// may leap forward again.
+        package var limitsKept = true
 
         /// What was stamped since an event, and by how many microseconds too early.
         package struct Stamped: Sendable, Hashable {
@@ -160,9 +163,10 @@ package struct ServerClock: Sendable, Hashable {
             if let stamped, edit >= stamped.since {
                 return stamp.adding(from: 0, to: stamped.microseconds)
             }
-            if let kept, edit < kept { return stamp }
-            let time = stamp.adding(from: 0, to: microseconds)
-            return latest.map { min($0, time) } ?? time
+            if edit < since || kept.map({ edit < $0 }) == true {
+                return limitsKept ? min(stamp, latest) : stamp
+            }
+            return min(stamp.adding(from: 0, to: microseconds), latest)
         }
     }
 
@@ -281,18 +285,21 @@ package struct ServerClock: Sendable, Hashable {
         former.append(before)
         // The device's clock, what was believed first, and what was believed last.
         if former.count > Self.formerMax { former.remove(at: 2) }
-        return believe(course, position)
+        return believe(course, position, isLeap: true)
     }
 
     private mutating func believe(
-        _ course: ClockCourse, _ position: Position, keepsBoot: Bool = true
+        _ course: ClockCourse, _ position: Position, keepsBoot: Bool = true, isLeap: Bool = false
     ) -> Correction? {
         let before = believed ?? doubted.flatMap { $0.since == course.since ? nil : $0 }
         let wasBelieved = believed != nil
         if isInDoubt { settledAt = position }
         (believed, doubted) = (course, nil)
         return before.map {
-            correct($0, course, position, wasBelieved: wasBelieved, keepsBoot: keepsBoot)
+            var correction = correct(
+                $0, course, position, wasBelieved: wasBelieved, keepsBoot: keepsBoot)
+            correction.limitsKept = !isLeap
+            return correction
         }
     }
 
@@ -302,9 +309,10 @@ package struct ServerClock: Sendable, Hashable {
     ) -> Correction {
         var correction = Correction(
             microseconds: before.time(at: after.seen).distance(to: after.time),
-            since: before.since, wasBelieved: wasBelieved, stamped: stamped(by: after))
+            since: before.since, wasBelieved: wasBelieved, stamped: stamped(by: after),
+            latest: after.time)
         // That it failed in another boot does not make wrong what it said in its own.
-        if keepsBoot, before.seen.bootID != after.seen.bootID {
+        if keepsBoot, wasBelieved, before.seen.bootID != after.seen.bootID {
             correction.kept = boots.first?.since ?? position
         }
         forgetStamps(position)
@@ -316,7 +324,8 @@ package struct ServerClock: Sendable, Hashable {
     /// - Parameter moment: that of the answer.
     private mutating func judgeStamps(_ moment: Moment, _ position: Position) -> Correction? {
         guard let course, course.seen == moment else { return nil }
-        let slack = Self.slack(isSameBoot: true, after: 0)
+        let passed = boot(of: moment)?.passed(until: moment) ?? 0
+        let slack = Self.slack(isSameBoot: true, after: passed)
         let stamped = stamped(by: course)
         let isAhead = given.map { $0 > course.time.adding(from: 0, to: slack) } ?? false
         guard isAhead || stamped.map({ $0.microseconds.magnitude > slack.magnitude }) == true

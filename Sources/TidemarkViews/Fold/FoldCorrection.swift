@@ -3,7 +3,7 @@
 //   marks        are forgotten: the next lists are whole
 //   prunings     are void: the next list brings the entities again
 //   edits        that wait were made as much earlier or later as the time was wrong when they were
-//                stamped
+//                stamped, and none later than the answer
 //   rivals       that were stopped at that time are judged again
 //   placeholders that were asked for in vain are asked for again
 //
@@ -44,19 +44,19 @@ extension Fold {
 
     private func moveEdits(_ correction: ServerClock.Correction) throws {
         var keys: Set<EntityKey> = []
-        for mutation in try openMutations() where mutation >= correction.since {
+        for mutation in try openMutations() {
             if let key = try self.mutation(mutation)?.key { keys.insert(key) }
         }
         for key in keys.sorted() {
-            var row = try entity(key)
-            for index in row.pending.indices
-            where row.pending[index].position >= correction.since {
+            let before = try entity(key)
+            var row = before
+            for index in row.pending.indices {
                 let edit = row.pending[index]
                 row.pending[index].editedAt = edit.editedAt.map {
                     correction.time($0, of: edit.position)
                 }
             }
-            try put(row, key)
+            if row != before { try put(row, key) }
         }
     }
 

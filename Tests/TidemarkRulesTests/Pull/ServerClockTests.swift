@@ -354,6 +354,67 @@ private let years = 9.0 * 365 * 86_400
         #expect(edit.ahead(correction) == 0)
     }
 
+    @Test func `that failed in a later boot leaves nothing later than the answer that says so`()
+        throws
+    {
+        var leapt = Listener()
+        leapt.hear()
+        leapt.restart(after: 100)
+        for _ in 0..<3 { leapt.hear(years, after: 301) }
+        var first = Listener()
+        first.hear(86_400)
+        for var device in [leapt, first] {
+            let edit = device.edit()
+            device.restart(after: 100)
+            device.hear(after: 10)
+
+            #expect(device.sure == 0)
+            #expect(edit.ahead(try #require(device.corrections.last)) == 110)
+        }
+    }
+
+    @Test func `that was only doubted, and failed in a later boot, moves what was stamped by it`()
+        throws
+    {
+        var device = Listener()
+        device.hear(years)
+        let edit = device.edit()
+        device.restart(after: 100)
+        device.hear(after: 10)
+
+        #expect(device.sure == 0)
+        #expect(edit.ahead(try #require(device.corrections.last)) == 0)
+    }
+
+    @Test func `leaves nothing of an unanswered boot later than the answers of the next one`()
+        throws
+    {
+        var device = Listener()
+        device.hear()
+        device.restart(after: 4_000)
+        device.passed += 10
+        device.ahead = years
+        let edit = device.edit()
+        device.ahead = -10_800
+        device.restart(after: 60)
+        for _ in 0..<3 { device.hear(after: 301) }
+
+        #expect(device.sure == 0)
+        #expect(edit.ahead(try #require(device.corrections.last)) == 963)
+    }
+
+    @Test func `takes back what a leap moved once that is taken back`() throws {
+        var device = Listener()
+        device.hear()
+        var edit = device.edit()
+        for _ in 0..<3 { device.hear(years, after: 301) }
+        edit.stamp = try #require(device.corrections.last).time(edit.stamp, of: edit.position)
+        device.hear(after: 10)
+
+        #expect(device.sure == 0)
+        #expect(edit.ahead(try #require(device.corrections.last)) <= 913)
+    }
+
     @Test func `holds at the ends of time`() {
         let ends: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
         for date in ends {

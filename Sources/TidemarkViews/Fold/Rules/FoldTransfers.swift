@@ -184,12 +184,15 @@ extension Fold {
     ///
     /// A server may have thrown away one that no record came to name: one that it names itself, or
     /// of which it refused the record.
-    func resend(from key: EntityKey, isRefusedByServer: Bool) throws {
+    func resend(
+        from key: EntityKey, isRefusedByServer: Bool, onlyFailed: Bool = false
+    ) throws {
         guard try model()[key.collection]?.sendsFiles == true else { return }
         let names = try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0).names }
         for named in names ?? [] where named.isToBeSent {
             let source = ContentSource(key.collection, named.text)
             guard var row = try send(source), row.call == nil else { continue }
+            if onlyFailed, row.refusal == nil, row.failures == 0 { continue }
             let before = row
             row.forgetFailures()
             let isPosted = ContentRule.sending(source.text, to: row.place).method == "POST"
