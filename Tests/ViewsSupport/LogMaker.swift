@@ -26,6 +26,8 @@ struct LogMaker {
     var random: SplitMix64
     /// Whether there are malformed and senseless events as well.
     let isHostile: Bool
+    /// Whether there are events of kinds that only a newer version knows.
+    var writesNewer = true
     private var calls: [Call] = []
     private var server: [EntityKey: Record] = [:]
     private var run: Position?
@@ -348,7 +350,9 @@ extension LogMaker {
                 .model(
                     random.pick(ConflictPolicy.examples), indexes, hasPlaceholders: true,
                     rivals: rules.0, choices: rules.1))
-        case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
+        case 1:
+            guard writesNewer else { return }
+            try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }
     }

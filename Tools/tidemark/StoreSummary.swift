@@ -43,6 +43,7 @@ struct StoreSummary {
     private let damage: String?
     /// Whether another version made the tables.
     private let isOutdated: Bool
+    private let isNewer: Bool
     /// How many failing calls are listed individually.
     private static let failingShown = 10
 
@@ -84,6 +85,7 @@ struct StoreSummary {
         mendings = (views.mendings, views.lastFound)
         damage = views.damage
         isOutdated = views.isOutdated
+        isNewer = views.madeByNewer != nil
     }
 
     private var lastOutcome: String {
@@ -132,7 +134,10 @@ struct StoreSummary {
         }
         if isOutdated {
             lines.append("outdated  another version made the tables, and the log is read instead;")
-            lines.append("          the next opening for writing makes them anew")
+            lines.append(
+                isNewer
+                    ? "          it is newer: only that one can open the store for writing"
+                    : "          the next opening for writing makes them anew")
         }
         if mendings.count > 0 {
             let times = mendings.count == 1 ? "time" : "times"

@@ -274,7 +274,8 @@ extension Journal {
     }
 
     private static let outdatedRows =
-        "the rows were made by other rules; open the store for writing to rebuild them"
+        "the rows were made by other rules; open the store for writing to rebuild them, "
+        + "with the newer version where one made them"
 
     /// Compares the log with what identity.json, beside it, says of it.
     private func meet(

@@ -181,12 +181,7 @@ extension ViewReader {
     ) throws -> (digest: String, bytes: Int)? {
         guard let field = collection.tree?.content, row.attempt == nil, row.baseState == .live,
             row.revision == nil,
-            try row.pending.contains(where: { item in
-                try item.kind == .update
-                    && Patch(parsing: item.payload).set.contains {
-                        ExactString($0.name) == ExactString(field)
-                    }
-            }),
+            try row.pending.contains(where: { try $0.sets(field) }),
             let known = try row.baseValue(in: collection).document, told.value(field) != nil,
             try !isSameContent(told, known, in: collection),
             let name = known.value(field).flatMap({ ContentName($0) }),
@@ -231,9 +226,17 @@ extension ViewReader {
     ) throws -> (digest: String, bytes: Int)? {
         guard let field = collection.tree?.content else { return nil }
         let made = try row.made(through: attempt.covers, in: collection)
-        // A capsule need not have the request.
         let body = try event(at: attempt.call)?.read(RequestSent.self)?.body.bytes
-        let named = body.map { try? JSONValue(parsing: $0) } ?? JSON.value(field, of: made)
+        let named: JSONValue?
+        if let body {
+            named = try? JSONValue(parsing: body)
+        } else {
+            // A capsule need not have the request: what renames or moves sends no content.
+            let sends = try row.pending.contains {
+                try $0.position <= attempt.covers && ($0.kind == .create || $0.sets(field))
+            }
+            named = sends ? JSON.value(field, of: made) : nil
+        }
         if case .file(let digest, let bytes)? = named.flatMap({ ContentName($0) }) {
             return (digest, bytes)
         }
@@ -242,6 +245,16 @@ extension ViewReader {
             JSON.value(field, of: made) == nil
         else { return nil }
         return (ContentFile.emptyDigest, 0)
+    }
+}
+
+extension EntityRow.Pending {
+    /// Whether it is an edit that sets a field.
+    fileprivate func sets(_ field: String) throws -> Bool {
+        guard kind == .update else { return false }
+        return try Patch(parsing: payload).set.contains {
+            ExactString($0.name) == ExactString(field)
+        }
     }
 }
 

@@ -24,8 +24,9 @@ package final class SharedStore: Sendable {
     package let contents = ContentUse()
     /// That of who looks whether the tables are to be made anew, and does so.
     let rebuildTurn = ThreadTurn()
-    /// The first event that a newer version wrote, once one was found.
-    let newerEvent = Lock<Position?>(nil)
+    /// The first event that a newer version wrote, once one was found, and up to where it was
+    /// looked for.
+    let knownEvents = Lock<(newer: Position?, through: Position)>((nil, .start))
     /// Up to which event the log was found to have no more than so many bytes that are to be kept.
     let keptWhole = Lock<(bytes: Int, last: Position)?>(nil)
     /// How many rebuilds have begun: one that another has overtaken begins anew.

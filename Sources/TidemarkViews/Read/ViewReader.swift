@@ -115,6 +115,9 @@ package final class ViewReader {
     /// Whether another version made the tables, so that the log is folded and read instead.
     package var isOutdated: Bool { !state.isCurrent && !state.isDamaged }
 
+    /// What a newer version made otherwise, where it made the tables; nil for nothing.
+    package var madeByNewer: String? { state.madeByNewer }
+
     // MARK: Rows
 
     /// The event at a position, or nil.

@@ -112,6 +112,7 @@ extension Journal {
             } while step.done < step.last
         }
         shared.endDoubt()
+        shared.rebuilding.withLock { if $0 == number { $0 = nil } }
         // What damage was found in may tell more of it, and stays until the next rebuild.
         if damage == nil { try clearFormer(number, step, run) }
     }
@@ -128,7 +129,7 @@ extension Journal {
                 }
                 return made
             }
-        } catch let error as StoreError where error.saysNoRoom {
+        } catch is StoreError {
             // They are as complete as before, and the next rebuild removes them.
         }
     }

@@ -41,7 +41,7 @@ extension Journal {
                 let dropped = try log.base(transaction)?.position ?? .start
                 var limit = TruncationLimit(last: views.last, dropped: dropped)
                 limit.need(
-                    shared.newerEvent.withLock(\.self),
+                    shared.knownEvents.withLock { $0.newer },
                     "a newer version wrote it, and this one can't read it")
                 try views.addNeeds(to: &limit)
                 guard withRuns else { return limit }
@@ -60,21 +60,28 @@ extension Journal {
     ///
     /// The rows here are made without such an event, so that nothing else says what it says.
     package func noteNewerEvents(through last: Position) throws {
-        let found = try environment.read { transaction in
-            var found: Position?
-            let first = (try log.base(transaction)?.position ?? .start).next
-            try log.forEachFrame(from: first, transaction) { position, frame in
-                guard position <= last else { return false }
-                // Whoever drops them tells of one that is damaged.
-                let header = (try? frame.get())?.header
-                let event = header.flatMap { try? Event(header: $0, payload: []) }
-                if event?.isOfNewerVersion == true { found = position }
-                return found == nil
+        var known = shared.knownEvents.withLock { $0 }
+        while known.newer == nil, known.through < last {
+            // No read is held for long: meanwhile no page that was freed could be used.
+            try environment.read { transaction in
+                let base = try log.base(transaction)?.position ?? .start
+                let first = max(base, known.through).next
+                let end = min(last.rawValue, first.rawValue + Self.eventsLookedAtOnce)
+                try log.forEachFrame(from: first, transaction) { position, frame in
+                    guard position.rawValue <= end else { return false }
+                    // Whoever drops them tells of one that is damaged.
+                    let header = (try? frame.get())?.header
+                    let event = header.flatMap { try? Event(header: $0, payload: []) }
+                    if event?.isOfNewerVersion == true { known.newer = position }
+                    return known.newer == nil
+                }
+                known.through = Position(end)
             }
-            return found
         }
-        if let found { shared.newerEvent.withLock { $0 = found } }
+        shared.knownEvents.withLock { $0 = known }
     }
+
+    private static let eventsLookedAtOnce: UInt64 = 10_000
 }
 
 extension ViewReader {

@@ -145,7 +145,13 @@ package struct ViewTables: Sendable {
         /// Those of the views, and behind them how records are stored: 3, with a checksum, and with
         /// documents named by their events.
         private static let todaysFingerprints =
-            View.allFingerprints + SHA256Digest.of(Array("records/3".utf8)).prefix(4)
+            View.allFingerprints + recordsFingerprint(recordsVersion)
+        /// How records are stored.
+        private static let recordsVersion = 3
+
+        private static func recordsFingerprint(_ version: Int) -> [UInt8] {
+            Array(SHA256Digest.of(Array("records/\(version)".utf8)).prefix(4))
+        }
 
         /// Whether today's rules would make the same rows.
         package var isCurrent: Bool { !isDamaged && fingerprints == Self.todaysFingerprints }
@@ -159,7 +165,11 @@ package struct ViewTables: Sendable {
                     return "view \(view) has version \(version), here it has \(view.version)"
                 }
             }
-            return fingerprints.count > Self.todaysFingerprints.count ? "it has more views" : nil
+            if fingerprints.count > Self.todaysFingerprints.count { return "it has more views" }
+            let records = Array(fingerprints.dropFirst(View.allFingerprints.count))
+            let newer = (Self.recordsVersion + 1)...(Self.recordsVersion + 1_000)
+            return newer.first { Self.recordsFingerprint($0) == records }
+                .map { "records have version \($0), here they have \(Self.recordsVersion)" }
         }
 
         /// The names of the indexes that can be relied on in a log that ends there.

@@ -111,6 +111,7 @@ extension TransferWorld {
         let world = try TransferWorld(
             ContentRule("photo", when: .all, upload: "/files/{sha256}"),
             TransferBudgets(downloads: 1, uploads: 1, partBytes: 4))
+        world.takeFiles()
         // Its parts are answered meanwhile.
         world.serve("/photos/1", String(repeating: "tea ", count: 12))
         try world.name("photos/1", by: "1")

@@ -143,7 +143,13 @@ extension TransferWorld {
         for isSent in [false, true] {
             let world = try TransferWorld(
                 isSent ? TransferWorld.rule : ContentRule("photo", when: .all))
-            if isSent { try world.attach("tea") } else { try world.name("/files/1") }
+            if isSent {
+                world.takeFiles()
+                try world.attach("tea")
+            } else {
+                world.serve("/files/1", "tea")
+                try world.name("/files/1")
+            }
             world.files.fault = { _, _ in
                 let fields: HTTPFields = [.contentType: "text/html"]
                 return TransportResponse(

@@ -53,9 +53,10 @@ private struct StampedTask: Entity {
 
             #expect(try device.kinds(after: position) == ["sync.started"])
             try await device.sync()
-            #expect(
-                try device.kinds(after: position)
-                    == ["sync.started", "sync.started", "sync.finished"])
+            let kinds = try device.kinds(after: position)
+            #expect(kinds.prefix(2) == ["sync.started", "sync.started"])
+            // Its reads tell the server's time, which its end tells only where that stands alone.
+            #expect(kinds.contains("request.answered") && kinds.last == "sync.finished")
             try await device.sync()
             #expect(try device.kinds(after: position).last == "sync.finished")
             #expect(try device.commits() == commits + 4)

@@ -311,14 +311,14 @@ import TidemarkViews
             var state = try views.state(transaction) ?? ViewTables.State()
             if hasFormer {
                 let live = state.generation
-                try views.write(live.other, transaction) { write in
-                    for tree in Tree.allCases {
-                        try views.scan(tree, live, transaction) { key, value in
-                            try write(RowKey(tree, key), value)
-                            return true
-                        }
+                var rows: RowChanges = []
+                for tree in Tree.allCases {
+                    try views.scan(tree, live, transaction) { key, value in
+                        rows.append((RowKey(tree, key), value))
+                        return true
                     }
                 }
+                try views.write(rows, live.other, transaction)
             }
             state.fingerprints = [9, 9, 9, 9]
             try views.setState(state, transaction)

@@ -26,6 +26,8 @@ import TidemarkViews
         var random = SplitMix64(seed: 0x72C00 + seed)
         let store = try ScratchStore()
         var maker = LogMaker(seed: 0x72C00 + seed, isHostile: isHostile)
+        // They keep everything, too.
+        maker.writesNewer = false
         var truncations = 0
         let fold = MemoryFold()
         var folded: [Position: [Row]] = [:]

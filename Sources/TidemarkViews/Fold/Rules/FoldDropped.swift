@@ -36,7 +36,8 @@ extension Fold {
             last = min(last, Position(max(position.rawValue, 1) - 1))
         }
         last = max(last, before?.last ?? .start)
-        let row = DroppedRow(last: last, runs: try runsNeeded(through: last), isLeft: true)
+        let row = DroppedRow(
+            last: last, runs: try runsNeeded(through: last, behind: before), isLeft: true)
         let isAny = try Ledger.ofEvents.contains {
             try !dueRows(row, $0, from: $0, atMost: 1).isEmpty
         }
@@ -59,23 +60,35 @@ extension Fold {
     /// The runs that are looked for behind the beginning of the log: the last one, the last ones of
     /// everything, the last one of these that asked for something and ended, and the last one of
     /// which the server's time is known.
-    private func runsNeeded(through last: Position) throws -> [Position] {
+    ///
+    /// - Parameter before: what was dropped before: of the runs up to there those that it kept are
+    ///   all that may be needed.
+    private func runsNeeded(
+        through last: Position, behind before: DroppedRow?
+    ) throws -> [Position] {
         var newest: Position?
         var timed: Position?
         var ended: Position?
         var whole: [Position] = []
-        try walk(.ledger, Ledger.syncRuns) { bytes, value in
-            guard let position = Position(bigEndianBytes: bytes.dropFirst()), position <= last
-            else { return false }
+        func note(_ position: Position, _ value: [UInt8]) throws {
             let run = try SyncRunRow(parsing: value)
             newest = position
             if run.serverTime != nil { timed = position }
-            guard run.scope == .all else { return true }
+            guard run.scope == .all else { return }
             whole.append(position)
             if whole.count > SyncGates.runsMax { whole.removeFirst() }
             if run.finished != nil, SyncFinished(stored: run.summary).requests > 0 {
                 ended = position
             }
+        }
+        for run in before?.runs ?? [] {
+            if let value = try get(.syncRun(run)) { try note(run, value) }
+        }
+        let start = before.map { RowKey.syncRun($0.last.next).bytes } ?? Ledger.syncRuns
+        try walk(.ledger, Ledger.syncRuns, from: start) { bytes, value in
+            guard let position = Position(bigEndianBytes: bytes.dropFirst()), position <= last
+            else { return false }
+            try note(position, value)
             return true
         }
         return Set(whole + [newest, timed, ended].compactMap(\.self)).sorted()
