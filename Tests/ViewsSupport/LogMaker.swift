@@ -416,6 +416,7 @@ extension LogMaker {
             random.once(in: 2) ? nil : Revision(rawValue: random.once(in: 3) ? [] : [0xFF])
         event.payload =
             random.once(in: 6) ? [0xC3, 0x28] : Array(random.pick(Self.payloads).utf8)
+        if !writesNewer, event.isOfNewerVersion { return }
         try draft.append(event)
     }
 }

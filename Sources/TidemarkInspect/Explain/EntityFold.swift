@@ -177,7 +177,7 @@ private struct EntityFold {
                             at: position,
                             { try journal.log.event(frame, at: position, transaction) })
                     else { return true }
-                    try take(event, position, fold)
+                    try take(event, position, fold, isPart: wanted != nil)
                     if wanted != nil { try noteAbove(event, fold) }
                     guard fold.rowCount < Self.rowsMax else {
                         next = position.next
@@ -216,7 +216,9 @@ private struct EntityFold {
         return first
     }
 
-    private mutating func take(_ event: Event, _ position: Position, _ fold: Fold) throws {
+    private mutating func take(
+        _ event: Event, _ position: Position, _ fold: Fold, isPart: Bool
+    ) throws {
         try fold.apply(event, at: position)
         let named = event.key.flatMap { names.contains($0) ? $0 : nil }
         var changed: [Int] = []
@@ -225,7 +227,9 @@ private struct EntityFold {
             // As the views have it: what its overtaken edits say is no change of it.
             let row = try fold.heldRow(at: .entity(keys[index]))
             guard row != known[index] else { continue }
-            changed.append(index)
+            // When others were edited counts for the server's time, which these events alone may
+            // tell otherwise.
+            if !isPart || row.undated != known[index].undated { changed.append(index) }
             known[index] = row
         }
         let ended = changed.filter { index in
@@ -386,5 +390,14 @@ extension EventFrame {
             key += bytes
         }
         return nil
+    }
+}
+
+extension EntityRow {
+    /// The row without when its edits were made.
+    fileprivate var undated: EntityRow {
+        var row = self
+        for index in row.pending.indices { row.pending[index].editedAt = nil }
+        return row
     }
 }

@@ -326,6 +326,7 @@ import TidemarkViews
         try replica.close()
         let data = try Data(contentsOf: URL(filePath: path + "/data.mdb"))
 
-        return limitFiles(to: UInt64(data.count + 163_840))
+        // Half of what a second set of tables takes.
+        return limitFiles(to: UInt64(data.count + 700_000))
     }
 }
