@@ -10,8 +10,8 @@ public import TidemarkEvents
 /// - `<` and the other ordering operators are false of values of another type than the one compared
 ///   with.
 /// - Numbers are compared by value, in any notation; dates as moments; strings by the bytes of
-///   their UTF-8, in which composed and decomposed letters differ; ``containsText(_:_:)`` takes
-///   them as people do.
+///   their UTF-8, in which composed and decomposed letters differ; `containsText` leaves
+///   out case, accents and width.
 /// - `!` inverts the result, also for a missing value.
 ///
 /// With a key path that the type does not list, the query fails when it is run.

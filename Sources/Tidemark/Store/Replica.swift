@@ -116,7 +116,8 @@ public final class Replica: Sendable {
     /// hold is folded from the log, in memory.
     ///
     /// - Throws: ``TidemarkError``: `noStore`, `noModel`, and others; `otherVersion`, as reads do,
-    ///   where more than 200,000 events would have to be folded.
+    ///   where more than 200,000 events would have to be folded, and `newerFormat` where it was a
+    ///   newer version that made them.
     public static func open(
         reading directory: String, dependencies: Dependencies = .live
     ) throws -> Replica {

@@ -129,7 +129,7 @@ extension Journal {
                 }
                 return made
             }
-        } catch is StoreError {
+        } catch let error as StoreError where error.saysNoRoom {
             // They are as complete as before, and the next rebuild removes them.
         }
     }

@@ -159,6 +159,7 @@ package struct ViewTables: Sendable {
         /// What a newer version made otherwise than this one, in words; nil where none is known to
         /// have made the rows.
         var madeByNewer: String? {
+            guard !isCurrent else { return nil }
             for (index, view) in View.allCases.enumerated() {
                 let known = Array(fingerprints.dropFirst(index * 4).prefix(4))
                 if let version = view.version(of: known), version > view.version {

@@ -106,7 +106,9 @@ extension Fold {
         let due = memory(DueRows.self)
         var last: ArraySlice<UInt8> = []
         while true {
-            if due.keys.isEmpty { try readRows(dropped, into: due) }
+            if due.keys.isEmpty {
+                try readRows(dropped, into: due, atMost: min(Self.rowsReadAtOnce, max(left, 1)))
+            }
             guard let key = due.keys.last else {
                 dropped.isLeft = false
                 return put(.dropped, dropped.encoded)
@@ -125,12 +127,14 @@ extension Fold {
     }
 
     /// Reads some more of the rows of dropped events, in the order of their keys.
-    private func readRows(_ dropped: DroppedRow, into due: DueRows) throws {
+    private func readRows(
+        _ dropped: DroppedRow, into due: DueRows, atMost count: Int
+    ) throws {
         while due.keys.isEmpty, due.sort < Ledger.ofEvents.count {
             let prefix = Ledger.ofEvents[due.sort]
             let found = try dueRows(
                 dropped, prefix, from: due.rest.isEmpty ? prefix : due.rest,
-                atMost: Self.rowsReadAtOnce)
+                atMost: count)
             if let end = found.last {
                 due.rest = end.bytes + [0]
             } else {
