@@ -359,7 +359,9 @@ extension Fold {
             try countHidden(isHidden ? 1 : -1)
         }
         // What the server did not take while it was hidden says nothing of it now.
-        if !isHidden, !row.isEmpty { try resend(from: key, isRefusedByServer: false, onlyFailed: true) }
+        if !isHidden, !row.isEmpty {
+            try resend(from: key, isRefusedByServer: false, onlyFailed: true)
+        }
         return row
     }
 
