@@ -142,9 +142,9 @@ package struct ServerClock: Sendable, Hashable {
         package var since: Position
         /// Whether it was believed, so that decisions may have used it.
         package var wasBelieved: Bool
-        /// What was stamped before is right; nil for nothing.
+        /// What was stamped before this is not moved; nil for nothing.
         package var kept: Position?
-        /// What was stamped in the boot of the answer without one; nil for nothing.
+        /// What was stamped in the answer's boot, before it; nil for nothing.
         package var stamped: Stamped?
         /// The server's time now: nothing that waits was made later.
         package var latest: Timestamp
@@ -296,21 +296,20 @@ package struct ServerClock: Sendable, Hashable {
         if isInDoubt { settledAt = position }
         (believed, doubted) = (course, nil)
         return before.map {
-            var correction = correct(
-                $0, course, position, wasBelieved: wasBelieved, keepsBoot: keepsBoot)
-            correction.limitsKept = !isLeap
-            return correction
+            correct(
+                $0, course, position, wasBelieved: wasBelieved, keepsBoot: keepsBoot,
+                limitsKept: !isLeap)
         }
     }
 
     private mutating func correct(
         _ before: ClockCourse, _ after: ClockCourse, _ position: Position, wasBelieved: Bool,
-        keepsBoot: Bool = true
+        keepsBoot: Bool = true, limitsKept: Bool = true
     ) -> Correction {
         var correction = Correction(
             microseconds: before.time(at: after.seen).distance(to: after.time),
             since: before.since, wasBelieved: wasBelieved, stamped: stamped(by: after),
-            latest: after.time)
+            latest: after.time, limitsKept: limitsKept)
         // That it failed in another boot does not make wrong what it said in its own.
         if keepsBoot, wasBelieved, before.seen.bootID != after.seen.bootID {
             correction.kept = boots.first?.since ?? position

@@ -180,7 +180,7 @@ package struct SyncRecorder: Sendable {
             let name = CollectionName(name)
             return try !draft.fold.isWiped(name, after: lists[name])
         }
-        // What nothing else of the run says, its end can say only where it stands alone: the time.
+        // The end tells the server's time only where it is the run's one event; else its reads do.
         if outcome.failure != nil || !outcome.paused.isEmpty || isStartAlone {
             _ = try begin(draft)
         }

@@ -108,7 +108,7 @@ package final class Fold {
         try take(event, position)
         if event.kind == .logTruncated || event.kind == .syncFinished {
             forget()
-            try dropRows(with: event, position)
+            try dropDueRows(with: event, position)
             try take(event, position)
         }
         // Consequences for other entities are decided on rows that hold all of the event.

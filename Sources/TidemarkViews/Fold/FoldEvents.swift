@@ -88,7 +88,7 @@ extension Fold {
         case .assetUsed(let asset): try used(event, asset)
         case .logTruncated(let told):
             try dropPlaces(through: told.last)
-            try dropRows(through: told.last, position)
+            try beginDropping(through: told.last, position)
         case .serverDescribed(let told):
             if told.preconditions != nil { try keep("preconditions", event, position) }
         // Kept in the log; no view of this version reads it.

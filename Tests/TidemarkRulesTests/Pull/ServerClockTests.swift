@@ -403,6 +403,24 @@ private let years = 9.0 * 365 * 86_400
         #expect(edit.ahead(try #require(device.corrections.last)) == 963)
     }
 
+    @Test func `leaves alone what was stamped in a boot before one in which the server leapt`()
+        throws
+    {
+        var device = Listener()
+        device.hear()
+        for _ in 0..<3 { device.hear(years, after: 301) }
+        let edit = device.edit()
+        // No former time agrees with an answer, as the device's clock was set meanwhile.
+        device.ahead = 7_200
+        device.restart(after: 100)
+        for _ in 0..<3 { device.hear(after: 301) }
+
+        #expect(device.sure == 0)
+        let correction = try #require(device.corrections.last)
+        #expect(!correction.limitsKept)
+        #expect(correction.time(edit.stamp, of: edit.position) == edit.stamp)
+    }
+
     @Test func `takes back what a leap moved once that is taken back`() throws {
         var device = Listener()
         device.hear()

@@ -14,10 +14,10 @@ final class DueRows: FoldMemory {
 }
 
 extension Fold {
-    /// How many rows go with `log.truncated`, and at most with the end of a run; besides the others
-    /// of the last one's event.
-    private static let rowsAtOnce = 10_000
-    private static let rowsWithRunMax: UInt64 = 100_000
+    /// How many rows go with `log.truncated`, besides the others of the last one's event.
+    private static let rowsWithTruncation = 10_000
+    /// Of how many events of a run the end counts, with which two rows go for each of them.
+    private static let eventsOfRunMax: UInt64 = 50_000
     private static let rowsReadAtOnce = 4_096
 
     /// `log.truncated`: the rows of settled mutations, of decisions and of runs up to there go with
@@ -25,7 +25,7 @@ extension Fold {
     ///
     /// They do so with this event and, where they are many, with the ends of later runs: so no
     /// commit pays for all of them, and more go than come.
-    func dropRows(through last: Position, _ position: Position) throws {
+    func beginDropping(through last: Position, _ position: Position) throws {
         let before = try droppedRows()
         var last = min(last, Position(max(position.rawValue, 1) - 1))
         // What waits, and what an issue is about, was never dropped; nothing behind it goes.
@@ -95,13 +95,13 @@ extension Fold {
     }
 
     /// Drops rows whose events were dropped, with `log.truncated` and the end of a run.
-    func dropRows(with event: Event, _ position: Position) throws {
+    func dropDueRows(with event: Event, _ position: Position) throws {
         guard var dropped = try droppedRows(), dropped.isLeft else { return }
-        var left = Self.rowsAtOnce
+        var left = Self.rowsWithTruncation
         if event.kind == .syncFinished {
             // Twice as many as the run has events, so that they become fewer.
             let run = event.sync.map { position.rawValue - min($0.rawValue, position.rawValue) }
-            left = Int(2 * min(run ?? 0, Self.rowsWithRunMax / 2) + 2)
+            left = Int(2 * min(run ?? 0, Self.eventsOfRunMax) + 2)
         }
         let due = memory(DueRows.self)
         var last: ArraySlice<UInt8> = []
