@@ -17,7 +17,8 @@ enum FoldedText {
         }
         let folded = String(decoding: text, as: UTF8.self).folding(
             options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-        return Array(folded.utf8)
+        // Of one that is accents alone nothing would be left, and nothing is part of every text.
+        return folded.isEmpty ? Array(text) : Array(folded.utf8)
     }
 
     /// The same of a JSON value; nil of one that is no text.

@@ -122,12 +122,13 @@ extension Patch {
                 || list.map { names.contains(ExactString($0)) } ?? false
         }
         let (mine, theirs) = (Set(exactNames), Set(other.exactNames))
-        let (given, removed) = (Set(other.set.map { ExactString($0.name) }), Set(other.unset))
+        let given = Set(other.set.map { ExactString($0.name) })
+        let removed = Set(other.unset.map { ExactString($0) })
         // A list that changes as a whole takes the place of its elements.
         self.set.removeAll {
             covers(theirs, $0.name) && !given.contains(ExactString($0.name))
         }
-        unset.removeAll { covers(theirs, $0) && !removed.contains($0) }
+        unset.removeAll { covers(theirs, $0) && !removed.contains(ExactString($0)) }
         self.set += other.set.filter { !covers(mine, $0.name) }
         unset += other.unset.filter { !covers(mine, $0) }
     }

@@ -30,8 +30,8 @@ extension Journal {
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         try shared.rebuildTurn.take {
-            try rebuild(bytesPerStep, eventsPerStep, insteadOf: nil, progress) { step in
-                try environment.write(step)
+            try rebuild(bytesPerStep, eventsPerStep, insteadOf: nil, progress) { isFreeing, step in
+                try environment.write(freeing: isFreeing, step)
             }
         }
     }
@@ -41,26 +41,31 @@ extension Journal {
         insteadOf damage: StoreError, progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         try shared.rebuildTurn.take {
-            try rebuild(Self.bytesPerStep, .max, insteadOf: damage, progress) { step in
-                try environment.write(step)
+            try rebuild(Self.bytesPerStep, .max, insteadOf: damage, progress) { isFreeing, step in
+                try environment.write(freeing: isFreeing, step)
             }
         }
     }
 
     /// The same on the writer thread, which no other write comes between.
     func rebuild(insteadOf damage: StoreError, _ writer: borrowing Writer) throws {
-        func run(_ step: Step) throws -> RebuildStep { try writer.transaction(step) }
+        func run(_ isFreeing: Bool, _ step: Step) throws -> RebuildStep {
+            try writer.transaction(freeing: isFreeing, step)
+        }
         try rebuild(Self.bytesPerStep, .max, insteadOf: damage, { _ in }, run)
     }
 
     private typealias Step = (borrowing WriteTransaction) throws -> RebuildStep
+
+    /// Runs a step in one transaction, and says whether it makes pages free.
+    private typealias Run = (_ isFreeing: Bool, Step) throws -> RebuildStep
 
     /// Another rebuild began meanwhile, into the same tables.
     private struct Overtaken: Error {}
 
     private func rebuild(
         _ bytesMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
-        _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
+        _ progress: (RebuildProgress) throws -> Void, _ run: Run
     ) throws {
         while true {
             do {
@@ -71,11 +76,11 @@ extension Journal {
 
     private func rebuildOnce(
         _ bytesMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
-        _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
+        _ progress: (RebuildProgress) throws -> Void, _ run: Run
     ) throws {
         var number: UInt64 = 0
         defer { shared.rebuilding.withLock { if $0 == number { $0 = nil } } }
-        var step = try run { transaction in
+        var step = try run(false) { transaction in
             number = shared.rebuilds.withLock { rebuilds in
                 rebuilds += 1
                 return rebuilds
@@ -99,7 +104,7 @@ extension Journal {
         try withoutActuallyEscaping(progress) { progress in
             repeat {
                 let before = step
-                step = try run { transaction in
+                step = try run(false) { transaction in
                     guard shared.rebuilds.withLock({ $0 == number }) else { throw Overtaken() }
                     let made = try self.rebuildStep(
                         after: before, bytesMax, eventsMax, insteadOf: damage, transaction,
@@ -119,10 +124,10 @@ extension Journal {
 
     /// Removes the rows that a rebuild has replaced: their pages are free then for what comes.
     private func clearFormer(
-        _ number: UInt64, _ made: RebuildStep, _ run: (Step) throws -> RebuildStep
+        _ number: UInt64, _ made: RebuildStep, _ run: Run
     ) throws {
         do {
-            _ = try run { transaction in
+            _ = try run(true) { transaction in
                 // One that began since has its own rows there, or has made them live.
                 if shared.rebuilds.withLock({ $0 == number }) {
                     try self.views.clear(made.into.other, transaction)

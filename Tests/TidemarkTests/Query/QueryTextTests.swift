@@ -57,6 +57,7 @@ private struct Person: Entity {
             #expect(try search("\"Q") == "e")
             #expect(try search("zoe5") == "")
             #expect(try search("") == "a b c d e f")
+            #expect(try search("\u{301}") == "")
             #expect(try found(replica, Person.where(.containsText(\.nick, "zoë"))) == "a")
             #expect(try found(replica, Person.where(.containsText(\.nick, ""))) == "a")
             #expect(try found(replica, Person.where(!.containsText(\.nick, "zoë"))) == "b c d e f")

@@ -43,17 +43,48 @@ import TidemarkStore
         }
     }
 
+    @Test func `is folded anew up to the quota, and what that replaced makes room`() throws {
+        try Self.withDirectory { path in
+            let stored = try Self.open(path)
+            try Self.write(Self.count, to: stored)
+            let usedBytes = try stored.environment.usedBytes()
+            try stored.close()
+
+            // The old rows and the new ones together take more.
+            let quotaBytes = usedBytes + 100_000
+            let journal = try Self.open(path, quotaBytes: quotaBytes)
+            try journal.rebuild()
+            #expect(try journal.environment.usedBytes() < quotaBytes)
+            try Self.write(1, to: journal)
+            #expect(try journal.verify(.deep).findings == [])
+            try journal.close()
+        }
+    }
+
     /// A store with one event and a small map.
     private static func withJournal(mapBytesMax: Int, _ body: (Journal) throws -> Void) throws {
+        try withDirectory { path in
+            let journal = try open(path, mapBytesMax: mapBytesMax)
+            defer { try? journal.close() }
+            try write(1, to: journal)
+            try body(journal)
+        }
+    }
+
+    private static func open(
+        _ path: String, mapBytesMax: Int = 1 << 30, quotaBytes: Int? = nil
+    ) throws -> Journal {
+        let options = Environment.Options(
+            tables: Journal.tableNames, mapBytes: 1 << 20, mapBytesMax: mapBytesMax,
+            quotaBytes: quotaBytes)
+        return Journal(try Environment.open(at: path, options))
+    }
+
+    private static func withDirectory(_ body: (String) throws -> Void) throws {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-large-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let options = Environment.Options(
-            tables: Journal.tableNames, mapBytes: 1 << 20, mapBytesMax: mapBytesMax)
-        let journal = Journal(try Environment.open(at: directory.path, options))
-        defer { try? journal.close() }
-        try write(1, to: journal)
-        try body(journal)
+        try body(directory.path)
     }
 
     private static func write(
