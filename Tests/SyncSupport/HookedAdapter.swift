@@ -30,6 +30,8 @@ struct HookedAdapter: ServerAdapter {
     var otherWords: ServerWords?
     /// Of which calls no request can be made.
     var cannotSend: @Sendable (ServerCall) -> Bool = { _ in false }
+    /// What is thrown of these.
+    var unsendable = SyncFailure.client(status: 0, "no such call")
     /// Which lists are said to begin where the server knows nothing of.
     var forgets: @Sendable (ServerCall) -> Bool = { _ in false }
 
@@ -46,9 +48,7 @@ struct HookedAdapter: ServerAdapter {
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         let calls = if case .batch(let calls) = call { calls } else { [call] }
-        guard !calls.contains(where: cannotSend) else {
-            throw .client(status: 0, "no such call")
-        }
+        guard !calls.contains(where: cannotSend) else { throw unsendable }
         guard case .fetch(let collection, let ids) = call else {
             return try kinto.request(for: call)
         }

@@ -102,11 +102,6 @@ public struct Dhis2Adapter: ServerAdapter {
         }
     }
 
-    /// Refuses what is not sent: changes of metadata.
-    public func refusal(of call: ServerCall) -> ServerRefusal? {
-        refusalOfRequest(for: call)
-    }
-
     /// Whether a list would have shown what belongs to one of its tracked entities.
     ///
     /// A list about no program leaves out what lies in protected and closed ones, to which the user

@@ -106,11 +106,6 @@ public struct TogglAdapter: ServerAdapter {
         return isQuota ? TogglQuota.group(of: call) : nil
     }
 
-    /// Refuses a write that the server has no call for, and one that names no workspace.
-    public func refusal(of call: ServerCall) -> ServerRefusal? {
-        refusalOfRequest(for: call)
-    }
-
     // MARK: Reading
 
     private static let withArchived = "include_archived=true"

@@ -96,14 +96,16 @@ extension ServerAdapter {
 }
 
 extension ServerAdapter {
-    /// Refuses a write for which the adapter has no request; nil for any other call.
-    package func refusalOfRequest(for call: ServerCall) -> ServerRefusal? {
+    /// Refuses a write that the adapter refuses, or for which it has no request; nil for any other
+    /// call, and where what it throws would fail every other call, too.
+    package func refusalUnsent(of call: ServerCall) -> ServerRefusal? {
         guard call.isWriteOfOne else { return nil }
+        if let refusal = refusal(of: call) { return refusal }
         do throws(SyncFailure) {
             _ = try request(for: call)
             return nil
         } catch {
-            return ServerRefusal(status: 0, message: error.detail)
+            return error.stopsRun ? nil : ServerRefusal(status: 0, message: error.detail)
         }
     }
 }

@@ -213,7 +213,8 @@ public protocol ServerAdapter: Sendable {
     /// The request for a call.
     ///
     /// - Throws: ``SyncFailure`` when the request can't be made, for example for a page of another
-    ///   origin.
+    ///   origin. A write of one entity is refused with its words then, without being sent, unless
+    ///   it would fail every other call, too, as ``SyncFailure/unauthorized``.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
     /// The group of requests that a call counts for, besides all requests; nil for none.

@@ -249,6 +249,23 @@ package struct SyncRecorder: Sendable {
                 asOf: exchange.asOf), draft)
     }
 
+    /// Logs that no request can be made that would tell what became of a write.
+    mutating func unread(
+        _ key: EntityKey, _ attempt: EntityRow.Attempt, _ failure: SyncFailure, uptime: Int64,
+        _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        var failed = RequestFailed()
+        failed.error = failure.name
+        failed.detail = failure.detail
+        failed.uptime = uptime
+        failed.concern = .entity
+        try draft.append(
+            Event(
+                .requestFailed, recordedAt: draft.now, key: key, cause: attempt.call, sync: start,
+                json: failed.encoded))
+    }
+
     /// What is logged of a request's group: only one that the model limits.
     func parts(of group: RequestGroup?) -> [String]? {
         group.flatMap { limited.contains($0.name) ? $0.parts : nil }

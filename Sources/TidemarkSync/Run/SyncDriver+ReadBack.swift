@@ -16,6 +16,7 @@
 //   the walk told nothing        the write is sent again
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 /// What an answer about one entity tells of it.
@@ -194,6 +195,24 @@ extension SyncDriver {
         recorder.note(exchange)
         result.isPutOff = true
         return .over(result)
+    }
+}
+
+extension SyncDriver {
+    /// Hands a read of which no request can be made to the machine.
+    ///
+    /// Where it was to tell what became of a write, that is logged: then the next list tells it.
+    func unsent(
+        _ step: SyncStep, _ failure: SyncFailure, _ run: inout SyncRun
+    ) async throws -> SyncAction {
+        if case .readBack(let key, _, let attempt?) = step,
+            run.machine.concern(of: failure, step) == .entity
+        {
+            try await log(&run.recorder) { [uptime = run.moment.uptime] in
+                try $0.unread(key, attempt, failure, uptime: uptime, $1)
+            }
+        }
+        return run.machine.unsent(failure)
     }
 }
 

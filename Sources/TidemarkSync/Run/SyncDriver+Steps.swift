@@ -73,7 +73,7 @@ extension SyncDriver {
     ) async throws -> SyncAction {
         var sendable: [PushItem] = []
         for item in items {
-            guard let refusal = item.refusal ?? adapter.refusal(of: item.call) else {
+            guard let refusal = item.refusal ?? adapter.refusalUnsent(of: item.call) else {
                 sendable.append(item)
                 continue
             }
@@ -217,7 +217,7 @@ extension SyncDriver {
     ) async throws -> SyncAction {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            return run.machine.unsent(error)
+            return try await unsent(step, error, &run)
         }
         run.waited = 0
         let question = question(step, call, request, asOf: run.asOf, in: run)

@@ -65,8 +65,8 @@ extension SyncMachine {
         failedLast = failure
         if case .list = step, beginsAnew(after: failure) {
             startAnew()
-        } else if case .push(let items) = step, items.count > 1, failure.isOfRequest {
-            // Perhaps only one of the writes can't be sent, and the others can.
+        } else if case .push(let items) = step, items.count > 1, !failure.stopsRun {
+            // Each can be sent by itself, but not all of them together.
             sendsAlone = true
         } else if failure.stopsRun {
             outcome.failure = failure

@@ -93,21 +93,53 @@ import TidemarkViews
         }
     }
 
-    @Test func `a call of which no request can be made leaves the others of its batch alone`()
-        async throws
-    {
+    @Test(arguments: [
+        SyncFailure.client(status: 0, "no such call"), .malformed("no such call"),
+    ])
+    func `a write of which no request can be made is refused, and the others of its batch are sent`(
+        _ failure: SyncFailure
+    ) async throws {
         let world = SyncWorld(model: Self.model(["tasks"], batchSize: 25))
-        let adapter = HookedAdapter(cannotSend: { call in
-            guard case .create(_, "t3", _) = call else { return false }
-            return true
-        })
+        let adapter = HookedAdapter(
+            cannotSend: { call in
+                guard case .create(_, "t3", _) = call else { return false }
+                return true
+            }, unsendable: failure)
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
             for number in 1...5 { try device.put("tasks/t\(number)", "{}") }
 
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.counts.pushed == 4)
-            #expect(try device.outbox() == ["tasks/t3 pending"])
+            #expect(outcome.failure == nil && outcome.counts.pushed == 4 && outcome.refused == 1)
+            #expect(try device.outbox() == ["tasks/t3 rejected"])
+            #expect(try device.problems() == ["tasks/t3 no such call"])
+            #expect(try await device.sync().counts.hasNews == false)
+        }
+    }
+
+    @Test func `a write without an answer that can't be read back is settled by the next list`()
+        async throws
+    {
+        let world = SyncWorld(model: Self.model(["tasks"]))
+        let adapter = HookedAdapter(cannotSend: { call in
+            if case .read = call { true } else { false }
+        })
+        try await SyncDevice.with(world, adapter: adapter) { device async throws in
+            world.rivalPuts("tasks/t1", #"{"n":1}"#)
+            try await device.sync()
+            try device.patch("tasks/t1", #"{"n":2}"#)
+            world.server.faults = FaultPlan([
+                FaultRule(.dropAfterHandling, method: .put, nth: 1)
+            ])
+            #expect(try await device.sync().pending == 1)
+            #expect(try device.outbox() == ["tasks/t1 unknown"])
+
+            for _ in 1...2 { try await device.sync() }
+
+            #expect(try device.outbox() == [])
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+            #expect(world.requests.allSatisfy { !$0.hasPrefix("GET tasks/t1") })
+            try device.verify()
         }
     }
 

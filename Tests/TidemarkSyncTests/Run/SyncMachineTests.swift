@@ -396,6 +396,16 @@ import TidemarkSync
         #expect(run.run() == ["push tasks/1", "push lists/1", "end"])
     }
 
+    @Test(arguments: [SyncFailure.malformed("too many"), .client(status: 0, "too many")])
+    func `sends one by one what no request can be made of together`(_ failure: SyncFailure) {
+        var run = MachineScript(
+            traits: ServerTraits(writesPerRequestMax: 9), scope: .push)
+        run.pending = ["1", "2"].map { PendingWrite(EntityKey("tasks", $0), .create) }
+        run.replies["push tasks/1,tasks/2"] = [.unsent(failure)]
+        #expect(
+            run.run() == ["push tasks/1,tasks/2", "push tasks/1", "push tasks/2", "end"])
+    }
+
     @Test func `sends nothing to a collection whose rule did not answer at a list's end`() {
         var run = MachineScript([CollectionModel("tasks")])
         run.known["tasks"] = ["1", "2", "3"]
