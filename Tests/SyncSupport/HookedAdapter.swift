@@ -34,11 +34,16 @@ struct HookedAdapter: ServerAdapter {
     var unsendable = SyncFailure.client(status: 0, "no such call")
     /// Which lists are said to begin where the server knows nothing of.
     var forgets: @Sendable (ServerCall) -> Bool = { _ in false }
+    /// The entities of whose writes in a batch the server promises to answer; a read tells that.
+    var promised: Set<String> = []
 
     var traits: ServerTraits {
         var traits = takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
         traits.entitiesPerFetchMax = 1
         traits.absenceNeedsList = hasVagueAbsence
+        if !promised.isEmpty {
+            traits.polling = ServerTraits.Polling(first: 0, every: 0, tries: 1, triesLater: 1)
+        }
         return traits
     }
 
@@ -50,7 +55,7 @@ struct HookedAdapter: ServerAdapter {
         let calls = if case .batch(let calls) = call { calls } else { [call] }
         guard !calls.contains(where: cannotSend) else { throw unsendable }
         guard case .fetch(let collection, let ids) = call else {
-            return try kinto.request(for: call)
+            return try kinto.request(for: call.asRead ?? call)
         }
         return try kinto.request(for: .read(collection, id: ids.first ?? ""))
     }
@@ -64,6 +69,12 @@ struct HookedAdapter: ServerAdapter {
             case let other: return other
             }
         }
+        if let read = call.asRead {
+            guard case .record(let record) = kinto.answer(to: read, response, body: body) else {
+                return .waiting
+            }
+            return .batch([BatchedAnswer(status: 200, .stored(id: record.id, record.revision))])
+        }
         if forgets(call) { return .cursorExpired }
         if call.isWriteOfOne, body == metBody { return .conflictUnknown }
         let answer = kinto.answer(to: call, response, body: body)
@@ -76,6 +87,13 @@ struct HookedAdapter: ServerAdapter {
         if answersTooFew, case .batch(let answers) = answer {
             return .batch(Array(answers.dropLast()))
         }
+        if case (.batch(let answers), .batch(let calls)) = (answer, call) {
+            return .batch(
+                zip(answers, calls).map { part, call in
+                    let isPromised = promised.contains(call.write?.id ?? "")
+                    return isPromised ? BatchedAnswer(status: 202, .deferred("job")) : part
+                })
+        }
         guard case .page(var page) = answer else { return answer }
         if hidesCursor { page.cursor = nil }
         guard onlyNames else { return .page(page) }
@@ -84,6 +102,15 @@ struct HookedAdapter: ServerAdapter {
         }
         page.records.removeAll { !$0.isDeleted }
         return .page(page)
+    }
+}
+
+extension ServerCall {
+    /// The read that tells what was promised of one write; nil for any other call.
+    fileprivate var asRead: ServerCall? {
+        guard case .poll(_, let calls) = self, let call = calls.first, let id = call.write?.id
+        else { return nil }
+        return call.collection.map { .read($0, id: id) }
     }
 }
 

@@ -236,9 +236,9 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case reserved(ReservedValues)
     /// The outcome of each write of a batch, in order.
     case batch([BatchedAnswer])
-    /// The server took the writes, and promises to answer later: it is asked for that by
-    /// ``ServerCall/poll(_:of:)`` with this word. Of such a question it says that the answer is to
-    /// be had by another word, at once.
+    /// The server took the writes, or in a batch the one write of this part, and promises to answer
+    /// later: it is asked for that by ``ServerCall/poll(_:of:)`` with this word. Of such a question
+    /// it says that the answer is to be had by another word, at once.
     case deferred(String)
     /// The answer that the server promised is not there yet.
     ///

@@ -99,6 +99,10 @@ extension SyncRecorder {
             }
             gone[item.key] = try answered(
                 item, own.record, own.answer, start, sent.calls[index], draft)
+            if case .deferred(let ticket) = own.answer {
+                let promise = PushDeferred(ticket: ticket, writes: 0)
+                try append(promise, [item], sent.calls[index], start, draft)
+            }
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
                 try refused(item, refusal, call: sent.calls[index], draft)
             }

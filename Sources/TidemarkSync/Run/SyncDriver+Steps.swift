@@ -161,7 +161,7 @@ extension SyncDriver {
         dependencies.reach(.afterAnswer)
         var result = CallResult(outcome)
         result.isCut = isCut
-        result.sent = sent.call
+        (result.sent, result.calls) = (sent.call, sent.calls)
         return answered(result, record, &run)
     }
 

@@ -9,6 +9,8 @@ package struct CallResult: Sendable {
     package var answer: ServerAnswer
     /// Of a push, the request in the log.
     package var sent: Position?
+    /// Of a push, the request of each write in the log: the same one unless it is a batch.
+    package var calls: [Position] = []
     /// The result of a page or a fetch.
     package var page = PageResult()
     /// What the server's clock showed, where the answer tells that.
@@ -135,6 +137,9 @@ extension SyncMachine {
             if let sent = result.sent { promised(items, as: sent) }
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
+            for (index, call) in result.calls.enumerated() where index < answers.count {
+                if case .deferred = answers[index].answer { promised([items[index]], as: call) }
+            }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }
         case (.poll(let ticket, _), let answer):
             took(answer, of: ticket, overtaken: result.page.overtaken)

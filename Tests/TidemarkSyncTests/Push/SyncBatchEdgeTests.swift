@@ -72,6 +72,23 @@ import TidemarkTesting
         }
     }
 
+    @Test func `of which the server promises a part has that asked for, and not sent again`()
+        async throws
+    {
+        let adapter = HookedAdapter(promised: ["t1"])
+        try await withEdits(count: 3, adapter: adapter) { world, device async throws in
+            #expect(try await device.sync().isSynced)
+
+            #expect(world.writes == ["POST  200"])
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+            let promises = try device.events(after: .start).map(\.event).filter {
+                $0.kind == .pushDeferred
+            }
+            #expect(promises.map(\.key) == [EntityKey("tasks", "t1")])
+            #expect(try await device.sync().counts.readBack == 0)
+        }
+    }
+
     @Test func `of which no request can be made is not held against its entities`() async throws {
         try await withEdits(count: 3) { world, device async throws in
             device.wire.tap { request, _, pass in
