@@ -47,14 +47,17 @@ package struct PendingWrite: Sendable, Hashable {
     /// The path of what lies in it and the server does not show whole; nil where it shows all.
     package var unshown: String?
 
-    /// A reference to an entity that the server never had and never gets.
+    /// A reference to an entity that the server does not have, and does not get before this one.
     package struct Stranded: Sendable, Hashable {
         package var field: String
         package var id: String
+        /// Whether the entity is made only after this one, or is it itself; else it is gone.
+        package var inCircle: Bool
 
-        package init(field: String, id: String) {
+        package init(field: String, id: String, inCircle: Bool = false) {
             self.field = field
             self.id = id
+            self.inCircle = inCircle
         }
     }
 
@@ -131,8 +134,8 @@ extension PendingWrite {
         var texts = action.texts
         needs = try views.missingReferences(of: key, row, model)
         files = try views.unsentFiles(of: row, collection)
-        stranded = try views.strandedReference(of: row, in: collection, model).map {
-            Stranded(field: $0.field, id: $0.id)
+        stranded = try views.strandedReference(of: key, row, in: collection, model).map {
+            Stranded(field: $0.field, id: $0.id, inCircle: $0.inCircle)
         }
         if let field = collection.rule(of: action.action)?.source, let id = texts[field] {
             let source = try views.resolve(EntityKey(collection.name, id))
@@ -235,8 +238,10 @@ extension ViewReader {
             pending.clash = try end.flatMap {
                 try reader?.clash(of: candidate, through: $0, collection, self)
             }
-            pending.stranded = try strandedReference(of: row, in: collection, model).map {
-                PendingWrite.Stranded(field: $0.field, id: $0.id)
+            pending.stranded = try strandedReference(
+                of: key, row, in: collection, model, bundled: traits.bundled
+            ).map {
+                PendingWrite.Stranded(field: $0.field, id: $0.id, inCircle: $0.inCircle)
             }
             pending.files = try unsentFiles(of: row, collection)
             if let file = pending.sentFile(in: collection), let field = collection.tree?.content {

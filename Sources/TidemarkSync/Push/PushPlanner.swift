@@ -382,7 +382,11 @@ extension PendingWrite {
     /// Why it is refused because of what it names; nil where it is not.
     fileprivate var refusal: String? {
         if let stranded {
-            return "\(stranded.field) names \(stranded.id), which is not here any more"
+            let named = "\(stranded.field) names \(stranded.id)"
+            return stranded.inCircle
+                ? "\(named), which gets its id from the server only after this: leave it out, and "
+                    + "set it once both are there"
+                : "\(named), which is not here any more"
         }
         if let unseen {
             return "\(unseen) lies in it, and was not seen here when it was deleted: discard the "

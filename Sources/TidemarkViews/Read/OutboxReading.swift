@@ -10,7 +10,8 @@ extension ViewReader {
     ///
     /// A deletion waits for nothing.
     ///
-    /// Entities that refer to each other in a circle don't wait for each other.
+    /// Entities that refer to each other in a circle don't wait for each other; what is there waits
+    /// for what the server names.
     package func missingReferences(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
@@ -23,7 +24,9 @@ extension ViewReader {
             // What is asked for of one that is not here does not make it.
             guard target != key, other.baseState != .live,
                 other.pending.contains(where: { !$0.isAction }),
-                !missing.contains(target), try !leads(from: target, to: key, model)
+                !missing.contains(target),
+                try row.baseState == .live && model[target.collection]?.ids != .client
+                    || !leads(from: target, to: key, model)
             else { continue }
             missing.append(target)
         }
@@ -41,21 +44,33 @@ extension ViewReader {
         }
     }
 
-    /// A reference to an entity that was made here and is gone again, in a field and by an id of
-    /// which the server can't know anything; nil where there is none.
+    /// A reference, in a field, by an id of which the server can't know anything; nil for none.
+    ///
+    /// It names an entity that was made here and is gone again; or, `inCircle`, one that gets its id
+    /// only after the entity of the row, or is that.
+    ///
+    /// - Parameter bundled: the collections whose entities one request may name before they have
+    ///   their ids.
     package func strandedReference(
-        of row: EntityRow, in collection: CollectionModel, _ model: SyncModel
-    ) throws -> (field: String, id: String)? {
+        of key: EntityKey, _ row: EntityRow, in collection: CollectionModel, _ model: SyncModel,
+        bundled: Set<CollectionName> = []
+    ) throws -> (field: String, id: String, inCircle: Bool)? {
         guard let bytes = try row.content(in: collection) else { return nil }
         let document = try JSONDocument(parsing: bytes)
         for reference in collection.references
         where model[reference.collection]?.ids == .serverNumber {
             for id in document.ids(in: reference.field) where Int64(id) == nil {
-                let target = try entity(EntityKey(reference.collection, id)) ?? EntityRow()
+                let named = EntityKey(reference.collection, id)
+                let target = try entity(named) ?? EntityRow()
                 let isKnown = target.baseState != .absent || !target.prunedDigest.isEmpty
-                guard !isKnown, target.pending.isEmpty else { continue }
-                if try wasChangedHere(EntityKey(reference.collection, id)) {
-                    return (reference.field, id)
+                guard !isKnown else { continue }
+                if target.pending.isEmpty {
+                    if try wasChangedHere(named) { return (reference.field, id, false) }
+                } else if row.baseState != .live, reference.field != collection.tree?.parent,
+                    !bundled.isSuperset(of: [collection.name, reference.collection]),
+                    try named == key || leads(from: named, to: key, model)
+                {
+                    return (reference.field, id, true)
                 }
             }
         }

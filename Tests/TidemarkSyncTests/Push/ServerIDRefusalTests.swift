@@ -85,6 +85,37 @@ import TidemarkTesting
         try device.verify()
     }
 
+    @Test func `entities that name each other are refused, and sent once that is mended`()
+        async throws
+    {
+        var model = NumberedDevice.model
+        model.collections[4].references.append(Reference("twin", to: "entries"))
+        let device = try NumberedDevice(model: model)
+        try device.put("entries/a", #"{"what":"a","twin":"b"}"#)
+        try device.put("entries/b", #"{"what":"b","twin":"a"}"#)
+        try device.put("entries/c", #"{"what":"c","twin":"c"}"#)
+
+        let outcome = try await device.sync()
+
+        #expect(outcome.refused == 3 && outcome.pending == 0)
+        #expect(device.server.writes == [])
+
+        for name in ["a", "c"] { try device.patch("entries/\(name)", #"{"twin":null}"#) }
+        try device.retry("entries/b")
+        #expect(try await device.sync().isSynced)
+        // What is there waits for what it names, also where that names it.
+        try device.patch("entries/a", #"{"twin":"d"}"#)
+        try device.put("entries/d", #"{"what":"d","twin":"a"}"#)
+        #expect(try await device.sync().isSynced)
+
+        for (name, twin) in [("a", "d"), ("b", "a"), ("d", "a")] {
+            let path = try "entries/" + device.serverID("entries/\(name)")
+            let twin = try device.serverID("entries/\(twin)")
+            #expect(device.server.document(path)?.contains(#""twin":\#(twin)"#) == true)
+        }
+        try device.verify()
+    }
+
     @Test func `PU-23: a deletion of what is gone already is done`() async throws {
         let device = try NumberedDevice()
         device.server.make("entries", #"{"what":"a"}"#)
