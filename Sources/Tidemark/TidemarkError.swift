@@ -165,7 +165,7 @@ extension TidemarkError.Code {
             switch code {
             case .notACapsule: .invalidPath
             case .newerFormat: .newerFormat
-            case .tooLarge: .tooLarge
+            case .tooLarge, .rowsTooLarge: .tooLarge
             case .truncated, .damaged, .invalid: .damaged
             }
     }

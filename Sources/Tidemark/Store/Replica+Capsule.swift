@@ -25,8 +25,9 @@ extension Replica {
     ///     are here and have room, 60 MiB together; never of a redacted one.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
-    ///   MiB before compression), `damaged` where the log can't be read; `RedactionError` where a
-    ///   decision would come out differently without the data of users.
+    ///   MiB before compression): fewer events help, unless the rows before them alone are too
+    ///   many, as the message says then; `damaged` where the log can't be read; `RedactionError`
+    ///   where a decision would come out differently without the data of users.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction? = nil

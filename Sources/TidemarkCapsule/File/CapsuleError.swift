@@ -12,6 +12,8 @@ package struct CapsuleError: Error, Hashable, Sendable, CustomStringConvertible 
         case newerFormat
         /// It exceeds a limit for files of strangers.
         case tooLarge
+        /// The rows before its events alone exceed such a limit.
+        case rowsTooLarge
         /// Its end is missing.
         case truncated
         /// Its bytes were changed: a checksum or the compressed data is wrong.
@@ -52,6 +54,9 @@ package struct CapsuleError: Error, Hashable, Sendable, CustomStringConvertible 
             case .newerFormat: "use a newer tidemark"
             case .tooLarge:
                 "write one of fewer events, tidemark capsule STORE --last N, or of a smaller store"
+            case .rowsTooLarge:
+                "fewer events have the same rows: no capsule can begin there; hand over a copy "
+                    + "of the store instead, Replica.copy, tidemark copy STORE -o NEW"
             case .truncated, .damaged: "get the file again, or write it anew"
             case .invalid: "no version of Tidemark writes that; don't trust where it is from"
             }

@@ -27,7 +27,8 @@ extension Capsule {
 
     /// The bytes of the file.
     ///
-    /// - Throws: ``CapsuleError`` `tooLarge` or `invalid` where the file could not be read again.
+    /// - Throws: ``CapsuleError`` `tooLarge`, `rowsTooLarge` or `invalid` where the file could not
+    ///   be read again.
     package var encoded: [UInt8] { get throws { try encoded(CapsuleLimits()) } }
 
     /// The bytes of the file, within other limits.
@@ -81,13 +82,7 @@ private struct CapsuleWriter {
         try check.provenance(capsule.provenance)
         try check.base(capsule.base)
         try add(head.bytes)
-        for row in capsule.base.rows {
-            try check.row(row)
-            var writer = ProtoWriter(capacity: row.key.bytes.count + row.value.count + 12)
-            writer.bytes(1, row.key.bytes)
-            writer.bytes(2, row.value)
-            try add(row.key.tree == .rows ? 4 : 5, writer.bytes)
-        }
+        try write(capsule.base.rows)
         for commit in capsule.commits {
             try check.commit(commit)
             var writer = ProtoWriter()
@@ -123,15 +118,28 @@ private struct CapsuleWriter {
         }
     }
 
+    /// All rows are written whatever the number of events, so other words tell of too many.
+    private mutating func write(_ rows: [SnapshotRow]) throws {
+        do {
+            for row in rows {
+                try check.row(row)
+                var writer = ProtoWriter(capacity: row.key.bytes.count + row.value.count + 12)
+                writer.bytes(1, row.key.bytes)
+                writer.bytes(2, row.value)
+                try add(row.key.tree == .rows ? 4 : 5, writer.bytes)
+            }
+        } catch let error as CapsuleError where error.code == .tooLarge {
+            throw CapsuleError(
+                .rowsTooLarge, "of the \(rows.count) rows before its events: \(error.detail)")
+        }
+    }
+
     /// The bytes of the file, with its checksum at the end.
     mutating func finished() throws -> [UInt8] {
         var trailer = ProtoWriter()
         trailer.bytes(15, hash.digest)
         try add(trailer.bytes)
         try compress(all: true)
-        guard file.count <= limits.fileBytesMax else {
-            throw CapsuleError(.tooLarge, "the file has more than \(limits.fileBytesMax) bytes")
-        }
         return file
     }
 
@@ -164,6 +172,9 @@ private struct CapsuleWriter {
             start = end
         }
         pending.removeFirst(start)
+        guard file.count <= limits.fileBytesMax else {
+            throw CapsuleError(.tooLarge, "the file has more than \(limits.fileBytesMax) bytes")
+        }
     }
 }
 

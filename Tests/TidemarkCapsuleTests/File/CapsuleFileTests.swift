@@ -187,11 +187,35 @@ private enum Others {
             #expect { try good.encoded(limits) } throws: {
                 ($0 as? CapsuleError)?.code == .tooLarge
             }
+            var bare = good
+            bare.answers = []
             limits = CapsuleLimits()
-            limits.contentBytesMax = 5_000
-            #expect { try good.encoded(limits) } throws: {
+            limits.contentBytesMax =
+                try Zstd.decompress(bare.encoded, bytesMax: 1 << 24).count - 1
+            #expect { try bare.encoded(limits) } throws: {
                 ($0 as? CapsuleError)?.code == .tooLarge
             }
+        }
+    }
+
+    @Test func `advises no fewer events where the rows before them are too many`() async throws {
+        try await CapsuleWorld.with { world in
+            let capsule = try world.capsule(last: 1)
+            #expect(!capsule.base.rows.isEmpty)
+            var limits = CapsuleLimits()
+            limits.contentBytesMax = capsule.base.rows.reduce(0) {
+                $0 + $1.key.bytes.count + $1.value.count
+            }
+
+            let error = #expect(throws: CapsuleError.self) { try capsule.encoded(limits) }
+
+            #expect(error?.code == .rowsTooLarge)
+            #expect(error?.description.contains("tidemark copy STORE") == true)
+            #expect(error?.description.contains("--last") == false)
+            limits = CapsuleLimits()
+            limits.rowsMax = capsule.base.rows.count - 1
+            let tooMany = #expect(throws: CapsuleError.self) { try capsule.encoded(limits) }
+            #expect(tooMany?.code == .rowsTooLarge)
         }
     }
 }
