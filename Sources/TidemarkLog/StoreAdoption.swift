@@ -18,8 +18,8 @@ package struct StoreAdoption: Sendable, Hashable {
     /// Verifies the log of the store in a directory, and finds the identity for what is there.
     ///
     /// The store keeps its id and, where that is known, its account. Its device becomes that of
-    /// `opening`, whose account is not looked at. Only the store's own tables are written to, where
-    /// they lack its id.
+    /// `opening`, also where that is nil; the account of `opening` is not looked at. Only the
+    /// store's own tables are written to, where they lack its id.
     ///
     /// - Parameters:
     ///   - options: how the store is opened.
@@ -84,7 +84,8 @@ package struct StoreAdoption: Sendable, Hashable {
                 var identity = StoreIdentity(
                     storeID: marked ?? known?.storeID ?? opening.makeID(),
                     account: account ?? (isOurs ? known?.account : nil), isInitialised: true)
-                identity.device = opening.device ?? (isOurs ? known?.device : nil)
+                // Not the one known: where this one can't be told, whoever opens next names it.
+                identity.device = opening.device
                 identity.position = try log.lastPosition(transaction)
                 identity.root = identity.position == .start ? [] : verified.root
                 let reasons = reasons(found, opening) { old in

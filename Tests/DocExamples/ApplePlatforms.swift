@@ -9,4 +9,17 @@ enum ApplePlatforms {
         let replica = try Replica.open(at: folder, model: model, dependencies: dependencies)
         return replica
     }
+
+    static func openRestored(
+        _ folder: String, _ model: SyncModel, _ dependencies: Dependencies,
+        _ isOldPhoneGone: () -> Bool
+    ) throws -> Replica {
+        do {
+            return try Replica.open(at: folder, model: model, dependencies: dependencies)
+        } catch let error as TidemarkError where error.code == .otherDevice {
+            guard isOldPhoneGone() else { throw error }
+            try Replica.adopt(at: folder, dependencies: dependencies)
+            return try Replica.open(at: folder, model: model, dependencies: dependencies)
+        }
+    }
 }

@@ -21,7 +21,8 @@ extension Replica {
     /// Accepts a store as it is: the remedy for `rolledBack`, `otherStore`, `otherDevice`,
     /// `unfitIdentity` and `interrupted`.
     ///
-    /// It verifies the whole log, then writes a new `identity.json` for the store and this device.
+    /// It verifies the whole log, then writes a new `identity.json` for the store and this device;
+    /// where `dependencies` don't tell which that is, for the one that opens the store next.
     /// Data that an older copy lacks stays lost, unless the server has it. Reserved values that are
     /// left may have been handed out by the other copy: they go before, and sync runs reserve new
     /// ones. A damaged store is refused. The store keeps its account: an opening for another one is
@@ -31,7 +32,7 @@ extension Replica {
     ///   - directory: the path of the store, which must not be open.
     ///   - isDryRun: whether to only check, without changing anything.
     ///   - waitSeconds: how long to block while another process has the store open.
-    ///   - dependencies: give this device's id, and new ids.
+    ///   - dependencies: those of the openings: they give this device's id, and new ids.
     /// - Throws: ``TidemarkError``. Where it throws, or the process dies, the store is not adopted,
     ///   and openings refuse it as before.
     @discardableResult

@@ -187,6 +187,18 @@ import TidemarkViews
         expectRefusal(.otherDevice) { try store.open(device: "device") }
     }
 
+    @Test func `adopted on a device that can't be told belongs to the one that opens it next`()
+        throws
+    {
+        expectRefusal(.otherDevice) { try store.open(device: "other") }
+
+        #expect(try store.adopt(device: nil).reasons == [], "no opening without an id is refused")
+
+        #expect(try store.identity.device == nil)
+        try store.open(device: "other").close()
+        expectRefusal(.otherDevice) { try store.open(device: "device") }
+    }
+
     @Test func `for an account keeps to it, and logs it`() throws {
         let first = try store.open(account: "ann")
         try OpeningStore.put(first, 100)
