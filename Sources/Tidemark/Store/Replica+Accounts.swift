@@ -32,9 +32,7 @@ extension Replica {
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
         progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
-        guard !account.isEmpty else {
-            throw TidemarkError(.invalidPath, "an account needs a name; this one is empty")
-        }
+        let directory = try directory(in: root, account: account)
         do {
             try FileManager.default.createDirectory(
                 atPath: root, withIntermediateDirectories: true,
@@ -44,9 +42,21 @@ extension Replica {
         }
         try TidemarkError.mapped { try sweep(root, at: dependencies.now()) }
         return try open(
-            at: root + "/" + AccountFolder.name(of: account), account: account, model: model,
-            remote: remote, rules: rules, waitSeconds: waitSeconds, dependencies: dependencies,
-            progress: progress)
+            at: directory, account: account, model: model, remote: remote, rules: rules,
+            waitSeconds: waitSeconds, dependencies: dependencies, progress: progress)
+    }
+
+    /// The directory of an account's store below a root, whether or not there is one.
+    ///
+    /// For what takes a directory, as ``adopt(at:isDryRun:waitSeconds:dependencies:)`` of a store
+    /// that an opening refuses.
+    ///
+    /// - Throws: ``TidemarkError`` `invalidPath` where the account is empty.
+    public static func directory(in root: String, account: String) throws -> String {
+        guard !account.isEmpty else {
+            throw TidemarkError(.invalidPath, "an account needs a name; this one is empty")
+        }
+        return root + "/" + AccountFolder.name(of: account)
     }
 
     /// The accounts that have a store below a root, sorted by name; empty when the folder does not

@@ -38,6 +38,8 @@ struct AccountRoot: ~Copyable {
         let accounts = ["Zoë", "bob", "Bob", "../up", "a.b@c", long, long + "x", ".", "100%"]
         for (index, account) in accounts.enumerated() {
             let replica = try root.open(account)
+            let directory = try Replica.directory(in: root.path, account: account)
+            #expect(replica.directory == directory)
             try replica.put(Errand("a", "\(index)"))
             try replica.close()
         }
@@ -56,6 +58,8 @@ struct AccountRoot: ~Copyable {
         let root = AccountRoot()
         let error = #expect(throws: TidemarkError.self) { try root.open("") }
         #expect(error?.code == .invalidPath)
+        // It would be the folder of all accounts.
+        #expect(throws: TidemarkError.self) { try Replica.directory(in: root.path, account: "") }
     }
 
     @Test func `are swept of what an interrupted removal left`() throws {
