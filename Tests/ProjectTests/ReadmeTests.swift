@@ -49,6 +49,10 @@ import Testing
         let verify = try Tools.run("tidemark", ["verify", "todo.store"], in: folder)
         #expect(verify.code == 0)
         #expect(verify.text.hasPrefix("fine: "))
+
+        let query = ["--where", "done!=true", "--order", "title", "--limit", "20", "--explain"]
+        let plan = try Tools.run("tidemark", ["list", "todo.store", "tasks"] + query, in: folder)
+        #expect(plan.text.hasPrefix("index [title] of tasks;"), "its query uses its index")
     }
 }
 

@@ -11,7 +11,7 @@ struct Todo: Entity {
 
 @main struct Example {
     static func main() async throws {
-        let tasks = CollectionModel("tasks", conflict: .localWins, indexes: [["done", "title"]])
+        let tasks = CollectionModel("tasks", conflict: .localWins, indexes: [["title"]])
         let model = SyncModel(name: "todo", collections: [tasks])
         let replica = try Replica.open(at: "todo.store", model: model)
 

@@ -7,7 +7,7 @@ import Tidemark
     let todos: LiveQuery<Todo>  // SwiftUI redraws when `todos.entities` has changed
 
     init(_ replica: Replica) {
-        todos = LiveQuery(replica, Todo.where(\.done != true).order(by: \.title))
+        todos = LiveQuery(replica, Todo.where(\.done != true).order(by: \.title).limit(50))
     }
 }
 

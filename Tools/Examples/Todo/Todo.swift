@@ -26,11 +26,11 @@ struct Todo: Entity {
     let id: ID<Todo>
     var title: String
     var list: ID<TodoList>?
-    var done: Bool?
+    var done: Bool?  // nil until it is done
     var created: Date
 
-    /// The todos that are not done, the oldest first; the query uses an index.
-    static let open = Todo.where(\.done != true).order(by: \.created)
+    /// The todos that are not done, the oldest first: looked up in the model's index.
+    static let open = Todo.where(\.done == nil).order(by: \.created)
 }
 
 /// What is synced, and how a conflict is decided when the server changed the same field.
@@ -40,7 +40,8 @@ let model = SyncModel(
         CollectionModel("lists", conflict: .serverWins),
         CollectionModel(
             "tasks", conflict: .mergeFields(.localWins),
-            references: [Reference("list", to: "lists")], indexes: [[.date("created")]]),
+            references: [Reference("list", to: "lists")],
+            indexes: [["done", .date("created")]]),
     ])
 
 // MARK: The commands
