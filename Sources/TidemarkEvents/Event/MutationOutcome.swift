@@ -1,6 +1,6 @@
 // MutationOutcome.swift — the closed set of ways in which a mutation leaves the outbox.
 
-/// How a mutation left the outbox.
+/// How a mutation left the outbox, or that the server refused it and it waits there.
 public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
     /// All of it was stored.
     case accepted
@@ -16,7 +16,8 @@ public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
     case annihilated
     /// It was derived, and its cause is gone.
     case withdrawn
-    /// The server refused it.
+    /// The server refused it. It stays in the outbox until it is mended, sent again or given up,
+    /// and ends otherwise then: no one who waits for the outcome is given this one.
     case rejected
     /// The user gave it up.
     case discarded
