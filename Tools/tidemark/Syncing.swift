@@ -36,8 +36,8 @@ struct Sync: AsyncParsableCommand {
     var full = false
     @Option(
         help: ArgumentHelp(
-            "How long all of it may take: no request begins that can't end by then, and a file "
-                + "that is on its way goes on with the next sync.",
+            "How long all of it may take: a request that is on its way then is cut off, and a "
+                + "write is read back by the next sync; a file goes on with it.",
             valueName: "SECONDS"))
     var deadline: Int?
 
