@@ -10,7 +10,7 @@ public struct ConflictRule: Sendable {
     /// To be raised when the same case is decided differently; logged with each answer.
     public var version: Int
     /// Decides a case, given the collection's model.
-    package let answer: @Sendable (ConflictCase, CollectionModel) throws -> ConflictAnswer
+    private let answer: @Sendable (ConflictCase, CollectionModel) throws -> ConflictAnswer
 
     /// A rule.
     ///
@@ -35,6 +35,20 @@ public struct ConflictRule: Sendable {
             question.collection = collection
             return try answer(question, collection)
         }
+    }
+
+    /// The answer to a case, as a run is given it; also for an app's tests of its rule.
+    ///
+    /// A run takes no document of more than 1 MiB, or that is no JSON object: it is not looked at
+    /// here.
+    ///
+    /// - Parameter collection: the model of the case's collection.
+    /// - Throws: what the rule throws; of a rule over the app's own type also `TidemarkError`,
+    ///   where a side can't be read as that type, or the case is of another collection.
+    public func decide(
+        _ question: ConflictCase, in collection: CollectionModel
+    ) throws -> ConflictAnswer {
+        try answer(question, collection)
     }
 }
 

@@ -288,7 +288,7 @@ extension RecordedRun {
                 guard let other = others.first(where: { $0.name == name }) else {
                     throw SyncFailure.ruleMissing(name)
                 }
-                return try other.answer(question, collection)
+                return try other.decide(question, in: collection)
             }
         }
         let failing = rules(endedBy: .ruleFailed).sorted().filter { name in

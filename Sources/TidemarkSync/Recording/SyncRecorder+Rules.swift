@@ -58,7 +58,7 @@ extension SyncRecorder {
             throw .ruleMissing(conflict.rule)
         }
         let answer: ConflictAnswer
-        do { answer = try rule.answer(conflict.question, conflict.collection) } catch {
+        do { answer = try rule.decide(conflict.question, in: conflict.collection) } catch {
             throw .ruleFailed(rule.name, "\(error)")
         }
         if case .document(let bytes) = answer {

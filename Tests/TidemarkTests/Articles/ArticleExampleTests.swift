@@ -68,3 +68,26 @@ import TidemarkTesting
         #expect(titles == ["Coffee", "Coffee"])
     }
 }
+
+@Suite struct `the rule of an app` {
+    @Test func `both sides' tags are kept`() throws {
+        let conflict = ConflictCase(
+            key: EntityKey("notes", "n1"), base: Array(#"{"title":"A","tags":["a"]}"#.utf8),
+            local: Array(#"{"title":"B","tags":["a","x"]}"#.utf8),
+            server: Array(#"{"title":"A","tags":["a","y"]}"#.utf8), fields: ["title", "tags"])
+
+        let answer = try Conflicts.typedTags.decide(conflict, in: Conflicts.notes)
+
+        #expect(answer == .document(Array(#"{"title":"B","tags":["a","y","x"]}"#.utf8)))
+    }
+
+    @Test func `throws where a side is not of its type`() {
+        let conflict = ConflictCase(
+            key: EntityKey("notes", "n1"), base: nil, local: Array("{}".utf8),
+            server: Array(#"{"title":"A","tags":[]}"#.utf8), fields: ["tags"])
+
+        #expect(throws: TidemarkError.self) {
+            try Conflicts.typedTags.decide(conflict, in: Conflicts.notes)
+        }
+    }
+}
