@@ -22,4 +22,18 @@ enum ApplePlatforms {
             return try Replica.open(at: folder, model: model, dependencies: dependencies)
         }
     }
+
+    static func refresh(_ engine: SyncEngine, _ task: some RefreshTask) async throws {
+        let outcome = try await engine.sync(.background, deadline: .seconds(25))
+        task.setTaskCompleted(success: outcome.failure == nil)
+    }
+
+    static func moved(_ engine: SyncEngine, _ isActive: Bool) async {
+        if isActive { await engine.returned() } else { await engine.left() }
+    }
+}
+
+/// As a `BGTask`.
+protocol RefreshTask {
+    func setTaskCompleted(success: Bool)
 }
