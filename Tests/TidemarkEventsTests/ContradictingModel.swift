@@ -163,6 +163,12 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "tree":{"parent":"in","name":"n","kind":"k","isByPath":true}
                 """#),
         .init(
+            member: "retention", other: "tree",
+            text: #"""
+                "retention":{"field":"at","ageMax":"P2M"},"references":{"in":"entries"},
+                "tree":{"parent":"in","name":"n"}
+                """#),
+        .init(
             member: "since", other: "tree.isByPath",
             text: #"""
                 "lastChangeField":"at","since":{"ageMax":"P2M"},"references":{"in":"entries"},

@@ -111,7 +111,7 @@ extension CollectionModel {
     ///
     /// Entities with unsynced changes are kept longer, and so are those that they refer to, those
     /// that name a file that only this device has, and the holder of a
-    /// ``CollectionModel/RivalRule``'s state.
+    /// ``CollectionModel/RivalRule``'s state. A tree has no such rule.
     public struct RetentionRule: Sendable, Hashable {
         /// The field with the time that counts as the entity's age.
         public var field: String

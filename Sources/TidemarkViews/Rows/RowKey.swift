@@ -73,16 +73,15 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 22
-        case .outbox, .watermarks: 20
-        case .decisions: 18
-        case .contents: 16
-        case .issues: 15
+        case .entities: 23
+        case .outbox, .watermarks: 21
+        case .decisions: 19
+        case .contents: 17
+        case .issues: 16
         case .schedule: 13
-        case .places: 9
-        case .access: 8
-        case .placeholders, .rivals, .syncRuns: 6
-        case .rollUps: 5
+        case .access, .places: 9
+        case .placeholders, .rivals: 7
+        case .rollUps, .syncRuns: 6
         case .bindings: 4
         case .pools: 3
         case .idempotencyKeys: 2

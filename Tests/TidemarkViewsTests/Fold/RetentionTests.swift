@@ -108,6 +108,24 @@ import TidemarkViews
         try reach.check()
     }
 
+    @Test func `prunes nothing of a tree, of which an older log may have the rule`() throws {
+        var files = CollectionModel("files", references: [Reference("parent", to: "files")])
+        files.retention = RetentionRule(field: "at", ageMax: .days(30))
+        files.tree = TreeRule(parent: "parent", name: "name")
+        let reach = try ReachStore(SyncModel(name: "files", collections: [files]))
+        let past = ReachStore.now.adding(seconds: -60 * 86_400)
+        let recent = ReachStore.now.adding(seconds: -86_400)
+        let folder = #"{"id":"P","name":"P","at":"\#(past)"}"#
+        try reach.says("files/P", folder)
+        try reach.says("files/a", #"{"id":"a","name":"a","parent":"P","at":"\#(recent)"}"#)
+        try reach.cleansUp()
+
+        #expect(try reach.seen("files") == ["P", "a"])
+        #expect(try reach.decisions() == [])
+        #expect(!files.isPast(Array(folder.utf8), at: ReachStore.now), "it would not be taken back")
+        try reach.check()
+    }
+
     @Test func `closes what the server said of what it prunes`() throws {
         try reach.entry(1, in: 1, daysAgo: 57)
         let edited = try reach.last + 1

@@ -280,6 +280,10 @@ extension Contradiction {
                 }
                 return "what is known by its path has ids of this store alone; leave ids out"
             },
+            Contradiction("retention", "tree") { collection, _ in
+                guard collection.tree != nil, collection.retention != nil else { return nil }
+                return "a folder would go while something lies in it; leave retention out"
+            },
         ] + listsByPath
 
     /// What is listed folder by folder is listed in no other way.

@@ -21,7 +21,7 @@ package struct PruneDecision: Sendable, Hashable {
         package var rule: Rule
     }
 
-    package static let version: UInt64 = 3
+    package static let version: UInt64 = 4
     /// The most entities that one clean-up prunes; the next one continues.
     package static let itemsMax = 10_000
 
@@ -37,7 +37,7 @@ package struct PruneDecision: Sendable, Hashable {
     ) throws {
         let model = try rows.model()
         for collection in model.collections {
-            guard let rule = collection.retention, items.count < itemsMax else { continue }
+            guard let rule = collection.pruning, items.count < itemsMax else { continue }
             try rows.forEachEntity(in: collection.name) { key, row in
                 let isOver =
                     row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
@@ -90,9 +90,15 @@ package struct PruneDecision: Sendable, Hashable {
 }
 
 extension CollectionModel {
+    /// The rule by which its entities are pruned; none for a tree.
+    ///
+    /// A model in a log may have one all the same. A folder would go while something lies in it,
+    /// and what a server knows by its path would come back as another one.
+    fileprivate var pruning: RetentionRule? { tree == nil ? retention : nil }
+
     /// Whether an entity with that document and without pending changes is past its retention.
     package func isPast(_ document: [UInt8], at now: Timestamp) -> Bool {
-        retention.map { isPast(document, $0, at: now) } ?? false
+        pruning.map { isPast(document, $0, at: now) } ?? false
     }
 
     fileprivate func isPast(_ bytes: [UInt8], _ rule: RetentionRule, at now: Timestamp) -> Bool {
