@@ -483,7 +483,7 @@ extension CollectionModel {
     }
 
     /// Whether its entities may be hidden: by its list, or with their owner.
-    var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
+    package var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
 
     /// Whether the owners' collection can ever be hidden; an owner of the same collection only by
     /// its list.

@@ -4,6 +4,8 @@
 //   can't be had   the log knows nothing of it, or that it was deleted; the server was asked for
 //                  its placeholder in vain; or it is hidden itself, and of another collection
 //
+// What `retention` pruned can be had: the server has it, and showed it.
+//
 // That depends on the rows alone, so the order in which both came does not matter. What is pending
 // is never hidden, and what lies in a deleted entity is not looked at until it is seen again. Who
 // waits for whom stands in rows (DanglingRows.swift), as indexes don't tell of what is hidden.
@@ -15,7 +17,7 @@ import TidemarkRules
 struct FoldMissing: FoldRule {
     static let ruleName = "missing"
     /// Raised whenever the same inputs would give another result.
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
 
     let name = FoldMissing.ruleName
     let moments: FoldMoments = .meet
@@ -243,7 +245,18 @@ extension Fold {
 
     private func isLacking(_ key: EntityKey, for referrer: CollectionName) throws -> Bool {
         let row = try heldRow(at: .entity(key))
-        return row.isLacking || (key.collection != referrer && row.isHidden)
+        return try isLacking(row, key) || (key.collection != referrer && row.isHidden)
+    }
+
+    /// Whether an entity can't be had: it is not here, and the server has none, or shows none, as
+    /// far as is known.
+    private func isLacking(_ row: EntityRow, _ key: EntityKey) throws -> Bool {
+        if row.baseState == .live {
+            return row.isPlaceholder && !row.isPartial && row.triedAt != nil
+        }
+        guard row.pending.isEmpty else { return false }
+        // Where access hides, what was out of reach was pruned, too, and rows don't tell which.
+        return try row.prunedDigest.isEmpty || collection(key.collection).canBeHidden
     }
 
     /// Shows those that were hidden for want of an entity, and hides those that refer to it.
@@ -254,7 +267,7 @@ extension Fold {
         guard !referrers.isEmpty else { return }
         var seen: Set<EntityKey> = []
         var found: [(key: EntityKey, collection: CollectionModel)] = []
-        if row.isLacking || row.isHidden {
+        if try row.isHidden || isLacking(row, key) {
             for (collection, references) in referrers {
                 try forEachReferrer(to: [key], by: references, in: collection) { other, _ in
                     // An index comes to all that have a list: who is settled must not depend on it.
@@ -290,14 +303,6 @@ extension Fold {
         }
         memory.referrers[name] = found
         return found
-    }
-}
-
-extension EntityRow {
-    /// Whether it can't be had: it is not here, and the server has none, as far as is known.
-    fileprivate var isLacking: Bool {
-        if baseState != .live { return pending.isEmpty }
-        return isPlaceholder && !isPartial && triedAt != nil
     }
 }
 

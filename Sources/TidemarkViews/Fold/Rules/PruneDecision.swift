@@ -132,8 +132,7 @@ private struct ReferenceGraph {
     init(_ rows: some RowReading, _ model: SyncModel, without pruned: Set<EntityKey>) throws {
         let hidesAny = try rows.hidesAny()
         for collection in model.collections {
-            let mayHide =
-                hidesAny && (collection.access.hidesAbsent || collection.access.owner != nil)
+            let mayHide = hidesAny && collection.canBeHidden
             guard mayHide || collection.placeholder != nil else { continue }
             try rows.forEachEntity(in: collection.name) { key, row in
                 if pruned.contains(key) { return true }

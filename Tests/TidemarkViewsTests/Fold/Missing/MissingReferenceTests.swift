@@ -160,6 +160,37 @@ import TidemarkViews
         #expect(try store.seen() == ["links/m", "people/a", "people/c"])
     }
 
+    private static let now = Timestamp(milliseconds: 1_795_000_000_000)
+
+    private func cleansUp() throws {
+        try store.write(
+            Event(
+                .timerFired, recordedAt: Timestamp(rawValue: 1),
+                json: TimerFired(.cleanUp, now: Self.now).encoded))
+    }
+
+    @Test func `is seen where the other one is here no more for its age alone`() throws {
+        var model = Self.model
+        model.collections[0].placeholder = nil
+        model.collections[0].retention = RetentionRule(field: "at", ageMax: .days(30))
+        model.collections[1].references[1].placeholder = nil
+        try register(model)
+        let past = Self.now.adding(seconds: -60 * 86_400)
+        for id in ["a", "b"] { try says("people/\(id)", #"{"id":"\#(id)","at":"\#(past)"}"#) }
+        try says("links/l", Self.link)
+
+        try cleansUp()
+        #expect(try store.seen() == ["links/l"])
+        try says("notes/n", #"{"id":"n","link":"l"}"#)
+        try says("links/m", #"{"id":"m","from":{"id":"a"},"to":{"id":"b"}}"#)
+        #expect(try store.seen() == ["links/l", "links/m", "notes/n"])
+        #expect(try issues() == [])
+
+        try says("people/b", nil)
+        #expect(try store.seen() == [])
+        #expect(try store.differences().isEmpty)
+    }
+
     @Test func `is hidden where a new model has no placeholder stand in any more`() throws {
         try says("people/a", #"{"id":"a"}"#)
         try says("links/l", Self.link)
