@@ -55,9 +55,9 @@ struct FoldMissing: FoldRule {
         let names = Set(before.collections.map(\.name) + model.collections.map(\.name))
         for name in names.sorted() {
             let collection = model[name] ?? CollectionModel(name)
-            let fields = collection.references.filter { $0.missing == .hides }.map(\.field)
-            let old = before[name]?.references.filter { $0.missing == .hides }.map(\.field) ?? []
-            guard fields != old else { continue }
+            guard collection.hidings(in: model) != before[name]?.hidings(in: before) ?? [] else {
+                continue
+            }
             var keys: [EntityKey] = []
             try fold.forEachEntity(in: name) { key, _ in
                 keys.append(key)
@@ -66,6 +66,14 @@ struct FoldMissing: FoldRule {
             for key in keys { try fold.settleDangling(key, collection, event, position) }
         }
     }
+}
+
+/// What of a model says whether an entity is hidden for want of another one.
+private struct Hiding: Equatable {
+    let field: ExactString
+    let target: CollectionName
+    /// Whether what was pruned of the other collection may have been out of reach.
+    let isByAccess: Bool
 }
 
 /// What the rule remembers within one fold.
@@ -310,5 +318,14 @@ extension CollectionModel {
     /// The references by which its entities are hidden for want of those of another collection.
     fileprivate func hiding(for name: CollectionName) -> [Reference] {
         references.filter { $0.missing == .hides && $0.collection == name }
+    }
+
+    /// By what its entities are hidden, in the order of the model.
+    fileprivate func hidings(in model: SyncModel) -> [Hiding] {
+        references.filter { $0.missing == .hides }.map { reference in
+            Hiding(
+                field: ExactString(reference.field), target: reference.collection,
+                isByAccess: model[reference.collection]?.canBeHidden ?? false)
+        }
     }
 }

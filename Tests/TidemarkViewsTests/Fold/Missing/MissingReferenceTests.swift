@@ -266,6 +266,32 @@ import TidemarkViews
         #expect(try issues() == ["dangling links/l"])
     }
 
+    @Test func `is hidden for want of what a new model has it refer to, and of nothing else`()
+        throws
+    {
+        let store = try ScratchStore()
+        func register(to target: CollectionName) throws {
+            var tasks = CollectionModel("tasks")
+            tasks.references = [Reference("p", to: target, missing: .hides)]
+            let all = [CollectionModel("one"), CollectionModel("two"), tasks]
+            try store.write(.registered(SyncModel(name: "tasks", collections: all)))
+        }
+        try register(to: "one")
+        for (key, text) in [
+            ("one/a", #"{"id":"a"}"#), ("two/b", #"{"id":"b"}"#),
+            ("tasks/a", #"{"id":"a","p":"a"}"#), ("tasks/b", #"{"id":"b","p":"b"}"#),
+        ] {
+            try store.write(.about(.serverUpserted, key, text, revision: "1"))
+        }
+        #expect(try store.seen() == ["one/a", "tasks/a", "two/b"])
+
+        try register(to: "two")
+        #expect(try store.seen() == ["one/a", "tasks/b", "two/b"])
+        let issues = try store.journal.read { try $0.issues() }
+        #expect(issues.map(\.entity) == ["a"])
+        #expect(issues.first?.message == "it names two/a in p, which can't be had")
+    }
+
     @Test func `is seen with what it waits for where one new model hides and shows`() throws {
         let store = try ScratchStore()
         func register(hiding names: Set<CollectionName>) throws {
