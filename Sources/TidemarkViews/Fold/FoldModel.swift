@@ -239,8 +239,10 @@ extension Fold {
         }
     }
 
-    /// Has lists made whole once more where a new model takes more out of their records, or records
-    /// that lie further back: what was listed before is in no list of changes.
+    /// Has lists made whole once more where a new model takes more out of their records, or more
+    /// records: what was listed before is in no list of changes.
+    ///
+    /// Larger limits are told by the watermark, which says how many it is of.
     fileprivate func oweLists(
         of before: SyncModel, _ event: Event, _ position: Position
     ) throws {
@@ -248,7 +250,7 @@ extension Fold {
         let gained = model.collections.filter { collection in
             let old = before[collection.name] ?? CollectionModel(collection.name)
             return collection.takesMore(than: old, model, before)
-                || collection.goesFurtherBack(than: old, at: event.recordedAt)
+                || collection.reachesFurther(than: old, at: event.recordedAt)
         }
         for collection in model.bringing(Set(gained.map(\.name))) {
             if collection.feed != nil {
@@ -391,15 +393,23 @@ extension CollectionModel {
         return old.drops.contains { !names.contains(ExactString($0)) }
     }
 
-    /// Whether its lists reach further back than those of another model, or it keeps what that one
-    /// takes for too old.
-    fileprivate func goesFurtherBack(than old: CollectionModel, at now: Timestamp) -> Bool {
+    /// Whether its lists reach further than those of another model, or it keeps what that one takes
+    /// for too old.
+    fileprivate func reachesFurther(than old: CollectionModel, at now: Timestamp) -> Bool {
         func isLonger(_ span: TimeSpan?, than known: TimeSpan?) -> Bool {
             guard let known else { return false }
             return span.map { now.subtracting($0) < now.subtracting(known) } ?? true
         }
         return isLonger(window?.back, than: old.window?.back)
+            || isLonger(window?.ahead, than: old.window?.ahead)
             || isLonger(retention?.ageMax, than: old.retention?.ageMax)
+            || agesOtherwise(than: old)
+    }
+
+    /// Whether it tells the age of entities by another field than another model.
+    private func agesOtherwise(than old: CollectionModel) -> Bool {
+        guard let field = retention?.field, let known = old.retention?.field else { return false }
+        return ExactString(field) != ExactString(renamed(known, since: old))
     }
 }
 

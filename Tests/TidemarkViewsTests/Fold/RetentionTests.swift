@@ -80,6 +80,58 @@ import TidemarkViews
         }
     }
 
+    private typealias Change = (inout CollectionModel) -> Void
+
+    /// Whether the list of `notes` is owed once a new model takes the place of another one.
+    private func isOwed(_ old: Change, _ new: Change) throws -> Bool {
+        func registered(_ change: Change) -> Event {
+            var notes = CollectionModel("notes")
+            change(&notes)
+            return .registered(SyncModel(name: "test", collections: [notes]))
+        }
+        let fold = MemoryFold()
+        let list = #"{"scope":"","complete":true,"full":true}"#
+        try fold.apply([
+            registered(old),
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "notes",
+                revision: Revision("1"), json: Array(list.utf8)),
+        ])
+        try fold.apply([registered(new)])
+        return fold.rows[.owed("notes")] != nil
+    }
+
+    @Test func `has a list made whole where a new model tells ages by another field`() throws {
+        func kept(by field: String) -> Change {
+            { notes in notes.retention = RetentionRule(field: field, ageMax: .days(30)) }
+        }
+        let keepsAll: Change = { _ in }
+        let renames: Change = { notes in
+            notes.retention = RetentionRule(field: "due", ageMax: .days(30))
+            notes.migrations = [.rename("made", to: "due")]
+        }
+        let cases: [(old: Change, new: Change, isOwed: Bool)] = [
+            (kept(by: "made"), kept(by: "due"), true),
+            (kept(by: "made"), kept(by: "made"), false),
+            (kept(by: "made"), renames, false),
+            (keepsAll, kept(by: "due"), false),
+        ]
+        for (index, item) in cases.enumerated() {
+            let found = try isOwed(item.old, item.new)
+            #expect(found == item.isOwed, "\(index)")
+        }
+    }
+
+    @Test func `has a list made whole where a new model lists further ahead`() throws {
+        func ahead(_ days: Int) -> Change {
+            { notes in notes.window = PullWindow(back: .months(2), ahead: .days(days)) }
+        }
+        for (old, new) in [(2, 30), (30, 30), (30, 2)] {
+            let found = try isOwed(ahead(old), ahead(new))
+            #expect(found == (new > old))
+        }
+    }
+
     @Test func `counts calendar months, by the server's time`() throws {
         let rule = RetentionRule(field: "start", ageMax: .months(2))
         let now = try #require(
