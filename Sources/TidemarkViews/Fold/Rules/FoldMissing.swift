@@ -179,8 +179,8 @@ extension Fold {
         } else {
             put(.dangling(key), nil)
         }
-        // Of what is gone nothing was decided.
-        guard !row.isEmpty else { return }
+        // Of what is gone, or was pruned, nothing was decided.
+        guard !row.isEmpty, row.prunedDigest.isEmpty else { return }
         let decision = DecisionRow(
             key: key, rule: FoldMissing.ruleName, ruleVersion: FoldMissing.version,
             result: lack == nil ? "shown" : "hidden", inputs: [position],

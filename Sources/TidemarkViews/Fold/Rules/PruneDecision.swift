@@ -39,8 +39,10 @@ package struct PruneDecision: Sendable, Hashable {
         for collection in model.collections {
             guard let rule = collection.pruning, items.count < itemsMax else { continue }
             try rows.forEachEntity(in: collection.name) { key, row in
+                // What is out of reach goes by what refers to it, below.
                 let isOver =
-                    row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
+                    row.isInSync && !(row.isHidden && collection.canBeHidden)
+                    && collection.isPast(row.base, rule, at: now)
                 if isOver, try !rows.holdsFile(key) {
                     items.append(Item(key: key, rule: .retention))
                 }

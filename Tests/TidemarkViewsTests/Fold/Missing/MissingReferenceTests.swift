@@ -191,6 +191,34 @@ import TidemarkViews
         #expect(try store.differences().isEmpty)
     }
 
+    @Test func `is pruned by its age like any other, and its issue goes`() throws {
+        var model = Self.model
+        model.collections[2].retention = RetentionRule(field: "at", ageMax: .days(30))
+        try register(model)
+        let past = Self.now.adding(seconds: -60 * 86_400)
+        try says("notes/m", #"{"id":"m","link":"gone"}"#)
+        try says("notes/n", #"{"id":"n","link":"gone","at":"\#(past)"}"#)
+        #expect(try issues() == ["dangling notes/m", "dangling notes/n"])
+
+        try cleansUp()
+        #expect(try store.seen() == [])
+        #expect(try issues() == ["dangling notes/m"])
+        let row = try store.entity(EntityKey("notes", "n"))
+        #expect(row?.prunedDigest.isEmpty == false && row?.isHidden == false)
+        let decisions = try store.journal.read { views in
+            var found: [String] = []
+            try views.forEachDecision { _, row in
+                if row.key.id == "n" { found.append("\(row.rule) \(row.result)") }
+                return true
+            }
+            return found
+        }
+        #expect(decisions == ["missing hidden", "retention pruned"])
+
+        try says("links/gone", #"{"id":"gone"}"#)
+        #expect(try store.seen() == ["links/gone", "notes/m"])
+    }
+
     @Test func `is hidden where a new model has no placeholder stand in any more`() throws {
         try says("people/a", #"{"id":"a"}"#)
         try says("links/l", Self.link)
