@@ -23,6 +23,27 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
     static let all: [ContradictingModel] = [
         .init(member: "match", other: "ids", text: #""match":["title"]"#),
         .init(member: "match", other: "idField", text: #""ids":"serverText","match":["id"]"#),
+        .init(
+            member: "match", other: "lastChangeField",
+            text: #""ids":"serverText","lastChangeField":"at","match":["at"]"#),
+        .init(member: "match", other: "match", text: #""ids":"serverText","match":["/x/name"]"#),
+        .init(
+            member: "choices", other: "choices",
+            text: #""choices":{"/p/q":{"collection":"places","missing":"none"}}"#),
+        .init(
+            member: "rivals", other: "rivals",
+            text: #""rivals":{"whileNull":"end","start":"start","among":["/by/id"]}"#),
+        .init(member: "feed", other: "feed", text: #""feed":{"order":"/a/at","change":"b"}"#),
+        .init(
+            member: "retention.field", other: "retention.field",
+            text: #""retention":{"field":"/a/at","ageMax":"P2M"}"#),
+        .init(
+            member: "conflict.preferNewer.field", other: "conflict.preferNewer.field",
+            text: #""conflict":{"preferNewer":{"field":"/a/at"}}"#),
+        .init(member: "keyed", other: "keyed", text: #""keyed":{"p":"/a/k"}"#),
+        .init(member: "forms", other: "forms", text: #""forms":[{"wholeSeconds":"/a/at"}]"#),
+        .init(member: "nullable", other: "nullable", text: #""nullable":["/a/at"]"#),
+        .init(member: "drops", other: "drops", text: #""drops":["/a/secret"],"pushes":[]"#),
         .init(member: "lastChangeField", other: "idField", text: #""lastChangeField":"id""#),
         .init(member: "window", other: "absence", text: #""window":{"back":"P2M"}"#),
         .init(

@@ -46,7 +46,7 @@ public struct CollectionModel: Sendable, Hashable {
     /// discarded; otherwise it waits for an edit or a retry.
     public var retriesRefused: Bool
     /// The fields by which an entity that was sent and never answered is recognised in a list,
-    /// where the server names entities.
+    /// where the server names entities: such that the app writes, and no paths.
     public var match: [String]
     /// What a list of everything says of entities that it does not name.
     public var absence: AbsenceRule

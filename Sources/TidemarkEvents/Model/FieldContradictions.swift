@@ -34,6 +34,43 @@ extension Contradiction {
         },
     ]
 
+    static let names =
+        [
+            Contradiction("match", "lastChangeField") { collection, _ in
+                guard let field = collection.lastChangeField, collection.match.contains(field)
+                else { return nil }
+                return """
+                    an entity that was never answered has no time of the server's; match by fields \
+                    that the app writes
+                    """
+            }
+        ] + paths
+
+    /// Rules by the fields of an entity, which take a path for the name of one that is never there.
+    private static let paths = [
+        path("match") { $0.match },
+        path("choices") { $0.choices.map(\.field) },
+        path("rivals") { $0.rivals?.fields ?? [] },
+        path("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
+        path("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        path("conflict.preferNewer.field") { collection in
+            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
+        },
+        path("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
+        path("forms") { $0.forms.map(\.field) },
+        path("nullable") { $0.nullable },
+        path("drops") { $0.drops },
+    ]
+
+    private static func path(
+        _ member: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
+    ) -> Contradiction {
+        Contradiction(member, member) { collection, _ in
+            guard let field = fields(collection).first(where: FieldPath.isPath) else { return nil }
+            return "\(field) is a path, which is not followed here; name a member without \"/\""
+        }
+    }
+
     /// A field under the name of another one that was renamed or removed.
     static let reusedName = Contradiction("migrations", "migrations") { collection, _ in
         guard let name = collection.goneNames.reused else { return nil }

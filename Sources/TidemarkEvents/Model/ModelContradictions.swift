@@ -43,6 +43,7 @@ extension Contradiction {
     static let all: [Contradiction] =
         identity + lists + parts + feeds + pushes + references + rollUps + times + stops + forms
         + drops + retired + contents + keyed + trees + hiding + sets + sources + actions + policies
+        + names
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
