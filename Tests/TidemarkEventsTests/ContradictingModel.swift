@@ -12,12 +12,13 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(member) and \(other)" }
 
     var document: [UInt8] {
+        let plain = #"{"name":"plain","pushes":[],"drops":["z"]}"#
         let places = #"{"name":"places","placeholder":{},"access":{"hidesAbsent":true}}"#
         let other =
             #"{"name":"other","pushes":[],"drops":["a"],"references":{"e":"entries"}}"#
         let entries = #"{"name":"entries",\#(text)}"#
         return Array(
-            #"{"collections":[{"name":"plain"},\#(places),\#(entries),\#(other)]}"#.utf8)
+            #"{"collections":[\#(plain),\#(places),\#(entries),\#(other)]}"#.utf8)
     }
 
     static let all: [ContradictingModel] = [
@@ -308,6 +309,27 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "drops", other: "references",
             text: #""references":{"p":"places"},"drops":["p"],"pushes":[]"#),
         .init(
+            member: "drops", other: "references",
+            text: #"""
+                "references":{"p":{"collection":"places","removal":{"names":"n"}}},"drops":["n"],
+                "pushes":[]
+                """#),
+        .init(
+            member: "drops", other: "tree",
+            text: #"""
+                "references":{"in":"entries"},"tree":{"parent":"in","name":"n"},"drops":["n"],
+                "pushes":[]
+                """#),
+        .init(
+            member: "drops", other: "embeds",
+            text: #""embeds":{"a":"other"},"drops":["a"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "lists",
+            text: #""lists":[{"parameters":{"p":"1"}}],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "lists", other: "drops",
+            text: #""lists":[{"from":{"p":{"collection":"plain","field":"/y/z"}}}]"#),
+        .init(
             member: "drops", other: "indexes",
             text: #""indexes":[["p"]],"drops":["p"],"pushes":[]"#),
         .init(
@@ -379,6 +401,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "drops", other: "contents",
             text: #""contents":{"p":{}},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "contents",
+            text: #""contents":{"/p/*/url":{"sha256":"h"}},"drops":["h"],"pushes":[]"#),
         .init(
             member: "contents", other: "migrations",
             text: #""contents":{"at":{}},"migrations":[{"remove":"at"}]"#),

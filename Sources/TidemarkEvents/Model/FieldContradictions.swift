@@ -44,7 +44,32 @@ extension Contradiction {
                     that the app writes
                     """
             }
-        ] + paths
+        ] + paths + droppedParts
+
+    /// Members that are read beside those of the fields themselves.
+    private static let droppedParts = [
+        dropped("tree") { collection in
+            collection.tree.map { [$0.name, $0.kind, $0.serverID].compactMap(\.self) } ?? []
+        },
+        dropped("embeds") { $0.embeds.map(\.member) },
+        // By these members a list tells which of its entities it left out.
+        dropped("lists") { collection in
+            let lists = collection.isSwept ? collection.lists ?? [] : []
+            return lists.flatMap { $0.parameters.all.map(\.name) }
+        },
+        Contradiction("lists", "drops") { collection, model in
+            for source in (collection.lists ?? []).flatMap(\.from) {
+                let drops = model[source.collection]?.drops ?? []
+                let steps = source.field.map { FieldPath($0).steps } ?? []
+                guard let name = steps.first(where: drops.contains) else { continue }
+                return """
+                    \(name) is never here in \(source.collection); leave it out of the drops of \
+                    that one, or name another field
+                    """
+            }
+            return nil
+        },
+    ]
 
     /// Rules by the fields of an entity, which take a path for the name of one that is never there.
     private static let paths = [

@@ -393,7 +393,9 @@ extension Contradiction {
                 nothing can be told without \(name); leave it out of drops, or name another field
                 """
         },
-        dropped("references") { $0.references.flatMap { FieldPath($0.field).steps } },
+        dropped("references") { collection in
+            collection.references.flatMap { FieldPath($0.field).steps + $0.ruleFields }
+        },
         dropped("indexes") { collection in
             collection.indexes.flatMap(\.fields).flatMap { FieldPath($0.name).steps }
         },
@@ -403,14 +405,14 @@ extension Contradiction {
         dropped("rivals") { $0.rivals?.fields ?? [] },
         dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
-        dropped("contents") { $0.contents.map(\.topField) },
+        dropped("contents") { $0.contents.flatMap { $0.steps + [$0.sha256].compactMap(\.self) } },
         dropped("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
         dropped("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
     ]
 
-    private static func dropped(
+    static func dropped(
         _ other: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
     ) -> Contradiction {
         Contradiction("drops", other) { collection, _ in
