@@ -21,7 +21,31 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             #"{"collections":[\#(plain),\#(places),\#(entries),\#(other)]}"#.utf8)
     }
 
-    static let all: [ContradictingModel] = [
+    static let all = others + local
+
+    /// What only means something with a server, of a collection that is kept on the device alone.
+    private static let local: [ContradictingModel] = [
+        ("lastChangeField", #""at""#), ("conflict", #""localWins""#), ("pageSize", "10"),
+        ("pagesMax", "5"), ("forms", #"[{"wholeSeconds":"a"}]"#), ("drops", #"["a"]"#),
+        ("ids", #""serverText""#), ("pushes", "[]"), ("actions", #"{"copy":{}}"#),
+        ("updates", #""changes""#), ("retriesRefused", "true"), ("match", #"["a"]"#),
+        ("absence", #""keeps""#), ("access", #"{"missing":"none"}"#),
+        ("since", #"{"ageMax":"P2M"}"#), ("window", #"{"back":"P2M"}"#),
+        ("feed", #"{"order":"a","change":"b"}"#), ("lists", "[]"), ("listLimit", "5"),
+        ("failedPage", #""endsList""#), ("embeds", #"{"a":"plain"}"#),
+        ("withholdsTrees", "true"), ("listedAfter", #"["plain"]"#), ("listEvery", #""PT1H""#),
+        ("allOrNone", #""metadata""#),
+        ("choices", #"{"p":{"collection":"places","missing":"none"}}"#),
+        ("rivals", #"{"whileNull":"end","start":"start"}"#), ("placeholder", "{}"),
+        ("retention", #"{"field":"at","ageMax":"P2M"}"#), ("contents", #"{"c":{}}"#),
+        ("tree", #"{"parent":"in","name":"title"}"#),
+        ("references", #"{"p":{"collection":"places","missing":"hides"}}"#),
+    ].map { member, value in
+        let text = #""localOnly":true,"\#(member)":\#(value)"#
+        return ContradictingModel(member: member, other: "localOnly", text: text)
+    }
+
+    private static let others: [ContradictingModel] = [
         .init(member: "match", other: "ids", text: #""match":["title"]"#),
         .init(member: "match", other: "idField", text: #""ids":"serverText","match":["id"]"#),
         .init(

@@ -18,6 +18,7 @@ struct StoreSummary {
     /// The summary of a collection.
     private struct Entry {
         var name: CollectionName
+        var isLocalOnly: Bool
         var counts: [EntityStatus: Int]
         var cursor: String?
         /// The number of stored pages of an unfinished whole list; nil where there is none.
@@ -75,7 +76,8 @@ struct StoreSummary {
             }
             collections.append(
                 Entry(
-                    name: collection.name, counts: counts, cursor: cursor,
+                    name: collection.name, isLocalOnly: collection.localOnly, counts: counts,
+                    cursor: cursor,
                     pages: try views.listing(PullTarget(collection.name))?.page,
                     isOwed: try views.isOwed(PullTarget(collection.name)),
                     isUnmoved: mark?.isUnmoved ?? false, feed: feed))
@@ -159,6 +161,10 @@ struct StoreSummary {
                 collection.counts[status].map { "\($0) \(status.rawValue)" }
             }
             var list = counts.isEmpty ? "empty" : counts.joined(separator: ", ")
+            if collection.isLocalOnly, !counts.isEmpty {
+                let count = collection.counts.values.reduce(0, +)
+                list = "\(count) on this device alone"
+            }
             if let pages = collection.pages {
                 list += "; a list of everything goes on after page \(pages)"
             } else if collection.isOwed {

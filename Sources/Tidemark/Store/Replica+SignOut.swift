@@ -24,6 +24,9 @@ extension Replica {
     /// After a crash in the middle, either the store is complete, or its remains are removed by the
     /// next opening.
     ///
+    /// What is kept on this device alone (``CollectionModel/localOnly``) goes with the store, and
+    /// counts as no pending change.
+    ///
     /// - Throws: ``TidemarkError``: `pendingChanges`, with nothing changed; `busy` when this
     ///   process has the store open in another replica, which must be closed first, with nothing
     ///   changed; `closed`; or why the folder can't be removed, in which case the store is closed.

@@ -20,9 +20,10 @@ extension Replica {
     ///
     /// - Parameters:
     ///   - kept: the collections that stay, with their edits and marks; every other one is wiped,
-    ///     one that the model does not have any more included. What stands in the records of a
-    ///     collection that is kept must be kept, too, as it comes with those; and so must the
-    ///     collection of its `access.owner`, which hides it.
+    ///     one that the model does not have any more included. Those that are
+    ///     ``CollectionModel/localOnly`` stay in any case: nothing would bring them anew. What
+    ///     stands in the records of a collection that is kept must be kept, too, as it comes with
+    ///     those; and so must the collection of its `access.owner`, which hides it.
     ///   - discardingPending: whether changes that the server has not acknowledged are given up,
     ///     refused ones included, and files of the user's that only this device has.
     /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes or files in what
@@ -42,8 +43,10 @@ extension Replica {
 
 extension WriteContext {
     fileprivate func wipe(keeping kept: [CollectionName], _ discardsPending: Bool) throws {
-        let kept = Set(kept).sorted()
         let fold = draft.fold
+        // No list would bring them anew.
+        let local = try fold.model().collections.filter(\.localOnly).map(\.name)
+        let kept = Set(kept + local).sorted()
         for name in kept where try fold.known(name) == nil {
             let names = try fold.model().collections.map(\.name.rawValue).joined(separator: ", ")
             throw TidemarkError(

@@ -61,8 +61,9 @@ public final class Replica: Sendable {
     ///     can be opened and closed meanwhile. Another opening of this one waits for it, so that
     ///     `progress` must not wait for a thread that opens it.
     /// - Throws: ``TidemarkError`` when the store can't be opened: any code except those about
-    ///   entities. `invalidModel` when model or remote can't be taken. `pendingChanges` when the
-    ///   model lacks a collection with pending edits: nothing has changed then, and
+    ///   entities. `invalidModel` when model or remote can't be taken, or a collection that has
+    ///   entities becomes ``CollectionModel/localOnly``, or is so no more. `pendingChanges` when
+    ///   the model lacks a collection with pending edits: nothing has changed then, and
     ///   ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
     ///   opens the store with its own model, to sync or discard them.
     public static func open(
@@ -186,11 +187,15 @@ public final class Replica: Sendable {
 
     /// Logs a model and remote, which are in force from then on.
     ///
-    /// - Throws: `pendingChanges` when a collection that the model lacks has pending edits.
+    /// - Throws: `pendingChanges` when a collection that the model lacks has pending edits,
+    ///   `invalidModel` when one that has entities becomes `localOnly`, or is so no more.
     package func register(_ registration: ModelRegistration) throws {
         try write { tx in
             let stranded = try tx.draft.fold.strandedEdits(by: registration.model)
             if !stranded.isEmpty { throw TidemarkError(strandedEdits: stranded, in: directory) }
+            if let turned = try tx.draft.fold.turned(by: registration.model) {
+                throw TidemarkError(turned: turned, in: directory)
+            }
             try tx.draft.append(
                 Event(.modelRegistered, recordedAt: tx.draft.now, json: registration.encoded))
         }
@@ -274,6 +279,21 @@ extension TidemarkError {
                 + "nothing could be sent of it any more; nothing was changed. Open \(directory) "
                 + "with the model that it has (`Replica.open(existing:)`, or `tidemark sync`), and "
                 + "sync or discard what waits; or keep the collection in the model")
+    }
+
+    /// Entities of a collection would be synced that were kept on the device alone, or the other
+    /// way round.
+    init(turned collection: CollectionModel, in directory: String) {
+        let (before, after) =
+            collection.localOnly
+            ? ("synced", "keeps it on this device alone")
+            : ("kept on this device alone", "syncs it")
+        self.init(
+            .invalidModel,
+            "\(collection.name) has entities that are \(before), and the new model \(after); "
+                + "nothing was changed. Give the new collection another name, and copy what it is "
+                + "to have; or open \(directory) with the model that it has "
+                + "(`Replica.open(existing:)`), and delete its entities")
     }
 }
 

@@ -33,6 +33,11 @@ public struct CollectionModel: Sendable, Hashable {
     /// Members of what the server sends, at any depth, that are cut off before anything is
     /// logged or compared: secrets, and what changes without being news.
     public var drops: [String]
+    /// Whether its entities are kept on this device alone: they are never listed and never sent.
+    ///
+    /// An edit of one is all that there is to know of it: it takes effect at once, and nothing
+    /// waits. They go with the store, and a wipe keeps them.
+    public var localOnly: Bool
     /// Who gives new entities their id.
     public var ids: IDSource
     /// Which local changes are pushed; others are refused.
@@ -121,7 +126,8 @@ public struct CollectionModel: Sendable, Hashable {
         pageSize: Int? = nil, pagesMax: Int = CollectionModel.usualPagesMax,
         indexes: [IndexModel] = [], dates: DateFormat = .iso8601, keys: KeyStyle = .verbatim,
         nullable: [String] = [], migrations: [FieldMigration] = [],
-        forms: [FieldForm] = [], drops: [String] = [], ids: IDSource = .client,
+        forms: [FieldForm] = [], drops: [String] = [], localOnly: Bool = false,
+        ids: IDSource = .client,
         pushes: [PushOperation] = PushOperation.allCases, actions: [ActionRule] = [],
         updates: UpdateContent = .whole,
         retriesRefused: Bool = false, match: [String] = [],
@@ -149,6 +155,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.migrations = migrations
         self.forms = forms
         self.drops = drops
+        self.localOnly = localOnly
         self.ids = ids
         self.pushes = pushes
         self.actions = actions
@@ -262,6 +269,12 @@ extension CollectionModel: ModelObject {
     ]
 
     private static let rules: [ModelMember<CollectionModel>] = [
+        ModelMember(
+            "localOnly", \.localOnly, .flag,
+            """
+            Whether its entities are kept on this device alone: they are never listed and never \
+            sent.
+            """),
         ModelMember(
             "ids", \.ids, .word,
             "Who names new entities: the app, or the server, with a text or a number."),

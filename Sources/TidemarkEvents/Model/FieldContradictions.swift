@@ -1,5 +1,5 @@
-// FieldContradictions.swift — rules about what fields name, files and entities above, that
-// contradict other rules.
+// FieldContradictions.swift — rules about what fields name, files and entities above, and about
+// what stays on the device, that contradict other rules.
 
 extension Contradiction {
     static let contents = [
@@ -94,6 +94,48 @@ extension Contradiction {
             guard let field = fields(collection).first(where: FieldPath.isPath) else { return nil }
             return "\(field) is a path, which is not followed here; name a member without \"/\""
         }
+    }
+
+    /// What only means something with a server, of a collection that has none; and what would tell
+    /// the server of such a collection.
+    static let local: [Contradiction] =
+        CollectionModel.members.filter { !membersOfAny.contains($0.name) }.map { member in
+            Contradiction(member.name, "localOnly") { collection, model in
+                guard !collection.localOnly else {
+                    guard member.write(collection) != nil else { return nil }
+                    return "nothing of it is listed or sent; leave one of them out"
+                }
+                return adviceOnLocal(collection.named(by: member.name), model)
+            }
+        } + [
+            Contradiction("references", "localOnly") { collection, model in
+                guard collection.localOnly else {
+                    return adviceOnLocal(collection.references.map(\.collection), model)
+                }
+                let reference = collection.references.first { reference in
+                    reference.placeholder != nil || reference.removal != nil
+                        || reference.rollUp != nil || reference.missing != .keeps
+                }
+                guard let reference else { return nil }
+                return """
+                    only what a server lists goes by these rules; leave placeholder, removal, \
+                    rollUp and missing out of \(reference.field)
+                    """
+            }
+        ]
+
+    /// The members that say how documents look, what they name and how they are found.
+    private static let membersOfAny: Set<String> = [
+        "name", "idField", "references", "dates", "keys", "nullable", "indexes", "migrations",
+        "keyed", "localOnly",
+    ]
+
+    private static func adviceOnLocal(_ names: [CollectionName], _ model: SyncModel) -> String? {
+        guard let name = names.first(where: { model[$0]?.localOnly == true }) else { return nil }
+        return """
+            \(name) is kept on this device alone, and the server knows none of its ids; name a \
+            collection that is synced, or keep this one on the device, too
+            """
     }
 
     /// A field under the name of another one that was renamed or removed.
@@ -199,6 +241,17 @@ extension Contradiction {
 }
 
 extension CollectionModel {
+    /// The collections that a member names, beside references.
+    fileprivate func named(by member: String) -> [CollectionName] {
+        switch member {
+        case "choices": choices.map(\.collection)
+        case "lists": (lists ?? []).flatMap { $0.from.map(\.collection) }
+        case "embeds": embeds.map(\.collection)
+        case "listedAfter": listedAfter
+        default: []
+        }
+    }
+
     /// Whether what its entities refer to may get placeholders.
     fileprivate var makesStandIns: Bool { references.contains { $0.placeholder != nil } }
 }

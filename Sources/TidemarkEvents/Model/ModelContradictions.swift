@@ -41,9 +41,9 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + parts + feeds + pushes + references + rollUps + times + stops + forms
-        + drops + retired + contents + keyed + trees + hiding + sets + sources + actions + policies
-        + names
+        local + identity + lists + parts + feeds + pushes + references + rollUps + times + stops
+        + forms + drops + retired + contents + keyed + trees + hiding + sets + sources + actions
+        + policies + names
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in

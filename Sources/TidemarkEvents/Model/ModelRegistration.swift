@@ -76,8 +76,7 @@ extension ModelRegistration {
         guard let server = known.remote, server.defaults == AdapterDefaults(),
             remote?.defaults == AdapterDefaults()
         else { return }
-        for index in model.collections.indices where model.collections[index].lastChangeField == nil
-        {
+        for index in model.collections.indices where model.collections[index].takesDefaults {
             let before = known.model[model.collections[index].name]
             model.collections[index].lastChangeField = before?.lastChangeField
         }
@@ -139,13 +138,16 @@ extension SyncModel {
 
     /// Gives the collections the server adapter's defaults for members that they leave out.
     fileprivate mutating func fill(from remote: Remote?) {
-        for index in collections.indices where collections[index].lastChangeField == nil {
+        for index in collections.indices where collections[index].takesDefaults {
             collections[index].lastChangeField = remote?.defaults.lastChangeField
         }
     }
 }
 
 extension CollectionModel {
+    /// Whether the server's own field of the last change is its, too.
+    fileprivate var takesDefaults: Bool { lastChangeField == nil && !localOnly }
+
     /// The names in each member that is encoded as an object by them.
     fileprivate var namesOfRules: [(member: String, names: [String])] {
         var names: [(member: String, names: [String])] = [

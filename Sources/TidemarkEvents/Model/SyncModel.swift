@@ -35,6 +35,14 @@ public struct SyncModel: Sendable, Hashable {
         }
     }
 
+    /// The model as runs and adapters see it: without what is kept on this device alone.
+    package var synced: SyncModel {
+        guard collections.contains(where: \.localOnly) else { return self }
+        var model = self
+        model.collections.removeAll(where: \.localOnly)
+        return model
+    }
+
     /// The collection of that name, or nil.
     public subscript(name: CollectionName) -> CollectionModel? {
         collections.first { $0.name == name }

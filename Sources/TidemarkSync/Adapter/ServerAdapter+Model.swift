@@ -14,7 +14,8 @@ extension ServerAdapter {
     ) throws(ModelError) {
         let name = registration.remote.map { "the adapter \"\($0.adapter)\"" } ?? "the adapter"
         try checkPools(registration.model, name)
-        for (index, collection) in registration.model.collections.enumerated() {
+        for (index, collection) in registration.model.collections.enumerated()
+        where !collection.localOnly {
             try checkLists(collection, at: "collections[\(index)].lists", name)
             guard collection.isByPath == traits.hasPaths else {
                 throw ModelError(

@@ -9,6 +9,7 @@ package import TidemarkViews
 /// Carries out one sync run.
 package struct SyncDriver: Sendable {
     package var journal: Journal
+    /// Without what is kept on this device alone.
     package var model: SyncModel
     package var adapter: any ServerAdapter
     /// Answers the calls, and stores the commits.
@@ -46,7 +47,7 @@ package struct SyncDriver: Sendable {
         tell: @escaping @Sendable (RunActivity) -> Void = { _ in }
     ) {
         self.journal = journal
-        self.model = model
+        self.model = model.synced
         self.adapter = adapter
         self.host = host
         self.limits = limits

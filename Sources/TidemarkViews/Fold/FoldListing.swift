@@ -47,7 +47,7 @@ extension Fold {
     /// Each is owed until such a list was logged as complete, whatever becomes of the run.
     func owe(_ run: RunStart, _ position: Position) throws {
         guard run.mode.isFull else { return }
-        let model = try model()
+        let model = try model().synced
         var targets = run.scope.targets(in: model)
         for collection in run.scope.listed(model) where collection.hasListSources {
             targets += try knownTargets(of: collection)

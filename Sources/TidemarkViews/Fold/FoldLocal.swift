@@ -20,6 +20,10 @@ extension Fold {
         let content = row.content
         row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt, position) }
+        if try known(key.collection)?.model.localOnly == true {
+            try settleHere(&row, key, proof: position)
+            return try put(row, at: place)
+        }
         if kind == .delete { try annihilate(&row, key, proof: position) }
         if kind == .update, row.relay == nil, let content, try isReadAsItLies(key.collection) {
             // The document is that of all that was pending before.
@@ -28,6 +32,30 @@ extension Fold {
             try refresh(&row, key)
         }
         try put(row, at: place)
+    }
+
+    /// Makes the base of an entity that is kept on this device alone what its edits make of it:
+    /// they are accepted, and nothing waits.
+    private func settleHere(
+        _ row: inout EntityRow, _ key: EntityKey, proof: Position
+    ) throws {
+        let made =
+            try row.isOnlyCreated
+            ? row.pending[0].payload : row.made(in: collection(key.collection))
+        for item in row.pending {
+            // There is no server that could do anything.
+            let outcome: MutationOutcome = item.isAction ? .discarded : .accepted
+            try settle(item, of: key, outcome, proof: proof, revision: nil)
+        }
+        try endAttempt(&row, key)
+        forgetIssues(of: &row, key)
+        if row.isPlaceholder { put(.placeholder(key), nil) }
+        let wasThere = row.baseState != .absent
+        // Of what a server said before the collection was kept here nothing counts.
+        row = EntityRow()
+        row.baseState = made.isEmpty ? (wasThere ? .deleted : .absent) : .live
+        row.base = made
+        row.basePosition = proof
     }
 
     /// Whether today's model reads the documents and edits of a collection as they lie in the log.

@@ -211,8 +211,10 @@ extension Fold {
     /// lists them, unless somebody selects a part.
     fileprivate func forgetFailingLists(of before: SyncModel) throws {
         let model = try model()
-        for old in before.collections
-        where old.lists?.isEmpty != true && model[old.name]?.lists?.isEmpty == true {
+        for old in before.collections where old.lists?.isEmpty != true {
+            guard let new = model[old.name], new.localOnly || new.lists?.isEmpty == true else {
+                continue
+            }
             try forgetFailing(.list(of: old.name))
         }
     }
@@ -322,6 +324,23 @@ extension Fold {
             }
         }
         return dropped.sorted().compactMap { name in counts[name].map { (name, $0) } }
+    }
+
+    /// A collection of another model that has entities here which that one would sync though they
+    /// were kept on this device alone, or the other way round; nil for none.
+    package func turned(by model: SyncModel) throws -> CollectionModel? {
+        let before = try self.model()
+        return try model.collections.first { collection in
+            // Of one that the registered model lacks entities of an earlier model may be here.
+            guard before[collection.name]?.localOnly != collection.localOnly else { return false }
+            var isTurned = false
+            try forEachEntity(in: collection.name) { _, row in
+                let isHere = row.baseState == .live || !row.pending.isEmpty
+                isTurned = isHere && row.isOfDevice != collection.localOnly
+                return !isTurned
+            }
+            return isTurned
+        }
     }
 }
 

@@ -206,6 +206,12 @@ package struct EntityRow: Sendable, Hashable {
         baseState == .absent && pending.isEmpty && attempt == nil && prunedDigest.isEmpty
     }
 
+    /// Whether its base was made here, in a collection that is kept on this device alone: of every
+    /// other base it is known since when it counts.
+    package var isOfDevice: Bool {
+        baseState != .absent && asOf == nil && !isPlaceholder && !isAssumed
+    }
+
     /// How many bytes its documents are.
     var documentBytes: Int {
         var bytes = base.count + current.count
