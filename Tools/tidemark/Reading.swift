@@ -64,7 +64,8 @@ struct List: ParsableCommand {
                 }
             }
             let terms = try query.terms(model[name] ?? CollectionModel(name))
-            let query = try DocumentQuery(terms, of: name, in: model, ids: views.ids(of:))
+            let query = try DocumentQuery(
+                terms, of: name, in: model, hasBindings: views.hasBindings, ids: views.ids(of:))
             if self.query.explain {
                 let words = QueryExplanation(query, try views.plan(query)).description
                 return Terminal.write(words)

@@ -106,7 +106,9 @@ extension Interest {
         _ query: EntityQuery<T>, _ views: ViewReader, includesStatus: Bool = false
     ) throws {
         var names: [EntityKey] = []
-        let documents = try DocumentQuery(query.terms, of: T.collection, in: try views.model()) {
+        let documents = try DocumentQuery(
+            query.terms, of: T.collection, in: try views.model(), hasBindings: views.hasBindings
+        ) {
             let keys = try views.keys(of: $0)
             names.append($0)
             names += keys

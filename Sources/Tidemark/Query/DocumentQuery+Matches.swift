@@ -7,7 +7,8 @@ import TidemarkViews
 
 extension DocumentQuery {
     /// Whether an entity meets all conditions and comes behind the place where the result begins;
-    /// limit and offset are not considered.
+    /// limit and offset are not considered, nor that place where references are in the order: what
+    /// they name only a store tells.
     ///
     /// - Parameters:
     ///   - document: an object, as today's model reads it.
@@ -16,31 +17,41 @@ extension DocumentQuery {
     package func matches(
         _ document: [UInt8], id: String, tree: RollUpClasses = []
     ) -> Bool {
-        match(document, id: id, tree: tree, isRanked: false) != nil
+        if conditions.isEmpty, start == nil { return true }
+        var values = FieldValues(self, document, id: id, tree)
+        guard values.satisfy(conditions) else { return false }
+        guard let start, order.allSatisfy({ $0.target == nil }) else { return true }
+        return ByteOrder.precedes(start.sortKey, values.sortKey(of: self, { $0 }))
     }
 
     /// The sort key of an entity that ``matches(_:id:tree:)``; nil for another one.
     ///
     /// No other entity has it: that with the lesser bytes comes first.
     ///
-    /// - Parameter isRanked: whether it is needed; it may be empty else.
+    /// - Parameters:
+    ///   - isRanked: whether it is needed; it may be empty else.
+    ///   - key: the key that an entity keeps, of any id of it.
     func match(
-        _ document: [UInt8], id: String, tree: RollUpClasses, isRanked: Bool
-    ) -> [UInt8]? {
+        _ document: [UInt8], id: String, tree: RollUpClasses, isRanked: Bool,
+        key: (EntityKey) throws -> EntityKey
+    ) throws -> [UInt8]? {
         if conditions.isEmpty, start == nil, !isRanked { return [] }
         var values = FieldValues(self, document, id: id, tree)
         guard values.satisfy(conditions) else { return nil }
         guard isRanked || start != nil else { return [] }
-        let sortKey = values.sortKey(of: self)
+        let sortKey = try values.sortKey(of: self, key)
         if let start, !ByteOrder.precedes(start.sortKey, sortKey) { return nil }
         return sortKey
     }
 
-    func beginning(behind place: QueryTerms.Place) -> Start {
+    /// - Parameter key: the key that an entity keeps, of any id of it.
+    func beginning(
+        behind place: QueryTerms.Place, key: (EntityKey) throws -> EntityKey
+    ) throws -> Start {
         var values = FieldValues(self, place.document, id: place.key.id, [])
         return Start(
-            values: order.map { values.comparable(in: $0) }, id: place.key.id,
-            sortKey: values.sortKey(of: self))
+            values: try order.map { try values.comparable(in: $0, key) }, id: place.key.id,
+            sortKey: try values.sortKey(of: self, key))
     }
 }
 
@@ -104,20 +115,31 @@ private struct FieldValues {
     }
 
     /// The values of the fields in the order of the query, and the id.
-    mutating func sortKey(of query: DocumentQuery) -> [UInt8] {
-        var key: [UInt8] = []
+    ///
+    /// - Parameter key: the key that an entity keeps, of any id of it.
+    mutating func sortKey(
+        of query: DocumentQuery, _ key: (EntityKey) throws -> EntityKey
+    ) rethrows -> [UInt8] {
+        var sortKey: [UInt8] = []
         // What is descending has its bytes inverted: none are a prefix of another's.
         for item in query.order {
-            let bytes = comparable(in: item)
-            if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
+            let bytes = try comparable(in: item, key)
+            if item.isDescending { sortKey += bytes.map { ~$0 } } else { sortKey += bytes }
         }
         let end = Array(id.utf8) + [0]
-        if query.isDescendingByID { key += end.map { ~$0 } } else { key += end }
-        return key
+        if query.isDescendingByID { sortKey += end.map { ~$0 } } else { sortKey += end }
+        return sortKey
     }
 
     /// The value by which an order sorts.
-    mutating func comparable(in order: DocumentQuery.Order) -> [UInt8] {
+    mutating func comparable(
+        in order: DocumentQuery.Order, _ key: (EntityKey) throws -> EntityKey
+    ) rethrows -> [UInt8] {
+        if let target = order.target, let id = idText(order.field) {
+            let lasting = try key(EntityKey(target, id)).id
+            return (QueryLiteral.wholeNumber(lasting) ?? .text(lasting))
+                .bytes(kind: .value, dates: dates)
+        }
         guard order.isFolded, let folded = FoldedText.bytes(ofJSON: raw(order.field)) else {
             return self[.field(order.field)]
         }
@@ -133,6 +155,11 @@ private struct FieldValues {
         let raw = raw(list).map { Array($0) } ?? []
         let places = (try? JSON.arrayElements(of: raw)) ?? []
         return places.map { comparable(raw[$0], list.kind) }
+    }
+
+    /// The id that a field names; nil of a value that is none.
+    private func idText(_ field: IndexField) -> String? {
+        raw(field).flatMap { try? JSONValue(parsing: $0) }?.idText
     }
 
     private func raw(_ field: IndexField) -> ArraySlice<UInt8>? {

@@ -15,6 +15,9 @@ package struct DocumentQuery: Sendable {
         package var isDescending: Bool
         /// Whether texts stand without case, accents and width; no index has such an order.
         package var isFolded = false
+        /// What the field refers to, where one entity may be written in several ways: each stands
+        /// as the key that the entity keeps, and no index has such an order.
+        package var target: CollectionName?
     }
 
     /// A place in the order.
@@ -64,24 +67,34 @@ package struct DocumentQuery: Sendable {
     }
 
     /// - Throws: ``TidemarkError``: `noModel` when the model has no such collection, and what
-    ///   ``init(_:in:ids:)`` throws.
+    ///   ``init(_:in:hasRollUps:isAmbiguous:ids:)`` throws.
+    ///
+    /// - Parameters:
+    ///   - hasBindings: whether any id is another one's alias; asked only where it matters.
+    ///   - ids: returns all ids of an entity, that of its key first.
     package init(
         _ terms: QueryTerms, of name: CollectionName, in model: SyncModel,
+        hasBindings: @autoclosure () throws -> Bool = false,
         ids: (EntityKey) throws -> [String]
     ) throws {
         guard let collection = model[name] else {
             throw TidemarkError.noCollection(name, in: model)
         }
-        try self.init(terms, in: collection, hasRollUps: model.hasRollUps(of: name), ids: ids)
+        try self.init(
+            terms, in: collection, hasRollUps: model.hasRollUps(of: name),
+            isAmbiguous: { try model[$0]?.ids != .client || hasBindings() }, ids: ids)
     }
 
     /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.
     ///
     /// - Parameters:
     ///   - hasRollUps: whether anything may count in the collection's entities.
-    ///   - ids: returns all ids of an entity.
+    ///   - isAmbiguous: whether a reference to an entity of a collection may be written in several
+    ///     ways.
+    ///   - ids: returns all ids of an entity, that of its key first.
     package init(
         _ terms: QueryTerms, in collection: CollectionModel, hasRollUps: Bool = false,
+        isAmbiguous: (CollectionName) throws -> Bool = { _ in false },
         ids: (EntityKey) throws -> [String] = { [$0.id] }
     ) throws {
         self.collection = collection
@@ -105,8 +118,12 @@ package struct DocumentQuery: Sendable {
             if isKnown { continue }
             isDescending = item.isDescending != isTurned
             guard case .field(let field) = field else { break }
+            var target = item.isFolded ? nil : collection.target(of: field)
+            if let named = target, try !isAmbiguous(named) { target = nil }
             order.append(
-                Order(field: field, isDescending: isDescending, isFolded: item.isFolded))
+                Order(
+                    field: field, isDescending: isDescending, isFolded: item.isFolded,
+                    target: target))
         }
         isDescendingByID = isDescending
         self.order = order
@@ -124,7 +141,10 @@ package struct DocumentQuery: Sendable {
         self.members = members
         self.reader = FieldReader(names)
         switch terms.bound {
-        case .after(let place)?, .before(let place)?: start = beginning(behind: place)
+        case .after(let place)?, .before(let place)?:
+            start = try beginning(behind: place) {
+                EntityKey($0.collection, try ids($0).first ?? $0.id)
+            }
         case nil: break
         }
     }
@@ -132,6 +152,15 @@ package struct DocumentQuery: Sendable {
     /// Drops the order, for a caller that only counts, unless the result begins at a place in it.
     mutating func dropOrder() {
         if start == nil { (order, isDescendingByID) = ([], false) }
+    }
+}
+
+extension CollectionModel {
+    /// What a field refers to; nil where it is no reference, or read as a time.
+    fileprivate func target(of field: IndexField) -> CollectionName? {
+        guard field.kind == .value else { return nil }
+        let name = ExactString(field.name)
+        return references.first { ExactString($0.field) == name }?.collection
     }
 }
 

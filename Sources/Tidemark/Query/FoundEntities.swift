@@ -47,6 +47,8 @@ struct FoundEntities<Value> {
     private let isInOrder: Bool
     /// What counts in an entity, itself included.
     private let tree: (EntityKey, EntityRow) throws -> RollUpClasses
+    /// The key that an entity keeps, of any id of it.
+    private let key: (EntityKey) throws -> EntityKey
     private let read: (FoundEntity) throws -> Value
     private let body: (Value) throws -> Bool
     private var toSkip: Int
@@ -61,12 +63,14 @@ struct FoundEntities<Value> {
     init(
         _ query: DocumentQuery, isInOrder: Bool,
         tree: @escaping (EntityKey, EntityRow) throws -> RollUpClasses,
+        key: @escaping (EntityKey) throws -> EntityKey,
         reading read: @escaping (FoundEntity) throws -> Value,
         _ body: @escaping (Value) throws -> Bool
     ) {
         self.query = query
         self.isInOrder = isInOrder
         self.tree = tree
+        self.key = key
         self.read = read
         self.body = body
         toSkip = query.offset
@@ -89,9 +93,9 @@ struct FoundEntities<Value> {
         cut = isInOrder ? cutComponents : nil
         let isNext = isInOrder && cutComponents == nil
         guard let document = try row.document(in: query.collection),
-            let sortKey = query.match(
-                document, id: key.id, tree: query.asksForTrees ? try tree(key, row) : [],
-                isRanked: !isNext)
+            let sortKey = try query.match(
+                document, id: key.id, tree: query.asksForTrees ? tree(key, row) : [],
+                isRanked: !isNext, key: self.key)
         else { return true }
         let entity = FoundEntity(key: key, row: row, document: document)
         if isNext { return try hand(on: entity) }
@@ -182,7 +186,7 @@ extension ViewReader {
             try withoutActuallyEscaping(body) { body in
                 var found = FoundEntities(
                     query, isInOrder: plan.isInOrder, tree: { try self.tree(of: $0, $1) },
-                    reading: read, body)
+                    key: { try self.resolve($0) }, reading: read, body)
                 try forEachEntity(of: query, plan) {
                     try found.take($0, $1, cutComponents: $2)
                 }

@@ -66,7 +66,9 @@ struct IndexFit {
         let pinned = index.fields.prefix(pinnedFields)
         let wanted = query.order.filter { !pinned.contains($0.field) }
         return wanted.map(\.field) == Array(index.fields.dropFirst(pinnedFields))
-            && wanted.allSatisfy { $0.isDescending == query.isDescendingByID && !$0.isFolded }
+            && wanted.allSatisfy {
+                $0.isDescending == query.isDescendingByID && !$0.isFolded && $0.target == nil
+            }
     }
 
     /// Leaves out the entries before a place in the query's order, which is that of the index.

@@ -51,8 +51,8 @@ extension ReadContext: EntityReading {
 
     /// A query in terms of the documents of its collection.
     package func documentQuery<T: Entity>(_ query: EntityQuery<T>) throws -> DocumentQuery {
-        try DocumentQuery(query.terms, of: T.collection, in: try views.model()) {
-            try views.keys(of: $0).map(\.id)
-        }
+        try DocumentQuery(
+            query.terms, of: T.collection, in: try views.model(), hasBindings: views.hasBindings
+        ) { try views.keys(of: $0).map(\.id) }
     }
 }

@@ -78,9 +78,8 @@ struct TermReader {
         guard case .id(let key) = value else { return [bytes(value, field)] }
         return Self.ascending(
             try ids(key).flatMap { id in
-                let number = Int64(id).flatMap { String($0) == id ? JSONNumber($0) : nil }
-                return [bytes(.text(id), field)]
-                    + (number.map { [bytes(.number($0), field)] } ?? [])
+                let number = QueryLiteral.wholeNumber(id)
+                return [bytes(.text(id), field)] + (number.map { [bytes($0, field)] } ?? [])
             })
     }
 
@@ -136,6 +135,11 @@ extension KeyRange {
 }
 
 extension QueryLiteral {
+    /// The number that an id is, written as a number would be; nil for any other text.
+    static func wholeNumber(_ id: String) -> QueryLiteral? {
+        Int64(id).flatMap { String($0) == id ? QueryLiteral.number(JSONNumber($0)) : nil }
+    }
+
     /// The sortable bytes of the value.
     func bytes(kind: IndexField.Kind, dates: DateFormat) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -51,9 +51,10 @@ extension WriteContext: EntityReading {
         _ query: EntityQuery<T>, isSorted: Bool = true,
         reading read: (FoundEntity) throws -> Value, _ body: (Value) throws -> Bool
     ) throws {
-        let query = try DocumentQuery(query.terms, of: T.collection, in: try draft.fold.model()) {
-            try draft.fold.keys(of: $0).map(\.id)
-        }
+        let query = try DocumentQuery(
+            query.terms, of: T.collection, in: try draft.fold.model(),
+            hasBindings: draft.fold.hasBindings
+        ) { try draft.fold.keys(of: $0).map(\.id) }
         guard query.limit != 0 else { return }
         let isInOrder = !isSorted || query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(read) { read in
@@ -61,7 +62,7 @@ extension WriteContext: EntityReading {
                 let fold = draft.fold
                 var found = FoundEntities(
                     query, isInOrder: isInOrder, tree: { try fold.tree(of: $0, $1) },
-                    reading: read, body)
+                    key: { try fold.resolve($0) }, reading: read, body)
                 try fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
                 try found.finish()
             }

@@ -184,6 +184,55 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         }
     }
 
+    @Test func `is in an order where the key is, and a cursor from before it stays`() throws {
+        try withRoom { replica, bind in
+            for (id, room) in [("k", #""s""#), ("l", #""a""#), ("m", "7")] {
+                let json = #"{"title":"","done":false,"twin":"","room":\#(room)}"#
+                try say(replica, EntityKey("chores", id), json)
+            }
+            let byRoom = Chore.all.order(by: \.room)
+            #expect(try replica.found(byRoom) == "m l n k")
+            let place = try #require(try replica.read { try $0.cursor(at: ID<Chore>("l")) })
+            #expect(try replica.found(byRoom.after(place).limit(9)) == "n k")
+
+            _ = try bind()
+            let cases = [
+                (byRoom, "l m n k"), (byRoom.limit(2), "l m"), (byRoom.after(place), "m n k"),
+                (byRoom.after(place).limit(1), "m"), (byRoom.before(place), ""),
+                (Chore.all.order(by: \.room, .descending).after(place).limit(9), ""),
+                (Chore.all.order(by: \.room, .descending).before(place), "k n m"),
+            ]
+            for (query, expected) in cases {
+                #expect(try replica.found(query) == expected)
+                let inWrite = try replica.write { try $0.all(query).map(\.id.rawValue) }
+                #expect(inWrite.joined(separator: " ") == expected)
+            }
+        }
+    }
+
+    @Test(arguments: [[], [["room", "points"]]] as [[IndexModel]])
+    func `is in an order once, as a text and as a number`(indexes: [IndexModel]) throws {
+        var model = QueryStore.model(indexes)
+        model.collections[0].ids = .serverNumber
+        try withReplica(model) { replica throws in
+            for (id, room) in [("a", "17"), ("c", "20"), ("d", "null"), ("e", "9")] {
+                let json = #"{"title":"","done":false,"twin":"","room":\#(room)}"#
+                try say(replica, EntityKey("chores", id), json)
+            }
+            var own = Chore("b")
+            own.room = ID("17")
+            try replica.write { tx in try tx.create(own) }
+
+            let byRoom = Chore.all.order(by: \.room)
+            #expect(try replica.found(byRoom) == "d e a b c")
+            #expect(try replica.found(byRoom.limit(4)) == "d e a b")
+            #expect(try replica.explained(byRoom.limit(4)) == "scan of chores; sorted by room")
+            let place = try #require(try replica.read { try $0.cursor(at: ID<Chore>("b")) })
+            #expect(try replica.found(byRoom.after(place).limit(2)) == "c")
+            #expect(try replica.found(byRoom.before(place).limit(2)) == "e a")
+        }
+    }
+
     @Test func `is said of a row, also when it is a number`() throws {
         try withRoom { replica, bind in
             let accepted = try bind()
