@@ -15,7 +15,7 @@ struct ObservedSource<Value: Sendable>: Sendable {
 
 /// A reading that has not been made into a value yet.
 struct ObservedReading<Value: Sendable>: Sendable {
-    /// Equal for two readings whose values have the same inputs.
+    /// Equal for two readings under one model whose values have the same inputs.
     let fingerprint: [UInt8]
     let value: @Sendable () throws -> Value
 }
@@ -115,6 +115,8 @@ final class ObservedReader<Value: Sendable>: Sendable {
             let signal = signal
             let watch = feed.watch(interest, for: source.replica.journal) { signal.raise() }
             let old = state.withLock { state in
+                // Another model may read the same documents otherwise.
+                if state.model != model { state.fingerprint = nil }
                 state.model = model
                 state.names = interest.names
                 defer { state.watch = watch }

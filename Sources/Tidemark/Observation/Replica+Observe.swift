@@ -19,10 +19,14 @@ extension Replica {
                     let collection = try context.collection(T.self)
                     guard let (key, row) = try context.views.found(T.key(id)),
                         let stored = try row.document(in: collection)
-                    else { return ObservedReading(fingerprint: [0]) { nil } }
+                    else { return ObservedReading(fingerprint: []) { nil } }
                     let names = try context.views.localNames(collection)
                     let document = try names?.named(checked: stored) ?? stored
-                    return ObservedReading(fingerprint: [1] + document) {
+                    // The id is the key's, whatever the document holds.
+                    var fingerprint = Array(key.id.utf8)
+                    fingerprint.append(0)
+                    fingerprint += document
+                    return ObservedReading(fingerprint: fingerprint) {
                         try EntityReader(in: collection)
                             .entity(key, document, at: row.seenPosition)
                     }

@@ -1,7 +1,9 @@
 // ObserveTests.swift — results as sequences: what is there, then each change of it.
 
+import Foundation
 import Testing
 import Tidemark
+import TidemarkEvents
 import TidemarkTesting
 import TidemarkViews
 
@@ -66,6 +68,30 @@ private struct CountedErrand: Entity {
             #expect(try await results.next()??.title == "tea")
             try replica.delete("a")
             #expect(try await results.next() == .some(nil))
+        }
+    }
+
+    @Test func `is told what another model reads otherwise of the same documents`() async throws {
+        func model(_ dates: DateFormat) -> SyncModel {
+            var model = QueryStore.model()
+            model.collections[1].dates = dates
+            return model
+        }
+        try await Replica.withTemporary(
+            model: model(.seconds), dependencies: .seeded(0, clock: ManualClock())
+        ) { replica in
+            try replica.put("chores/a", #"{"title":"","done":false,"twin":"","due":1000}"#)
+            var one = replica.observe(QueryChore.self, ID("a")).makeAsyncIterator()
+            var all = replica.observe(QueryChore.all).makeAsyncIterator()
+            var rows = replica.observe(rows: QueryChore.all).makeAsyncIterator()
+            #expect(try await one.next()??.due == date(1000))
+            #expect(try await all.next()?.map(\.due) == [date(1000)])
+            #expect(try await rows.next()?.map(\.entity.due) == [date(1000)])
+
+            try Replica.open(at: replica.directory, model: model(.milliseconds)).close()
+            #expect(try await one.next()??.due == date(1))
+            #expect(try await all.next()?.map(\.due) == [date(1)])
+            #expect(try await rows.next()?.map(\.entity.due) == [date(1)])
         }
     }
 

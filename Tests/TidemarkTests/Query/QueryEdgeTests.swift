@@ -283,6 +283,28 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         #expect(try await room.next()??.title == "Hall")
     }
 
+    @Test func `is told of to who observed by it, also where all else is the same`() async throws {
+        let replica = try QueryStore.make()
+        defer { try? replica.deleteTemporary() }
+        let key = self.room
+        let json = #"{"title":"Room"}"#
+        _ = try await replica.write { tx in try tx.create(key, Array(json.utf8)) }
+        let created = try replica.read { $0.position }
+        try say(replica, EntityKey("rooms", "7"), json)
+        var room = replica.observe(QueryRoom.self, ID("7")).makeAsyncIterator()
+        #expect(try await room.next()??.id.rawValue == "7")
+
+        _ = try await replica.journal.write(at: Timestamp(rawValue: 3)) { draft in
+            let call = try draft.append(
+                Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
+            return try draft.append(
+                Event(
+                    .pushAccepted, recordedAt: draft.now, key: key, mutation: created, call: call,
+                    json: Array(#"{"serverID":"7"}"#.utf8)))
+        }
+        #expect(try await room.next()??.id.rawValue == "r")
+    }
+
     @Test func `finds every date by the value that it was saved with`() throws {
         var random = SplitMix64(seed: 5)
         var chores: [QueryChore] = []
