@@ -83,7 +83,7 @@ private struct FieldValues {
 
     private mutating func satisfies(_ condition: DocumentCondition) -> Bool {
         switch condition {
-        case .isIn(let field, let values, _): return values.hasSorted(self[field])
+        case .isIn(let field, let values, _, _): return values.hasSorted(self[field])
         case .range(let field, let range, _): return range.contains(self[field])
         case .hasText(let field, let part, _):
             return FoldedText.bytes(ofJSON: raw(field)).map { FoldedText.contains($0, part) }

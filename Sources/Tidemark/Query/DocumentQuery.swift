@@ -182,8 +182,9 @@ package enum DocumentField: Sendable, Hashable {
 
 /// A condition on documents, with its text.
 package indirect enum DocumentCondition: Sendable, Hashable {
-    /// The value is one of these, which are in ascending order; false if there are none.
-    case isIn(DocumentField, [[UInt8]], text: String)
+    /// The value is one of these, which are in ascending order; false if there are none. They may
+    /// all be one value: the ids of an entity, each as a text and as a number.
+    case isIn(DocumentField, [[UInt8]], isOne: Bool = false, text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
     /// The value is a text, and without case, accents and width it has these bytes in it.
@@ -204,7 +205,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The condition as text for people.
     var text: String {
         switch self {
-        case .isIn(_, _, let text), .range(_, _, let text), .hasText(_, _, let text),
+        case .isIn(_, _, _, let text), .range(_, _, let text), .hasText(_, _, let text),
             .contains(_, _, let text), .treeHas(_, let text), .not(_, let text):
             text
         case .and(let conditions): conditions.map(\.text).joined(separator: " and ")
@@ -226,10 +227,10 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     /// The names of the compared fields, without the id.
     fileprivate var fieldNames: [String] {
         switch self {
-        case .isIn(.field(let field), _, _), .range(.field(let field), _, _),
+        case .isIn(.field(let field), _, _, _), .range(.field(let field), _, _),
             .hasText(let field, _, _), .contains(let field, _, _):
             [field.name]
-        case .isIn(.id, _, _), .range(.id, _, _), .treeHas: []
+        case .isIn(.id, _, _, _), .range(.id, _, _), .treeHas: []
         case .and(let conditions), .or(let conditions): conditions.flatMap(\.fieldNames)
         case .not(let condition, _): condition.fieldNames
         }

@@ -245,7 +245,9 @@ extension ViewReader {
             return count
         }
         let needed = query.needed ?? .max
-        try forEachEntry(plan, in: query.collection.name) { _, isCut, id in
+        var inAnyOrder = plan
+        inAnyOrder.isInOrder = false
+        try forEachEntry(inAnyOrder, in: query.collection.name) { _, isCut, id in
             let key = EntityKey(query.collection.name, id)
             if isCut {
                 guard let document = try entityRow(key)?.document(in: query.collection),
@@ -263,8 +265,8 @@ extension ViewReader {
         try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
-    /// Calls `body` with the index entries of a plan, one range after the other, each entry once:
-    /// of long values that begin alike the ranges are the same.
+    /// Calls `body` with the index entries of a plan, one range after the other, or merged where the
+    /// order needs it, each entry once: of long values that begin alike the ranges are the same.
     private func forEachEntry(
         _ plan: QueryPlan, in collection: CollectionName,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
@@ -272,15 +274,22 @@ extension ViewReader {
         guard case .index(let index, let ranges) = plan.access else { return }
         var goesOn = true
         var seen: Set<ExactString> = []
+        func take(_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool {
+            let isNew = !isCut || ranges.count == 1 || seen.insert(ExactString(id)).inserted
+            if isNew { goesOn = try body(components, isCut, id) }
+            return goesOn
+        }
+        let groups = plan.groups
+        guard groups.count < 2 else {
+            return try forEachMerged(
+                index, in: collection, groups, behind: plan.pinnedFields, reversed: plan.isReversed
+            ) { try take($0, $1, $2) }
+        }
         for range in plan.isReversed ? ranges.reversed() : ranges where goesOn {
             try forEachIndexed(
                 index, in: collection, from: IndexBound(range.lower, isInclusive: true),
                 to: IndexBound(range.upper, isInclusive: false), reversed: plan.isReversed
-            ) { components, isCut, id in
-                let isNew = !isCut || ranges.count == 1 || seen.insert(ExactString(id)).inserted
-                if isNew { goesOn = try body(components, isCut, id) }
-                return goesOn
-            }
+            ) { try take($0, $1, $2) }
         }
     }
 }

@@ -36,7 +36,9 @@ struct IndexFit {
                 if prefixes.count * values.count <= QueryPlan.rangesMax {
                     prefixes = prefixes.flatMap { prefix in values.map { prefix + $0 } }
                     score.equal += 1
-                    if values.count == 1, pinnedFields == score.equal - 1 { pinnedFields += 1 }
+                    if pinnedFields == score.equal - 1, isPinned(field, values, query, facts) {
+                        pinnedFields += 1
+                    }
                     continue
                 }
                 // Too many values: the range from the least to the greatest is read, and each entry
@@ -60,6 +62,17 @@ struct IndexFit {
         score.hasRange = true
     }
 
+    /// Whether all entries with these values of a field are at one place in the query's order.
+    private func isPinned(
+        _ field: IndexField, _ values: [[UInt8]], _ query: DocumentQuery, _ facts: QueryFacts
+    ) -> Bool {
+        if values.count == 1 { return true }
+        // What follows on a value that is cut is not in the key, so that it can't be merged by that.
+        return facts.ones.contains(.field(field))
+            && values.allSatisfy { $0.count <= index.valueBytesMax }
+            && query.order.allSatisfy { $0.field != field || $0.target != nil }
+    }
+
     /// Whether the index's order, from its first field with several values on, is that of the
     /// query.
     private func isInOrder(_ query: DocumentQuery) -> Bool {
@@ -75,19 +88,24 @@ struct IndexFit {
     private mutating func skip(
         to start: DocumentQuery.Start, _ query: DocumentQuery, _ facts: QueryFacts
     ) {
-        var components: [UInt8] = []
+        var rest: [UInt8] = []
         for (place, field) in index.fields.enumerated() {
             let own = zip(query.order, start.values).first { $0.0.field == field }?.1
-            let pinned = place < pinnedFields ? facts.values[.field(field)]?.first : nil
-            // With another value in such a field the place is not among the entries.
-            guard let value = pinned ?? own, own ?? value == value else { return }
-            components += value
+            if place >= pinnedFields {
+                guard let own else { return }
+                rest += own
+            } else if let own, facts.values[.field(field)]?.contains(own) != true {
+                // With another value in such a field the place is not among the entries.
+                return
+            }
         }
-        let entry = KeyRange(components, id: start.id)
-        let rest =
-            query.isDescendingByID
-            ? KeyRange([], entry.upper) : KeyRange(entry.lower, [.max])
-        ranges = ranges.map { $0.intersection(rest) }.filter { !$0.isEmpty }
+        ranges = ranges.map { range in
+            let pinned = range.lower[..<OrderKey.end(of: range.lower, behind: pinnedFields)]
+            let entry = KeyRange(Array(pinned) + rest, id: start.id)
+            return range.intersection(
+                query.isDescendingByID
+                    ? KeyRange([], entry.upper) : KeyRange(entry.lower, [.max]))
+        }.filter { !$0.isEmpty }
         skipsToStart = true
     }
 

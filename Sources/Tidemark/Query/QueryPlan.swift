@@ -35,7 +35,8 @@ package struct QueryPlan: Sendable, Hashable {
     package var isExact: Bool
     /// Whether what lies before the place where the result begins is not read.
     package var skipsToStart = false
-    /// How many leading fields of the index have a single value in all entries read.
+    /// How many leading fields of the index have a single value in all entries read, or one that
+    /// is written in several ways.
     package var pinnedFields = 0
     /// The conditions that the access itself fulfils; the others are checked on documents.
     package var used: Set<DocumentCondition> = []
@@ -100,6 +101,22 @@ package struct QueryPlan: Sendable, Hashable {
         self.skipsToStart = skipsToStart
         self.pinnedFields = pinnedFields
         self.used = used
+    }
+
+    /// The ranges of the index by the values of the pinned fields, where the entries of these have
+    /// to be merged; else all in one.
+    var groups: [[KeyRange]] {
+        guard case .index(_, let ranges) = access else { return [] }
+        guard isInOrder, pinnedFields > 0, ranges.count > 1 else { return [ranges] }
+        var groups: [[KeyRange]] = []
+        var last: ArraySlice<UInt8>?
+        for range in ranges {
+            let values = range.lower[..<OrderKey.end(of: range.lower, behind: pinnedFields)]
+            if values != last { groups.append([]) }
+            groups[groups.count - 1].append(range)
+            last = values
+        }
+        return groups
     }
 
     /// The text of an id's bytes; nil when they are no text.

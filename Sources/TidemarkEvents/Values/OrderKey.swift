@@ -104,6 +104,16 @@ package enum OrderKey {
         return end <= key.endIndex ? end : nil
     }
 
+    /// Where so many values end that the bytes begin with; the end of all where fewer do.
+    package static func end(of key: [UInt8], behind count: Int) -> Int {
+        var place = 0
+        for _ in 0..<count {
+            guard let next = end(of: key[...], from: place) else { return key.endIndex }
+            place = next
+        }
+        return place
+    }
+
     // MARK: Texts
 
     private static func appendText(_ raw: ArraySlice<UInt8>, to key: inout [UInt8]) {

@@ -207,6 +207,11 @@ private struct IndexRange {
     }
 }
 
+extension IndexModel {
+    /// How many bytes of one value its keys have at most; of a longer one they have as many.
+    package var valueBytesMax: Int { KeptIndex.componentsMax / fields.count }
+}
+
 extension KeyRange {
     /// The records of an index with the components of all its fields, and with the id or with ids
     /// that are neighbours of it, as far as keys tell.

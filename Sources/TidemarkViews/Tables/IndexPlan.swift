@@ -114,7 +114,7 @@ struct KeptIndex: Sendable {
 
     static let nameBytes = 8
     /// How many bytes all components together have at most: 8 + 384 + 100 are less than 511.
-    private static let componentsMax = 384
+    static let componentsMax = 384
     /// Of a longer id the first bytes and its hash are in the key.
     static let idBytesMax = 100
     static let idPrefixBytes = idBytesMax - 32
@@ -139,7 +139,7 @@ struct KeptIndex: Sendable {
     }
 
     /// How many bytes one component has at most.
-    private var componentBytesMax: Int { Self.componentsMax / index.fields.count }
+    private var componentBytesMax: Int { index.valueBytesMax }
 
     func entry(
         _ values: [ArraySlice<UInt8>?], _ dates: DateFormat, id: ArraySlice<UInt8>

@@ -95,6 +95,14 @@ private typealias ID = Tidemark.ID
         Case(
             Chore.where(byRoom).order(by: \.room).order(by: \.due), [["room", .date("due")]],
             "index [room, date due] of chores: room = \"kitchen\"; order by the index"),
+        // An id that may be a number is looked up as both, and merged in the order.
+        Case(
+            Chore.where(\.room == ID("17")).order(by: \.due).limit(3), [["room", .date("due")]],
+            "index [room, date due] of chores: room = \"17\"; order by the index"),
+        Case(
+            Chore.where(.in(\.room, ["17", "18"])).order(by: \.due),
+            [["room", .date("due")]],
+            "index [room, date due] of chores: room in [\"17\", \"18\"]; sorted by due"),
         Case(
             Chore.where(.in(\.points, [1, 2])).order(by: \.points).order(by: \.title),
             [["points", "title"]],

@@ -279,6 +279,69 @@ private typealias Chore = QueryChore
         }
     }
 
+    @Test(.enabled(if: TestRun.isWhole), arguments: 30..<34)
+    func `find one entity's in the order of an index, however its id is written`(
+        seed: UInt64
+    ) throws {
+        let indexes: [IndexModel] = [["room", "a"], ["room", .date("b"), "a"]]
+        var model = QueryStore.model(indexes)
+        model.collections[0].ids = .serverNumber
+        try withReplica(model) { replica throws in
+            try replica.write { tx in
+                var random = SplitMix64(seed: seed)
+                let rooms: [JSONValue] = ["17", 17, "17", 17, 18]
+                for number in 0..<400 {
+                    let tail = String(repeating: "i", count: random.pick([0, 0, 0, 66, 90, 300]))
+                    var object: JSONObject = ["room": random.pick(rooms)]
+                    for name in ["a", "b"] { object[name] = random.pick(Self.values) }
+                    try tx.create(
+                        EntityKey("chores", "d\(number % 7)\(tail)\(number)"),
+                        JSONValue.object(object).encoded())
+                }
+            }
+            let room = QueryField(.field("room"))
+            let orders = [
+                [QueryField(.field("a"))], [room, QueryField(.field("a"))],
+                [QueryField(.field("b"), .date), QueryField(.field("a"))],
+            ]
+            try replica.read { context throws in
+                var random = SplitMix64(seed: seed)
+                func found(_ terms: QueryTerms, isIndexed: Bool) throws -> [FoundEntity] {
+                    let query = try DocumentQuery(terms, of: "chores", in: model, ids: { [$0.id] })
+                    var plan = QueryPlan(query, indexes: [])
+                    if isIndexed { plan = try context.views.plan(query) }
+                    #expect(plan.isInOrder == isIndexed)
+                    var found: [FoundEntity] = []
+                    try context.views.forEachFound(query, plan) { entity in
+                        found.append(entity)
+                        return true
+                    }
+                    return found
+                }
+                for (fields, isDescending) in orders.flatMap({ [($0, false), ($0, true)] }) {
+                    var terms = QueryTerms(
+                        condition: .compare(room, .equal, .id(EntityKey("rooms", "17"))))
+                    terms.order = fields.map { QueryTerms.Order($0, isDescending: isDescending) }
+                    let all = try found(terms, isIndexed: false)
+                    #expect(all.count > 200)
+                    #expect(try found(terms, isIndexed: true).map(\.key) == all.map(\.key))
+                    for _ in 0..<8 {
+                        let place = random.below(all.count)
+                        let cursor = QueryTerms.Place(all[place].key, all[place].document)
+                        terms.limit = random.pick([1, 20, 400])
+                        let limit = terms.limit ?? 0
+                        terms.bound = .after(cursor)
+                        let after = try found(terms, isIndexed: true)
+                        #expect(after.map(\.key) == all[(place + 1)...].prefix(limit).map(\.key))
+                        terms.bound = .before(cursor)
+                        let before = try found(terms, isIndexed: true)
+                        #expect(before.map(\.key) == all[..<place].suffix(limit).map(\.key))
+                    }
+                }
+            }
+        }
+    }
+
     private static let values: [JSONValue] =
         texts.map { .string($0) }
         + [
