@@ -68,6 +68,22 @@ import TidemarkViews
         }
     }
 
+    @Test func `an id may outlast the entity that it is an alias of, which was wiped`() throws {
+        let store = try ScratchStore()
+        let people = CollectionModel("people", ids: .serverNumber)
+        try store.write(
+            .registered(SyncModel(name: "m", collections: [people])),
+            .about(.localCreated, "people/a", "{}"),
+            .about(.requestSent, "people/a", #"{"method":"POST"}"#, mutation: 2),
+            .about(.pushAccepted, "people/a", #"{"serverID":"17"}"#, mutation: 2, call: 3))
+        try store.write(.wiped())
+
+        #expect(try store.entity(EntityKey("people", "a")) == nil)
+        let key = try store.journal.read { try $0.resolve(EntityKey("people", "17")) }
+        #expect(key == EntityKey("people", "a"))
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
     @Test func `a row as an older commit wrote it is not as its last commit did`() throws {
         try store.write(.about(.serverUpserted, "tasks/x", #"{"a":1}"#, asOf: 90, revision: "1"))
         let older = try store.rows().first { $0.key == .entity(EntityKey("tasks", "x")) }
