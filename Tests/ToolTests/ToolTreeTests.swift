@@ -6,6 +6,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
+import TidemarkStore
 import TidemarkTesting
 
 @testable import SyncSupport
@@ -170,6 +171,26 @@ struct `the tool and a tree of files` {
             #expect(try String(contentsOfFile: out, encoding: .utf8) == "tea")
             let left = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!left.contains { $0.hasSuffix(".part") })
+        }
+    }
+
+    @Test func `has no content taken out of it that is damaged`() async throws {
+        try await withStore([Self.filesWithContents]) { run, folder in
+            try Data("tea".utf8).write(to: URL(filePath: "\(folder)/a.txt"))
+            #expect(try await run("files import STORE \(folder)/a.txt a.txt").code == 0)
+            let contents = ContentFiles(of: "\(folder)/store")
+            let content = try contents.path(of: try #require(try contents.digests().first))
+            let out = "\(folder)/out"
+
+            for (text, words) in [("te", "it has 2 bytes, not 3"), ("ten", "it has another hash")] {
+                try FileManager.default.removeItem(atPath: content)
+                try Data(text.utf8).write(to: URL(filePath: content))
+                let exported = try await run("files export STORE a.txt \(out)")
+                #expect(exported.code == 1 && exported.out == "", "\(exported)")
+                #expect(exported.err.contains("is damaged: \(words)"), "\(exported.err)")
+                let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+                #expect(!left.contains { $0 == "out" || $0.hasSuffix(".part") })
+            }
         }
     }
 

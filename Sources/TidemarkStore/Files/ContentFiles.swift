@@ -238,7 +238,10 @@ package struct ContentFiles: Sendable {
         try Self.content(at: try path(ofPart: part))
     }
 
-    private static func content(at path: String) throws(StoreError) -> Content {
+    /// What a regular file holds, wherever it lies; takes as long as reading it.
+    ///
+    /// - Throws: ``StoreError``: `unfitFile` where there is none.
+    package static func content(at path: String) throws(StoreError) -> Content {
         do throws(SystemNumber) {
             guard try kind(path) == .regular else { throw SystemNumber(number: Platform.noEntry) }
             let descriptor = try Platform.openForReading(path)

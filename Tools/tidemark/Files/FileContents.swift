@@ -46,8 +46,9 @@ struct FilesExport: ParsableCommand {
         commandName: "export", abstract: "Copies the content of a file out of the store.",
         discussion: """
             Prints where it was written. Exit code 1 where the content is not here: it
-            comes with a sync after tidemark files want. The store may be a capsule that
-            was made with --contents.
+            comes with a sync after tidemark files want. Exit code 1, too, where it is
+            damaged; nothing is written then. The store may be a capsule that was made
+            with --contents.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -71,7 +72,23 @@ struct FilesExport: ParsableCommand {
         }
         try write(entry, stored.bytes) { target in
             try FileManager.default.copyItem(atPath: path, toPath: target)
+            let copied = try ContentFiles.content(at: target)
+            guard copied.digest == stored.sha256 else { throw damaged(stored, copied) }
         }
+    }
+
+    private func damaged(
+        _ stored: EntityFile.Stored, _ copied: ContentFiles.Content
+    ) -> Exit {
+        let what =
+            copied.bytes == UInt64(clamping: stored.bytes)
+            ? "it has another hash" : "it has \(copied.bytes) bytes, not \(stored.bytes)"
+        let names = "\(store.store.shellQuoted) \(path.shellQuoted)"
+        Terminal.say(
+            lines: "tidemark: the content of \"\(path)\" is damaged: \(what)\n"
+                + "  What the server has comes anew with a sync after: tidemark files drop "
+                + "\(names); tidemark files want \(names)")
+        return .findings
     }
 
     private func exportFromCapsule() throws {
@@ -130,7 +147,7 @@ struct FilesExport: ParsableCommand {
             try write(part)
             try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part)
             try files.moveItem(atPath: part, toPath: target)
-        } catch {
+        } catch let exit as Exit { throw exit } catch {
             let said = (error as? StoreError)?.detail ?? error.localizedDescription
             throw UsageError("\(target) can't be written: \(said)")
         }
