@@ -61,6 +61,21 @@ struct `the tool, truncating` {
         }
     }
 
+    @Test func `refuses a place beyond the log's end at once, and says what can go`() async throws {
+        try await withStore { store in
+            for place in ["@99", "@1795996890707868", "@18446744073709551615"] {
+                for force in [[], ["--force"]] {
+                    let words = ["compact", store, "--truncate", place] + force
+                    let made = try await SyncTool.run(words)
+                    #expect(made.code == 2, "\(place)")
+                    let refusal = "the events up to \(place) can't be dropped: "
+                    #expect(made.err.contains(refusal), "\(made.err)")
+                    #expect(made.err.contains("; those up to @"), "\(made.err)")
+                }
+            }
+        }
+    }
+
     @Test func `says of what is gone that it was dropped`() async throws {
         try await withStore { store in
             _ = try await SyncTool.run("compact", store, "--truncate", "@59", "--force")

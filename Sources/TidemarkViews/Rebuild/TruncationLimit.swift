@@ -61,6 +61,7 @@ extension Journal {
     /// The rows here are made without such an event, so that nothing else says what it says.
     package func noteNewerEvents(through last: Position) throws {
         var known = shared.knownEvents.withLock { $0 }
+        let last = min(last, try environment.read { try log.lastPosition($0) })
         while known.newer == nil, known.through < last {
             // No read is held for long: meanwhile no page that was freed could be used.
             try environment.read { transaction in
