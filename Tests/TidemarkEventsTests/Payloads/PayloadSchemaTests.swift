@@ -70,6 +70,31 @@ private struct DumpSchema {
         #expect(try schema.members(parameters) == Set(FeedParameters.shapes.map(\.name)))
     }
 
+    @Test func `knows the shapes of every payload up to the newest, and no later one`() throws {
+        let rules = try DumpSchema().definition("is")
+        var count = 0
+        for kind in EventKind.allCases {
+            guard let shape = rules["\(kind)"]?["properties"]?["schemaVersion"] else { continue }
+            let known = shape["enum"]?.array ?? [shape["const"]].compactMap(\.self)
+
+            let all = Array(1..<Int64(kind.newestSchema) + 1)
+            #expect(known.compactMap(\.int64Value) == all, "\(kind)")
+            count += 1
+        }
+        #expect(count >= 30)
+    }
+
+    @Test func `takes any list of a payload that is not empty`() throws {
+        let schema = try DumpSchema()
+        for kind in EventKind.allCases {
+            let members = try schema.payload(of: kind)?["properties"]?.object
+            for name in members?.keys ?? [] {
+                guard let least = members?[name]?["minItems"] else { continue }
+                #expect(least == 1, "\(kind) \(name)")
+            }
+        }
+    }
+
     @Test func `names every failure, and what one may concern`() throws {
         let schema = try DumpSchema()
         func words(_ name: String) throws -> Set<String> {
