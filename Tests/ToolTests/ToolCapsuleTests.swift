@@ -69,6 +69,37 @@ struct `the tool on a capsule` {
         }
     }
 
+    @Test func `replaces a file alone, and no link and no pipe, by --force`() async throws {
+        try await withCapsule(last: 3) { file, store in
+            let (link, pipe) = (store + ".link", store + ".pipe")
+            defer {
+                for path in [link, pipe] { try? FileManager.default.removeItem(atPath: path) }
+            }
+            let made = try await SyncTool.bash("ln -s '\(file)' '\(link)'; mkfifo '\(pipe)'")
+            #expect(made.code == 0)
+            let before = try Data(contentsOf: URL(filePath: file))
+
+            for path in [link, pipe] {
+                for words in [
+                    ["capsule", store], ["shrink", store, "--predicate", "refused > 0"],
+                ] {
+                    let run = words + ["-o", path, "--force"]
+                    let refused = try await SyncTool.run(run)
+                    #expect(refused.code == 2, "\(run)")
+                    #expect(refused.err.contains("no regular file"), "\(refused.err)")
+                }
+            }
+            let left = try await SyncTool.bash("test -L '\(link)' && test -p '\(pipe)'")
+            #expect(left.code == 0)
+            #expect(try Data(contentsOf: URL(filePath: file)) == before)
+
+            let force = ["capsule", store, "-o", file]
+            let refused = try await SyncTool.run(force)
+            #expect(refused.code == 2 && refused.err.contains("with --force it is replaced"))
+            #expect(try await SyncTool.run(force + ["--force"]).code == 0)
+        }
+    }
+
     @Test func `blames nobody for a field that it never saw`() async throws {
         try await withCapsule(last: 3) { file, _ in
             let begins = "the capsule begins at @60: what was before is not in it\n"

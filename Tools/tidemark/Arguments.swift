@@ -193,6 +193,21 @@ enum Name {
     }
 }
 
+/// Refuses to write to a path where something is, unless that is a file which may be replaced.
+///
+/// A device, a pipe or a link would become a file.
+func expectPlace(for file: String, replacing mayReplace: Bool) throws {
+    // Of a link itself.
+    let type = try? FileManager.default.attributesOfItem(atPath: file)[.type]
+    guard let type else { return }
+    guard type as? FileAttributeType == .typeRegular else {
+        throw UsageError("\(file) is there already, and no regular file; name another one")
+    }
+    guard mayReplace else {
+        throw UsageError("\(file) is there already; with --force it is replaced")
+    }
+}
+
 /// All that standard input holds.
 func standardInput() throws -> [UInt8] {
     do throws(StandardStream.Failure) { return try StandardStream.readInput() } catch {

@@ -78,9 +78,7 @@ struct CapsuleCommand: ParsableCommand {
             }
             return describe(try argument.capsule(), at: store)
         }
-        guard force || !FileManager.default.fileExists(atPath: file) else {
-            throw UsageError("\(file) is there already; with --force it is replaced")
-        }
+        try expectPlace(for: file, replacing: force)
         do {
             let capsule = try make()
             try capsule.write(to: file)

@@ -61,9 +61,7 @@ struct ShrinkCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard force || !FileManager.default.fileExists(atPath: output) else {
-            throw UsageError("\(output) is there already; with --force it is replaced")
-        }
+        try expectPlace(for: output, replacing: force)
         let predicate = try checks.statePredicate()
         let capsule = try capsule()
         guard !capsule.commits.isEmpty else { throw UsageError("\(file) has no events") }
