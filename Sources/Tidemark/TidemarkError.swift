@@ -85,8 +85,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case notPermitted
         /// The store is open for reading only, or is on a disk that can't be written.
         case readOnly
-        /// The path, or what is at the path, can't be a store, or the folder that the store is to
-        /// lie in is not there.
+        /// The path, or what is at the path, can't be a store, or the folder that the store, or a
+        /// capsule, is to lie in is not there.
         case invalidPath
         /// A file of an entity, or one that was to be stored as such, is not there, or is not what
         /// it should be.

@@ -76,6 +76,17 @@ struct `the tool, truncating` {
         }
     }
 
+    @Test func `drops nothing where the archive's folder is missing, and says so`() async throws {
+        try await withStore { store in
+            let made = try await SyncTool.run(
+                "compact", store, "--truncate", "@40", "--archive", store + ".none/a", "--force")
+            #expect(made.code == 2 && made.out.isEmpty)
+            #expect(made.err.contains("the folder \(store).none is not there"), "\(made.err)")
+            #expect(!made.err.contains("there is no store"), "\(made.err)")
+            #expect(try await SyncTool.run("dump", store).lines.count == 62)
+        }
+    }
+
     @Test func `says of what is gone that it was dropped`() async throws {
         try await withStore { store in
             _ = try await SyncTool.run("compact", store, "--truncate", "@59", "--force")

@@ -58,7 +58,7 @@ extension Replica {
     ///   - contents: whether the bytes of the files that entities name are in it.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``
-    ///   where the file can't be written.
+    ///   where the file can't be written: `invalidPath` without its folder.
     public func writeCapsule(
         to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction? = nil

@@ -48,6 +48,8 @@ package struct SmallFile: Sendable {
     ///
     /// - Parameter isDurable: whether these bytes must be there after a power cut; if not, either
     ///   may be.
+    /// - Throws: ``StoreError``: `invalidPath` where the folder of a file that is not the library's
+    ///   is not there; or what the system says.
     package func replace(with bytes: [UInt8], isDurable: Bool) throws(StoreError) {
         do throws(SystemNumber) {
             let (temporary, descriptor) = try makeTemporary()
@@ -61,6 +63,10 @@ package struct SmallFile: Sendable {
                 throw error
             }
             if isDurable { try Platform.syncDirectory(directory) }
+        } catch  where error.number == Platform.noEntry && !isInStore {
+            throw StoreError(
+                .invalidPath, number: error.number, during: "write",
+                detail: "the folder \(directory) is not there; make it first")
         } catch {
             throw .system(error.number, during: "write", path)
         }

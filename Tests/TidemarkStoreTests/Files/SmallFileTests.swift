@@ -51,6 +51,14 @@ import TidemarkStore
         #expect(names.sorted() == (others + ["mine"]).sorted())
     }
 
+    @Test func `that a user names needs its folder, which is no store that is missing`() {
+        let file = SmallFile(at: scratch.path + "/none/mine")
+
+        let failure = Result { try file.replace(with: [1], isDurable: true) }.failure
+        #expect(failure?.code == .invalidPath)
+        #expect(failure?.detail == "the folder \(scratch.path)/none is not there; make it first")
+    }
+
     @Test func `does not follow links, neither to read nor to write`() throws {
         let target = scratch.path + "/target"
         try Data("mine".utf8).write(to: URL(filePath: target))
