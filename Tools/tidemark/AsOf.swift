@@ -92,6 +92,13 @@ struct PastOption: ParsableArguments {
 
 /// Reads earlier positions of a store.
 enum Past {
+    /// Refuses a position behind the last event.
+    static func expect(_ position: Position, upTo last: Position) throws {
+        guard position <= last else {
+            throw UsageError("there is no event at \(position); the log ends at \(last)")
+        }
+    }
+
     /// The position that a word names: a position, or that of the last event recorded up to a time.
     ///
     /// - Parameter allowsStart: whether `@0`, the position before the first event, is allowed.
@@ -106,9 +113,7 @@ enum Past {
             return .start
         }
         if let position = Position(text) {
-            guard position <= last else {
-                throw UsageError("there is no event at \(position); the log ends at \(last)")
-            }
+            try expect(position, upTo: last)
             return position
         }
         guard let time = try? Name.time(text) else {

@@ -126,7 +126,12 @@ struct CheckpointCommand: ParsableCommand {
         let position = try at.map(Name.position)
         let checkpoint: LogCheckpoint
         do {
-            checkpoint = try store.read { journal in try journal.checkpoint(at: position) }
+            checkpoint = try store.read { journal in
+                let whole = try journal.checkpoint()
+                guard let position else { return whole }
+                try Past.expect(position, upTo: Position(whole.size))
+                return try journal.checkpoint(at: position)
+            }
         } catch let error as InsideCommit {
             throw UsageError(
                 "no commit ends at \(error.position), which is in that of \(error.first) to "
