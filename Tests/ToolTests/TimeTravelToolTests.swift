@@ -87,6 +87,11 @@ struct `the tool's past` {
                 (["as-of", store, "@3", "put", "tasks/t1", "{}"], 2, "say what to read as of @3"),
                 (["as-of", store, "@3", "get", "lists/l1"], 1, "there is no lists/l1"),
                 (["diff", store, "@3", "@9"], 2, "there is no event at @9"),
+                (["replay", store, "--through", "@9"], 2, "there is no event at @9"),
+                (
+                    ["bisect", store, "--predicate", "refused > 0", "--to", "@9"], 2,
+                    "there is no event at @9; the log ends at @6"
+                ),
                 (["diff", store, folder / "none"], 2, "is no store, no position and no time"),
                 (
                     ["diff", store, folder / "backup-2026-11-21.store"], 2,
@@ -117,6 +122,9 @@ struct `the tool's past` {
                     + @5     local.updated  tasks/t1               pending  (title, n)
 
                     """)
+            let whole = try await SyncTool.run("diff", store, "@0")
+            #expect(whole.code == 1 && whole.out.contains("tasks/t1"))
+            #expect(try await SyncTool.run("diff", store, "0").out == whole.out)
             let json = try await SyncTool.run("diff", store, "@5", "-o", "json")
             #expect(json.code == 1 && json.err == "")
             #expect(

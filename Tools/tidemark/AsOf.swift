@@ -92,6 +92,9 @@ struct PastOption: ParsableArguments {
 
 /// Reads earlier positions of a store.
 enum Past {
+    /// Whether a word names the position before the first event.
+    static func isStart(_ text: String) -> Bool { text == "@0" || text == "0" }
+
     /// Refuses a position behind the last event.
     static func expect(_ position: Position, upTo last: Position) throws {
         guard position <= last else {
@@ -106,7 +109,7 @@ enum Past {
         _ text: String, in journal: Journal, allowsStart: Bool = false
     ) throws -> Position {
         let last = try journal.read { $0.last }
-        if text == "@0" || text == "0" {
+        if isStart(text) {
             guard allowsStart else {
                 throw UsageError("there is nothing as of @0: it is before the first event")
             }

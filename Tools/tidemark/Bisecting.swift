@@ -50,6 +50,7 @@ struct BisectCommand: ParsableCommand {
         }
         let predicate = try checks.statePredicate()
         try store.read { journal in
+            if let to { try Past.expect(to, upTo: try journal.read { $0.last }) }
             let bisect = try Bisect(of: journal, from: from, to: to)
             guard bisect.count > 0 else {
                 throw UsageError("there is nothing after \(bisect.from)")

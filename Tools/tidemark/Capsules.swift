@@ -70,11 +70,12 @@ struct CapsuleCommand: ParsableCommand {
         guard let file else {
             let argument = StoreArgument(path: store)
             guard argument.isFile else {
+                guard argument.isThere else { throw UsageError("there is nothing at \(store)") }
                 throw UsageError(
-                    argument.isThere
+                    StoreArgument(path: store + "/data.mdb").isThere
                         ? "\(store) is a store; to make a capsule of it: tidemark capsule "
                             + "\(store.shellQuoted) -o bug.capsule"
-                        : "there is nothing at \(store)")
+                        : "\(store) is neither a capsule nor a store")
             }
             return describe(try argument.capsule(), at: store)
         }

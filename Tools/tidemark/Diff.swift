@@ -66,7 +66,8 @@ struct Diff: ParsableCommand {
                 }
             }
         }
-        let isMoment = first == "@0" || Position(first) != nil || (try? Name.time(first)) != nil
+        let isMoment =
+            Past.isStart(first) || Position(first) != nil || (try? Name.time(first)) != nil
         guard second != nil || isMoment else {
             throw UsageError(
                 "\"\(first)\" is no store, no position and no time; write the folder of another "

@@ -86,6 +86,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         let capsule = try capsule()
         guard !capsule.commits.isEmpty else { throw UsageError("\(file) has no events") }
+        if let through { try Past.expect(through, upTo: capsule.last) }
         if let change { return try compare(change, capsule, through) }
         if !inject.isEmpty, mode != .redecide { return try compare(inject, capsule, through) }
         let count = capsule.commits.count

@@ -127,6 +127,7 @@ struct `the tool's capsules` {
                     "a.capsule is there already; with --force it is replaced"
                 ),
                 (["capsule", "none"], "there is nothing at none"),
+                (["capsule", "."], ". is neither a capsule nor a store"),
                 (
                     ["capsule", store],
                     "\(store) is a store; to make a capsule of it: tidemark capsule \(store) -o "
