@@ -10,6 +10,14 @@ package import TidemarkEvents
 package import TidemarkStore
 
 extension StoreGuard {
+    /// What a copy has.
+    package struct Copied: Sendable {
+        /// The last event.
+        package let last: Position
+        /// The files beside entities that it lacks because they are damaged, by their digests.
+        package let damagedFiles: [String]
+    }
+
     /// Copies a store as it is at one moment, with the files beside entities.
     ///
     /// The copy is closed, and is the same store by its id, account and device.
@@ -21,7 +29,6 @@ extension StoreGuard {
     ///   - identity: what is known of it; the log may have gone on since.
     ///   - target: where the copy is to be; nothing may be there.
     ///   - options: how a store is opened; as always.
-    /// - Returns: the last event that the copy has.
     /// - Throws: ``StoreError``, ``LogError``: `invalidPath`; `busy` while another copy to there is
     ///   made; `rolledBack`, `otherStore`; `lost` where the store's folder is not at its path any
     ///   more; what is wrong with the log, or with the files; `diskFull`. Nothing is left of the
@@ -30,16 +37,16 @@ extension StoreGuard {
         _ environment: Environment, in directory: String, at place: FileIdentity,
         as identity: StoreIdentity, to target: String, _ options: Environment.Options,
         progress: (ShrinkingProgress) -> Void = { _ in }
-    ) throws -> Position {
+    ) throws -> Copied {
         try StoreFiles.make(at: target, from: directory) { folder, _ in
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
             try files.copyWhole(to: copied, isLossy: false)
             let made = try copyRecords(environment, as: identity, to: folder, options, progress)
-            try files.copyWhole(to: copied, isLossy: false)
+            let damaged = try files.copyWhole(to: copied, isLossy: false)
             // Else the files were another store's, or none.
             try place.checkPlace(directory, during: "copy")
             try made.write(to: folder, isDurable: true)
-            return made.position
+            return Copied(last: made.position, damagedFiles: damaged)
         }
     }
 

@@ -66,6 +66,29 @@ struct `the tool and files` {
         }
     }
 
+    @Test func `are named that a copy and a capsule leave out, as they are damaged`() async throws {
+        try await withFiles { store in
+            let (copy, capsule) = (store + ".copy", store + ".capsule")
+            defer {
+                for path in [copy, capsule] { try? FileManager.default.removeItem(atPath: path) }
+            }
+            let files = ContentFiles(of: store)
+            let digest = try #require(try files.digests().first)
+            let path = try files.path(of: digest)
+            try FileManager.default.removeItem(atPath: path)
+            try Data("nothing".utf8).write(to: URL(filePath: path))
+            let words = "tidemark: left out, as it is damaged: file \(digest)\n"
+
+            let copied = try await SyncTool.run("copy", store, "-o", copy)
+            #expect(copied.code == 1 && copied.err == words, "\(copied)")
+            #expect(copied.lines.last == "made       \(copy)")
+            #expect(try ContentFiles(of: copy).digests().count == 1)
+            let made = try await SyncTool.run("capsule", store, "-o", capsule, "--contents")
+            #expect(made.code == 1 && made.err == words, "\(made)")
+            #expect(made.lines.contains { $0.hasPrefix("files      2 are named, and 1 are in it") })
+        }
+    }
+
     @Test func `print nothing where no entity names one`() async throws {
         let replica = try Replica.temporary(model: SyncWorld.usualModel)
         try replica.close()

@@ -26,7 +26,8 @@ struct CapsuleCommand: ParsableCommand {
 
             With --contents the bytes of the files that entities name are in it, as far as
             they are here and have room, 60 MiB together: tidemark files export takes them
-            out of it again. Not with --redact.
+            out of it again. Not with --redact. Those that are damaged are left out and
+            named, with exit code 1.
 
             tidemark capsule STORE -o bug.capsule --note "the tea came back"
             tidemark capsule STORE -o bug.capsule --redact --keep tasks.done
@@ -118,8 +119,11 @@ struct CapsuleCommand: ParsableCommand {
             capsule.contents = try argument.capsule().contents.filter { named.contains($0.digest) }
             return
         }
-        let left = try capsule.takeContents(from: store)
-        if left > 0 { Terminal.say("\(left) files had no room in it") }
+        let (noRoom, damaged) = try capsule.takeContents(from: store)
+        if noRoom > 0 { Terminal.say("\(noRoom) files had no room in it") }
+        for digest in damaged {
+            Findings.say("tidemark: left out, as it is damaged: file \(digest)")
+        }
     }
 
     private func describe(_ capsule: Capsule, at path: String) {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkLog
 
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +11,8 @@ struct CopyCommand: ParsableCommand {
         discussion: """
             A folder that is copied while its store is open is no copy of it. This reads
             all at one moment into the store NEW, with the files beside entities, and
-            verifies that. STORE is only read.
+            verifies that. STORE is only read. Files that are damaged are left out and
+            named, with exit code 1.
 
             The copy is the same store, by its id, account and device. To put it in the
             place of STORE, adopt it: reserved values that it has left may have been used
@@ -36,10 +38,13 @@ struct CopyCommand: ParsableCommand {
         ChildProcess.watchForCrash()
         do {
             defer { Terminal.endProgress() }
-            let last = try Replica.copy(of: store.store, to: new) { Terminal.progress($0.words) }
+            let copied = try Replica.copy(of: store.store, to: new) { Terminal.progress($0.words) }
             Terminal.endProgress()
-            Terminal.write("copied     events up to \(last)")
+            Terminal.write("copied     events up to \(copied.last)")
             Terminal.write("made       \(new)")
+            for digest in copied.damagedFiles {
+                Findings.say("tidemark: left out, as it is damaged: file \(digest)")
+            }
         } catch { throw store.advised(error) }
     }
 }

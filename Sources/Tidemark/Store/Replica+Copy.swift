@@ -1,7 +1,7 @@
 // Replica+Copy.swift — a copy of a store that is in use.
 
 public import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 import TidemarkViews
 
 extension Replica {
@@ -35,7 +35,9 @@ extension Replica {
         to directory: String, progress: (ShrinkingProgress) -> Void = { _ in }
     ) throws -> Position {
         try TidemarkError.mapped {
-            try journal.copy(of: self.directory, to: directory) { progress(ShrinkingProgress($0)) }
+            try journal.copy(of: self.directory, to: directory) {
+                progress(ShrinkingProgress($0))
+            }.last
         }
     }
 
@@ -43,7 +45,7 @@ extension Replica {
     package static func copy(
         of directory: String, to target: String,
         progress: (ShrinkingProgress) -> Void = { _ in }
-    ) throws -> Position {
+    ) throws -> StoreGuard.Copied {
         try TidemarkError.mapped {
             let journal = try Journal.open(at: directory, readOnly: true)
             let copied = Result {

@@ -36,26 +36,30 @@ extension Capsule {
     /// Takes the bytes of its files that are there and whole; passes over the others.
     ///
     /// - Parameter store: the directory of the store.
-    /// - Returns: how many had no room.
+    /// - Returns: how many had no room; and those that are damaged, by their digests.
     package mutating func takeContents(
         from store: String, limits: CapsuleLimits = CapsuleLimits()
-    ) throws -> Int {
+    ) throws -> (noRoom: Int, damaged: [String]) {
         let files = ContentFiles(of: store)
         contents = []
-        var (room, left) = (limits.contentsBytesMax, 0)
+        var (room, noRoom) = (limits.contentsBytesMax, 0)
+        var damaged: [String] = []
         for digest in namedContents where ContentFiles.isDigest(digest) {
             guard let length = try? files.bytes(of: digest) else { continue }
             guard length <= UInt64(room) else {
-                left += 1
+                noRoom += 1
                 continue
             }
             // It may be removed meanwhile.
             guard let bytes = try? files.read(digest, bytesMax: Int(length)) else { continue }
             let content = Content(digest: digest, bytes: bytes)
-            guard content.isWhole else { continue }
+            guard content.isWhole else {
+                damaged.append(digest)
+                continue
+            }
             room -= content.bytes.count
             contents.append(content)
         }
-        return left
+        return (noRoom, damaged)
     }
 }

@@ -395,14 +395,19 @@ extension ContentFiles {
     /// that are there stay.
     ///
     /// - Parameter isLossy: whether what can't be read is left out, too.
+    /// - Returns: the names of those that were left out as they hold something else.
     /// - Throws: `diskFull`, `fileTooLarge`: nothing more can be written. Unless it is lossy, also
     ///   why a file that is there, or the list of all, can't be read or copied.
-    package func copyWhole(to other: ContentFiles, isLossy: Bool) throws(StoreError) {
+    @discardableResult
+    package func copyWhole(
+        to other: ContentFiles, isLossy: Bool
+    ) throws(StoreError) -> [String] {
         let names: [String]
         do throws(StoreError) { names = try digests() } catch {
             guard isLossy else { throw error }
-            return
+            return []
         }
+        var damaged: [String] = []
         for digest in names {
             guard try other.bytes(of: digest) == nil else { continue }
             let part = "copy"
@@ -420,7 +425,9 @@ extension ContentFiles {
                 try other.admit(part: part, as: content)
             } else {
                 try other.remove(part: part)
+                damaged.append(digest)
             }
         }
+        return damaged
     }
 }
