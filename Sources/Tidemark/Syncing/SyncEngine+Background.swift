@@ -8,8 +8,10 @@ import TidemarkViews
 extension SyncEngine {
     /// Tells the engine that the app moves to the background.
     ///
-    /// Runs may still be requested, for example a light pull after a push notification.
+    /// Runs may still be requested, for example a light pull after a push notification. Called
+    /// again before ``returned()``, it changes nothing.
     public func left() {
+        guard away == nil else { return }
         let position = try? replica.journal.read { $0.last }
         away = (replica.dependencies.moment, position ?? .start)
     }
@@ -17,13 +19,13 @@ extension SyncEngine {
     /// Tells the engine that the app has returned.
     ///
     /// It requests a run of scope `all` if the app was away for five minutes, or if placeholders
-    /// were created in between, which only such a run replaces. Has no effect unless the engine was
-    /// started, and ``left()`` was called before.
+    /// were created in between, which only such a run replaces. It requests nothing unless the
+    /// engine was started, and ``left()`` was called before.
     ///
     /// - Returns: whether a run was requested.
     @discardableResult
     public func returned() -> Bool {
-        guard isStarted, takeReturn() else { return false }
+        guard takeReturn(), isStarted else { return false }
         trigger(.timer)
         return true
     }

@@ -194,4 +194,24 @@ import TidemarkViews
             #expect(server.requests == ["GET lists", "GET tasks"])
         }
     }
+
+    @Test func `AU-01: go by when the app left first, also where it says so at its return`()
+        async throws
+    {
+        let server = DatedServer(ManualClock())
+        try await DatedDevice.with(Self.model, server, movesClock: false) { device async throws in
+            await device.engine.left()
+            server.clock.advance(by: .seconds(300))
+            #expect(await device.engine.returned() == false, "it was not started")
+            await device.engine.start(.none)
+            #expect(await device.engine.returned() == false, "that return is over")
+            await device.engine.left()
+            server.clock.advance(by: .seconds(300))
+            await device.engine.left()
+            let status = device.engine.status
+            #expect(await device.engine.returned())
+            for await one in status where one.lastOutcome != nil { break }
+            #expect(server.requests == ["GET lists", "GET tasks"])
+        }
+    }
 }
