@@ -25,9 +25,10 @@ extension Replica {
     ///     are here and have room, 60 MiB together; never of a redacted one.
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
-    ///   MiB before compression): fewer events help, unless the rows before them alone are too
-    ///   many, as the message says then; `damaged` where the log can't be read; `RedactionError`
-    ///   where a decision would come out differently without the data of users.
+    ///   MiB before compression): fewer events help, but where the rows before them alone are
+    ///   too many, as the message says then, only if much was deleted or wiped since; `damaged`
+    ///   where the log can't be read; `RedactionError` where a decision would come out differently
+    ///   without the data of users.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction? = nil

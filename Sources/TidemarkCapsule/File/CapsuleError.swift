@@ -55,8 +55,9 @@ package struct CapsuleError: Error, Hashable, Sendable, CustomStringConvertible 
             case .tooLarge:
                 "write one of fewer events, tidemark capsule STORE --last N, or of a smaller store"
             case .rowsTooLarge:
-                "fewer events have the same rows: no capsule can begin there; hand over a copy "
-                    + "of the store instead, Replica.copy, tidemark copy STORE -o NEW"
+                "fewer events help only where they begin after much was deleted or wiped; else "
+                    + "hand over a copy of the store, Replica.copy, tidemark copy STORE -o NEW, in "
+                    + "which nothing is redacted: not the texts, the account, the server's address"
             case .truncated, .damaged: "get the file again, or write it anew"
             case .invalid: "no version of Tidemark writes that; don't trust where it is from"
             }

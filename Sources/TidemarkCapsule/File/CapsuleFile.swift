@@ -118,7 +118,8 @@ private struct CapsuleWriter {
         }
     }
 
-    /// All rows are written whatever the number of events, so other words tell of too many.
+    /// How many rows there are depends on where the events begin, hardly on their number, so other
+    /// words tell of too many.
     private mutating func write(_ rows: [SnapshotRow]) throws {
         do {
             for row in rows {

@@ -198,7 +198,7 @@ private enum Others {
         }
     }
 
-    @Test func `advises no fewer events where the rows before them are too many`() async throws {
+    @Test func `tells of a copy where the rows before the events are too many`() async throws {
         try await CapsuleWorld.with { world in
             let capsule = try world.capsule(last: 1)
             #expect(!capsule.base.rows.isEmpty)
@@ -211,6 +211,8 @@ private enum Others {
 
             #expect(error?.code == .rowsTooLarge)
             #expect(error?.description.contains("tidemark copy STORE") == true)
+            #expect(error?.description.contains("nothing is redacted") == true)
+            #expect(error?.description.contains("after much was deleted or wiped") == true)
             #expect(error?.description.contains("--last") == false)
             limits = CapsuleLimits()
             limits.rowsMax = capsule.base.rows.count - 1
