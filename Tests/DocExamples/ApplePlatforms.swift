@@ -24,8 +24,9 @@ enum ApplePlatforms {
     }
 
     static func refresh(_ engine: SyncEngine, _ task: some RefreshTask) async throws {
-        let outcome = try await engine.sync(.background, deadline: .seconds(25))
-        task.setTaskCompleted(success: outcome.failure == nil)
+        var isDone = false
+        defer { task.setTaskCompleted(success: isDone) }
+        isDone = try await engine.sync(.background, deadline: .seconds(25)).failure == nil
     }
 
     static func moved(_ engine: SyncEngine, _ isActive: Bool) async {
