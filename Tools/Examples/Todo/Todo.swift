@@ -26,11 +26,11 @@ struct Todo: Entity {
     let id: ID<Todo>
     var title: String
     var list: ID<TodoList>?
-    var done: Bool?  // nil until it is done
+    var done: Bool?
     var created: Date
 
-    /// The todos that are not done, the oldest first: looked up in the model's index.
-    static let open = Todo.where(\.done == nil).order(by: \.created)
+    /// The oldest hundred todos that are not done: read in the order of the model's index.
+    static let open = Todo.where(\.done != true).order(by: \.created).limit(100)
 }
 
 /// What is synced, and how a conflict is decided when the server changed the same field.
@@ -40,8 +40,7 @@ let model = SyncModel(
         CollectionModel("lists", conflict: .serverWins),
         CollectionModel(
             "tasks", conflict: .mergeFields(.localWins),
-            references: [Reference("list", to: "lists")],
-            indexes: [["done", .date("created")]]),
+            references: [Reference("list", to: "lists")], indexes: [[.date("created")]]),
     ])
 
 // MARK: The commands
@@ -157,12 +156,12 @@ let model = SyncModel(
         say("\(outcome)")  // synced: 2 pulled, 1 pushed
     }
 
-    /// Syncs automatically, and shows the open todos whenever they change, until Control-C.
+    /// Syncs automatically, and shows the oldest open todos whenever they change, until Control-C.
     func watch() async throws {
         let engine = try makeEngine()
         await engine.start(SyncTriggers(every: .seconds(5)))
         for try await todos in replica.observe(Todo.open) {
-            say("\(todos.count) to do")
+            say("to do first:")
             for todo in todos { say("  \(short(todo.id)) \(todo.title)") }
         }
     }
