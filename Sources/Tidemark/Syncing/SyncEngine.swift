@@ -119,9 +119,9 @@ public actor SyncEngine {
     ///     would have to wait for limits with `wholePulls`, it does nothing, which is no failure:
     ///     the outcome's `notDue` names its collections.
     ///   - deadline: how long it may take from now on, including the wait for other runs. No
-    ///     request begins with less than a second left, and one that is on its way then is cut off:
-    ///     a write of which that is true is read back by the next run. What was not done waits for
-    ///     that. Such a run is not shared.
+    ///     request begins with less than a second left, and one that is on its way at the deadline
+    ///     is cut off: a write of which that is true is read back by the next run. What was not
+    ///     done waits for that. Such a run is not shared.
     ///   - full: whether every collection is listed whole, from its first page on, instead of only
     ///     its changes.
     ///   - overwriting: whether the server's word stands against everything that is pending,
