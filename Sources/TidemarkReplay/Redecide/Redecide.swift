@@ -171,7 +171,7 @@ private struct Redecision {
 
     private mutating func decide(_ run: RecordedRun) async throws {
         try takeAdapter()
-        if let obstacle = run.obstacle ?? obstacle {
+        if let obstacle = run.obstacle(isRedacted: comparison.isRedacted) ?? obstacle {
             report.notDecided.append((run.first.position, obstacle))
             return
         }

@@ -161,10 +161,15 @@ struct RecordedRun: Sendable {
     }
 
     /// Why today's engine can't decide it again; nil where it can.
-    var obstacle: String? {
+    ///
+    /// - Parameter isRedacted: whether its requests are not as they were sent.
+    func obstacle(isRedacted: Bool) -> String? {
         if let first = unkept.first {
             return "the answer at \(first) is not in it as it came; answers are kept of the last "
                 + "runs, and in no redacted capsule"
+        }
+        if isRedacted, let first = writes.first {
+            return "the write at \(first.position) is not in it as it was sent: it is redacted"
         }
         guard reads.isEmpty, writes.isEmpty, let ending, ending.requests > 0 else { return nil }
         return "none of its \(ending.requests) answers is in it as it came"

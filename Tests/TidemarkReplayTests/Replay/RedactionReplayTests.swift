@@ -26,9 +26,11 @@ import TidemarkViews
             let server = try #require(try redacted.adapter(), "\(name)")
             let report = try await decided(redacted, adapter: server)
             if let found = report.divergence { Issue.record("\(name): \(found.text)") }
-            // No answer is in it as it came, by which a run could be decided.
+            // No answer is in it as it came, by which a run could be decided, nor a write as it was
+            // sent.
             let usual = [
-                "as it came", "the run began before", "the run was cut off", "is another text",
+                "as it came", "as it was sent", "the run began before", "the run was cut off",
+                "is another text",
             ]
             let others = report.notDecided.map(\.why).filter { why in
                 !usual.contains { why.contains($0) }
@@ -59,6 +61,31 @@ import TidemarkViews
     @Test func `are decided once more by the version of their server`() async throws {
         let acts = try await acts(of: "dhis2/FR-sent.json")
         #expect(acts.count >= 2 && acts.contains { $0 > 0 })
+    }
+
+    @Test func `are left undecided where a run was cut off in its first write`() async throws {
+        let scenario = #"""
+            {"id": "cut", "title": "cut off", "model": "toggl", "clock": "2017-09-01T12:00:00Z",
+             "server": {"kind": "toggl", "rows": {"workspaces": [
+               {"id": 1, "name": "Mine", "at": "2017-08-01T00:00:00Z"}]}},
+             "steps": [
+               {"create": "time_entries/l7", "document": {"workspace_id": 1,
+                 "description": "Reading", "start": "2017-09-01T10:00:00Z", "duration": 3600}},
+               {"during": {"request": "P*", "nth": 1}, "do": [{"restart": true}]},
+               {"sync": "push"}],
+             "expect": {}}
+            """#
+        let reports = Lock<[RedecideReport]>([])
+        try await RedactionSupport.capsules(of: Array(scenario.utf8), "cut.json") { name, capsule in
+            let redacted = try capsule.redactedByTool()
+            let server = try #require(try redacted.adapter(), "\(name)")
+            let report = try await decided(redacted, adapter: server)
+            if let found = report.divergence { Issue.record("\(name): \(found.text)") }
+            reports.withLock { $0.append(report) }
+        }
+
+        let whole = try #require(reports.withLock(\.self).first)
+        #expect(whole.notDecided.contains { $0.why.contains("not in it as it was sent") })
     }
 
     @Test func `of a server that heeds preconditions have an adapter`() throws {
