@@ -265,8 +265,9 @@ extension ViewReader {
         try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
-    /// Calls `body` with the index entries of a plan, one range after the other, or merged where the
-    /// order needs it, each entry once: of long values that begin alike the ranges are the same.
+    /// Calls `body` with the index entries of a plan, one range after the other, or merged where
+    /// the order needs it, each entry once: of long values that begin alike the ranges are the
+    /// same.
     private func forEachEntry(
         _ plan: QueryPlan, in collection: CollectionName,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool

@@ -67,7 +67,7 @@ struct IndexFit {
         _ field: IndexField, _ values: [[UInt8]], _ query: DocumentQuery, _ facts: QueryFacts
     ) -> Bool {
         if values.count == 1 { return true }
-        // What follows on a value that is cut is not in the key, so that it can't be merged by that.
+        // What follows on a value that is cut is not in the key: nothing can be merged by it.
         return facts.ones.contains(.field(field))
             && values.allSatisfy { $0.count <= index.valueBytesMax }
             && query.order.allSatisfy { $0.field != field || $0.target != nil }
