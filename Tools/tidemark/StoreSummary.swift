@@ -74,11 +74,12 @@ struct StoreSummary {
                 try views.feedCursor(PullTarget(collection.name, scope: part))
                     .map { (part, "\($0)") }
             }
+            let list = try views.listing(PullTarget(collection.name))
             collections.append(
                 Entry(
                     name: collection.name, isLocalOnly: collection.localOnly, counts: counts,
                     cursor: cursor,
-                    pages: try views.listing(PullTarget(collection.name))?.page,
+                    pages: list.flatMap { $0.isOfChanges ? nil : $0.page },
                     isOwed: try views.isOwed(PullTarget(collection.name)),
                     isUnmoved: mark?.isUnmoved ?? false, feed: feed))
         }

@@ -79,7 +79,7 @@ private enum RowParts {
     static let listed: [UInt32: RowPart] = [
         1: .time, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain, 7: .token, 8: .url,
         9: .token, 10: .token, 11: .time, 12: .time, 13: .time, 14: .time, 15: .plain,
-        16: .plain, 17: .plain, 18: .plain, 19: .plain,
+        16: .plain, 17: .plain, 18: .plain, 19: .plain, 20: .plain,
     ]
     static let listedPage: [UInt32: RowPart] = [
         1: .plain, 2: .text, 3: .message([1: .text, 2: .token, 3: .time]), 4: .text, 5: .text,

@@ -1,5 +1,4 @@
-// ListProgress.swift — how far a list of everything is that a page is part of, so that a later run
-// goes on with it.
+// ListProgress.swift — how far a list is that a page is part of, so that a later run goes on with it.
 
 /// An entity that a page only names.
 package struct ListedReference: Sendable, Hashable {
@@ -70,6 +69,8 @@ package struct ListState: Sendable, Hashable {
     package var total: Int?
     /// Of a list by pages with numbers: how many entities a page has.
     package var pageSize: Int?
+    /// Whether it is one of changes: nothing follows from what it does not name.
+    package var isOfChanges = false
 
     package init(page: Int, asOf: Position, knownCount: Int) {
         self.page = page
@@ -126,6 +127,7 @@ package struct ListProgress: MemberPayload {
         PayloadMember("pass", \.rest.pass, .integer, .plain) { $0 <= 1 },
         PayloadMember("total", \.rest.total, .integer, .plain),
         PayloadMember("pageSize", \.rest.pageSize, .integer, .plain),
+        PayloadMember("changes", \.rest.isOfChanges, .flag, .plain) { !$0 },
         PayloadMember("refs", \.references, .list(of: .reference), .references) { $0.isEmpty },
         PayloadMember("same", \.same, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("unreadable", \.unreadable, .list(of: .text), .text) { $0.isEmpty },

@@ -149,13 +149,13 @@ package struct ListEnd {
         }
     }
 
-    /// Whether a list of everything closes something open: an owed list, a list that was cut off,
+    /// Whether a list closes something open: one that was cut off, and of everything an owed list,
     /// or records that could not be read.
     private var endsSomething: Bool {
         get throws {
-            guard list.isWhole else { return false }
-            return try news.fold.isOwed(list.target)
-                || news.fold.listed(list.target)?.state != nil || !readableAgain.isEmpty
+            let open = try news.fold.listed(list.target)?.state
+            guard list.isWhole else { return open?.isOfChanges == true }
+            return try open != nil || news.fold.isOwed(list.target) || !readableAgain.isEmpty
         }
     }
 

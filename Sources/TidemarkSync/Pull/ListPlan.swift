@@ -12,7 +12,7 @@ package import TidemarkViews
 
 /// What the views say of a pull target before it is listed.
 package struct ListStanding: Sendable {
-    /// A list of everything that an earlier run did not finish.
+    /// A list that an earlier run did not finish.
     package var cut: CutListing?
     /// Where the last list ended.
     package var mark: WatermarkRow?
@@ -41,7 +41,7 @@ package struct ListPlan: Sendable {
     package var epoch: Revision?
     /// The cursor it begins at; nil for everything.
     package var after: Revision?
-    /// The unfinished list of everything that it continues.
+    /// The unfinished list that it continues.
     package var cut: CutListing?
     /// The window that is listed; nil for everything.
     package var window: TimeSpan?
@@ -139,13 +139,14 @@ extension SyncMachine {
             plan.isBeforeDeletion = deletions.isListing
             return plan
         }
+        plan.after = cursor(of: collection, target, standing)
         if let cut = standing.cut, goesOn(with: cut.state, plan, standing) {
             plan.cut = cut
+            if !cut.state.isOfChanges { plan.after = nil }
             plan.epoch = epoch ?? cut.state.epoch
             plan.window = cut.window
             plan.asOf = cut.state.asOf
         } else {
-            plan.after = cursor(of: collection, target, standing)
             plan.window = span(of: collection, standing.unansweredMoments)
         }
         plan.versions = use(ofVersionsIn: collection, plan, standing)
@@ -159,12 +160,15 @@ extension SyncMachine {
         return plan
     }
 
-    /// Whether an unfinished list of everything can be continued.
+    /// Whether an unfinished list can be continued.
     private func goesOn(
         with state: ListState, _ plan: ListPlan, _ standing: ListStanding
     ) -> Bool {
         guard !discarded.contains(plan.target), plan.epoch == nil || plan.epoch == state.epoch
         else { return false }
+        // Once everything is to be listed, one of changes is not enough. Where a cursor is a state,
+        // what its pages brought can't be told from what that state may lack.
+        if state.isOfChanges, plan.after == nil || traits.cursorIsState { return false }
         // The number of a page says where it is by the size of those before it.
         guard plan.numberedPages == state.pageSize else { return false }
         // A run that is asked for everything makes it of pages of its own.

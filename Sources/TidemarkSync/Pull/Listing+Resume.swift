@@ -1,9 +1,9 @@
-// Listing+Resume.swift — a list of everything that spans several runs: what is logged with each
-// page, and how a later run continues.
+// Listing+Resume.swift — a list that spans several runs: what is logged with each page, and how a
+// later run continues.
 //
 // The first page's cursor is that of the whole list. Changes between the runs are listed from that
-// cursor: in this run, before anything is concluded from absence, else in the next one. What went
-// between the runs moves others past a page with a number, as it does between two pages.
+// cursor: in this run, before anything is concluded from absence or settled, else in the next one.
+// What went between the runs moves others past a page with a number, as it does between two pages.
 
 package import TidemarkEvents
 package import TidemarkViews
@@ -15,7 +15,9 @@ extension Listing {
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
     /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
     /// next folder: what changes in those before it the next list tells. Where something moved past
-    /// a page with a number, all are asked for once more from the first one on.
+    /// a page with a number, all are asked for once more from the first one on. A list of changes
+    /// continues by the tokens of its pages alone: by numbers nobody could tell what moved past one
+    /// between the runs, and a date is another one by then.
     package var state: ListState? {
         // By the versions of folders the next walk comes to what is left. That something was not
         // listed only this run knows.
@@ -24,9 +26,10 @@ extension Listing {
         {
             return nil
         }
-        guard isWhole, !isSplit, target.limit == nil, failedPages == 0 || failedNext != nil,
-            cursor != nil || isOfIDs || walk != nil
-                || collection.since != nil && knownCount == 0 && !settles
+        guard !isSplit, failedPages == 0 || failedNext != nil,
+            isWhole
+                ? target.limit == nil && canGoOnWhole
+                : numberedPages == nil && collection.since == nil && walk == nil
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after
@@ -39,15 +42,22 @@ extension Listing {
         state.to = window?.to
         state.isDoubtful = isDoubtful
         state.pageSize = numberedPages
+        state.isOfChanges = !isWhole
         if isByNumber { shifts.note(in: &state, isAtFailed: failedNext != nil) }
         guard let walk else { return state }
         (state.found, state.pass) = (walk.foundCount, walk.pass)
         if isPaging, next == nil { state.next = "" }
         return state
     }
+
+    /// Whether a list of everything can be continued, as far as its pages tell.
+    private var canGoOnWhole: Bool {
+        cursor != nil || isOfIDs || walk != nil
+            || collection.since != nil && knownCount == 0 && !settles
+    }
 }
 
-/// A list of everything that an earlier run did not finish.
+/// A list that an earlier run did not finish.
 package struct CutListing: Sendable, Hashable {
     package let state: ListState
     /// The names of its records that could not be read.

@@ -169,7 +169,7 @@ package struct Listing: Sendable, Hashable {
         (isAsked, isResuming) = (!isPaging, isPaging)
         seen = next.map { [ExactString($0)] } ?? []
         if isByNumber { goOnByNumber(from: state) }
-        (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
+        (passes, isPassEmpty) = (isWhole && after != nil ? 1 : 0, false)
         needsPass = settles && passes == 0 && cursor != nil
         if walk != nil { goOnWalking(cut, without: missing) }
     }
@@ -422,12 +422,12 @@ package struct Listing: Sendable, Hashable {
     }
 
     /// Begins a list of the changes since the list began, which has to come before anything is
-    /// concluded from absence; false where none is needed.
+    /// concluded from absence, or settled; false where none is needed.
     ///
     /// An entity that changes while pages are fetched may move from a page that was not fetched yet
     /// to one that was.
     package mutating func beginNextPass() -> Bool {
-        guard isWhole, !unnamed.isEmpty || needsPass, let cursor, passes < Self.passesMax,
+        guard isWhole && !unnamed.isEmpty || needsPass, let cursor, passes < Self.passesMax,
             passes == 0 || !isPassEmpty
         else { return false }
         passes += 1

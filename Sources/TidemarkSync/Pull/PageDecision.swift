@@ -90,13 +90,12 @@ package struct PageDecision {
         let progress =
             try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
         // A folder in which nothing is new, missing or perhaps moved there is no event, nor is one
-        // of several pages of changes: of them nothing is kept for a later run, but the date of the
-        // last change.
+        // of several pages of changes, but for the date of the last change and what is to be
+        // fetched: how far the list is then is kept where its run is cut off.
         let isKept = list.isWhole || list.collection.since != nil
         let isOfMany =
-            list.walk == nil
-            ? isKept && (page.next != nil || list.number > 1)
-            : progress?.references.isEmpty == false
+            list.walk == nil && isKept
+            ? page.next != nil || list.number > 1 : progress?.references.isEmpty == false
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
             || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews
@@ -132,14 +131,14 @@ package struct PageDecision {
         of list: Listing, _ page: ListPage, _ back: Set<ExactString>, _ result: PageResult,
         _ news: ServerNews
     ) throws -> ListProgress? {
-        guard list.isWhole else { return nil }
         let isWiped = try news.fold.isWiped(list.collection.name, after: list.asOf)
         let missing = page.step?.missing ?? []
         let isOfMany = page.next != nil || list.pages > 1 || !missing.isEmpty
         let isKept = !isWiped && result.failure == nil && isOfMany
         guard isKept, let state = list.state else {
             // What was kept of an earlier list is of no use any more.
-            return try news.fold.listed(list.target)?.state == nil ? nil : ListProgress(nil)
+            let isOver = try list.isWhole && news.fold.listed(list.target)?.state != nil
+            return isOver ? ListProgress(nil) : nil
         }
         var progress = ListProgress(state)
         progress.references = result.wanted.map(ListedReference.init)

@@ -270,8 +270,10 @@ package struct ServerNews {
             ?? [PullTarget(key.collection)]
         return try targets.contains { target in
             if try fold.held(target) != nil { return true }
-            guard let listed = try fold.listed(target) else { return false }
-            return listed.state != nil && listed.begun != run
+            guard let listed = try fold.listed(target), let state = listed.state else {
+                return false
+            }
+            return !state.isOfChanges && listed.begun != run
         }
     }
 

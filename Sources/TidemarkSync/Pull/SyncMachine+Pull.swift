@@ -276,6 +276,14 @@ extension SyncMachine {
                 .malformed("a list of everything has no cursor that could be unknown"))
         }
         let target = current.target
+        // Where a list of changes can't go on, the next one from its cursor tells the same, or that
+        // the server does not know that either.
+        if current.isResuming, !current.isWhole {
+            discarded.insert(target)
+            unpulled = [target] + unpulled
+            state = .pulling
+            return
+        }
         let count = restarts[target, default: 0]
         guard count < Self.restartsMax else {
             return pauseList(.malformed("the list's own cursor was unknown \(count + 1) times"))
@@ -307,6 +315,11 @@ extension SyncMachine {
     /// Notes how far a list by folders is that the run leaves.
     mutating func leaveWalk() {
         if let list, list.walk != nil { unended.append(list) }
+    }
+
+    /// Notes how far a list of changes is at which the run ends: its last pages may be no events.
+    mutating func leaveChanges() {
+        if let list, !list.isWhole, list.next != nil, !list.isResuming { unended.append(list) }
     }
 
     /// Whether a list does not go on in this run: it failed, or something of its collection did

@@ -59,6 +59,8 @@ extension SyncRecorder {
         // A conflict that no rule decided was left out.
         if !isTaken() { folders = [] }
         named.folders = folders
+        // What was not taken the next list of changes is to name again.
+        if !list.isWhole, !isTaken() { named.list = nil }
         if !named.ids.isEmpty || named.list != nil || !folders.isEmpty {
             named.times = try known.timesWithoutRow(page, of: list.collection)
             let position = try appendPage(named, collection, start, call: call, draft)
@@ -196,11 +198,12 @@ extension SyncRecorder {
         }
     }
 
-    /// Logs how far a list by folders is whose last pages brought nothing, so that a later run goes
-    /// on there.
+    /// Logs how far a list by folders or of changes is whose last pages brought nothing, so that a
+    /// later run goes on there.
     mutating func left(_ list: Listing, _ draft: Draft) throws {
         let collection = list.collection.name
         guard list.pages > 0, let state = list.state,
+            list.isWhole || !stale.contains(collection) && withheld[collection] == nil,
             try !draft.fold.isWiped(collection, after: list.asOf),
             try draft.fold.listed(list.target)?.state != state
         else { return }
@@ -209,6 +212,7 @@ extension SyncRecorder {
         var progress = ListProgress(state)
         progress.unreadable = list.unreadable.inOrder
         progress.missing = list.unnamed.inOrder
+        // Those of a list of changes stand on its pages.
         progress.references = TreeWalk.references(to: list.walk?.moves.arrived ?? [])
         page.list = progress
         try appendPage(page, collection, try begin(draft), call: nil, draft)

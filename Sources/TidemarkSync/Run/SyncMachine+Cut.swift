@@ -2,6 +2,7 @@
 // away, its time was over, the network was gone, or somebody stopped it.
 //
 //   cut off at a list      that list and those after it → push → the lists before it → push
+//   amid it, and again     those after it → push → the lists before it, and it → push
 //   cut off amid a push    push → all lists → push
 //   amid a walk            the rest of the walk → push → the walk from its root → push
 //
@@ -108,7 +109,21 @@ extension SyncMachine {
         if case .result(.complete(let list)) = awaited { target = list.target }
         guard !isAmidPush, let target else { return .push }
         let first = firstList(with: target)
+        if isAmidList { return first == wentOnAt ? behind(first) : .list(first) }
         return first == pulls.first ? nil : .list(first)
+    }
+
+    /// Whether pages of the list in hand came in this run: a walk has its own order.
+    private var isAmidList: Bool {
+        list.map { $0.walk == nil && $0.hasPages && !$0.isResuming } ?? false
+    }
+
+    /// The place behind a list: it takes more than a run, and what waits must not wait for all of
+    /// it.
+    private func behind(_ first: PullTarget) -> CutPlace {
+        let all = pulls.flatMap { $0.isOpen ? [$0] + (opened[$0.collection] ?? []) : [$0] }
+        let next = all.drop { $0 != first }.first { firstList(with: $0) != first }
+        return next.map { .list($0) } ?? .push
     }
 
     /// The first of the lists that are made together with one: of a feed, and of those that share a
@@ -145,6 +160,7 @@ extension SyncMachine {
             index = places[place % places.count]
         }
         if let part, part.place == index { afterPush.part = part.target }
+        wentOnAt = afterPush.part ?? (index < unpulled.endIndex ? unpulled[index] : nil)
         afterPush.targets = Array(unpulled[..<index])
         unpulled = unpulled[index...]
         return true

@@ -166,6 +166,8 @@ package struct SyncMachine: Sendable {
     /// Where the run before was cut off, if this one goes on there, and how many runs died since.
     var cut: CutPlace?
     var diedSinceCut = 0
+    /// The list at which it goes on there.
+    var wentOnAt: PullTarget?
     /// Whether its start is logged now.
     var logsStart = false
     /// What is listed only once what waits is sent.
@@ -176,7 +178,7 @@ package struct SyncMachine: Sendable {
     package internal(set) var pullRound = 0
     /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
-    /// Lists by folders that the run leaves before their end.
+    /// Lists by folders or of changes that the run leaves before their end.
     package internal(set) var unended: [Listing] = []
     /// Lists by folders that went on where an earlier run left them, and begin anew after that.
     var continued: Set<PullTarget> = []
@@ -186,7 +188,7 @@ package struct SyncMachine: Sendable {
     var walkedAfter: Set<CollectionName> = []
     /// Lists that could not be resumed, and whose first page has not come yet.
     var begunAnew: Set<PullTarget> = []
-    /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
+    /// Lists that an earlier run left unfinished and that can't be resumed any more.
     var discarded: Set<PullTarget> = []
     /// What lists share of a limit, and which of them wait for more of it.
     var shares = ListShares()
@@ -399,6 +401,7 @@ package struct SyncMachine: Sendable {
             if !flight.isEmpty { return nextInFlight() }
             if outcome.failure != nil {
                 leaveWalk()
+                leaveChanges()
                 noteCut()
                 state = .ended
             }

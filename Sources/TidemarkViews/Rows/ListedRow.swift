@@ -1,5 +1,5 @@
-// ListedRow.swift — a list of everything in the making: how far it is, and what its pages named,
-// so that a later run goes on with it.
+// ListedRow.swift — a list in the making: how far it is, and what its pages named, so that a later
+// run goes on with it.
 //
 //   'l' collection 0 scope              how far it is, from the last page's member `list`
 //   't' collection 0 [scope 0] number   what a page named that was here before, or is to be fetched
@@ -48,6 +48,7 @@ package struct ListedRow: Sendable, Hashable {
         // Of none it is left out: there can't be fewer.
         writer.varint(18, UInt64(max(0, state.total ?? 0)))
         writer.varint(19, UInt64(max(0, state.pageSize ?? 0)))
+        writer.flag(20, state.isOfChanges)
         return writer.bytes
     }
 
@@ -75,6 +76,7 @@ package struct ListedRow: Sendable, Hashable {
             case 17: state.pass = try field.count() + 1
             case 18: state.total = try field.count()
             case 19: state.pageSize = try field.count()
+            case 20: state.isOfChanges = try field.flag()
             default: continue
             }
         }
@@ -155,8 +157,7 @@ extension RowReading {
         try get(.listed(target)).map { try ListedRow(parsing: $0) }
     }
 
-    /// How far the list of everything is that is in the making; nil where none is that a later run
-    /// can go on with.
+    /// How far the list is that is in the making; nil where none is that a later run can go on with.
     package func listing(_ target: PullTarget) throws -> ListState? {
         try listed(target)?.state
     }

@@ -403,10 +403,11 @@ import TidemarkViews
         #expect(other?.code == .otherRules)
     }
 
-    @Test func `how far a list by pages with numbers is stays`() async throws {
+    @Test func `how far a list is, and of what, stays`() async throws {
         let clock = ManualClock()
         var state = ListState(page: 2, asOf: Position(1), knownCount: 0)
         (state.next, state.total, state.pageSize) = ("3", 120, 50)
+        state.isOfChanges = true
         var page = PullPage()
         page.list = ListProgress(state)
         let events = [
@@ -430,7 +431,7 @@ import TidemarkViews
             let place = RowKey.listed(PullTarget("tasks"))
             let row = try #require(redacted.base.rows.first { $0.key == place })
             let kept = try #require(try ListedRow(parsing: row.value).state)
-            #expect(kept.total == 120 && kept.pageSize == 50)
+            #expect(kept.total == 120 && kept.pageSize == 50 && kept.isOfChanges)
         }
     }
 

@@ -164,6 +164,15 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(ListProgress(nil).state == nil && text(ListProgress(nil)) == "{}")
     }
 
+    @Test func `keeps how far a list of changes is`() throws {
+        var state = ListState(page: 2, asOf: Position(12), knownCount: 0)
+        (state.after, state.next, state.isOfChanges) = (Revision("3"), "/p3", true)
+        let list = ListProgress(state)
+
+        #expect(text(list) == #"{"page":2,"asOf":12,"after":"3","next":"/p3","changes":true}"#)
+        #expect(try ListProgress(reading: list.encoded).state == state)
+    }
+
     @Test func `keeps how far a list by pages with numbers is`() throws {
         var state = ListState(page: 2, asOf: Position(12), knownCount: 4)
         (state.next, state.pass, state.total, state.pageSize) = ("3", 2, 120, 50)

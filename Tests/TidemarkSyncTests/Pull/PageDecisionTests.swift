@@ -228,8 +228,28 @@ import TidemarkViews
 
         let only = try Self.decision(Self.page(cursor: "8"), Self.list(after: nil), news)
         #expect(only.result.isComplete && only.progress == nil)
-        // Of a list of changes nothing is kept: its cursor tells where the next one begins.
-        #expect(try Self.decision(page, Self.list(), news).progress == nil)
+    }
+
+    @Test func `a list of changes is kept with each page that brings something but the only one`()
+        throws
+    {
+        let news = try Self.news()
+        let page = Self.page([Self.record("1", #"{"a":1}"#)], next: "/p2", cursor: "8")
+        let first = try Self.decision(page, Self.list(), news)
+        let state = try #require(first.progress?.state)
+        #expect(first.isLogged && state.isOfChanges && state.page == 1)
+        #expect(state.after == Revision("3") && state.cursor == Revision("8"))
+
+        let only = Self.page([Self.record("1", #"{"a":1}"#)], cursor: "8")
+        #expect(try Self.decision(only, Self.list(), news).progress == nil)
+        // Another date is asked for by then.
+        var dated = Self.list()
+        dated.collection.since = SinceRule(ageMax: .months(2))
+        #expect(try Self.decision(page, dated, news).progress == nil)
+        // What is only named is to be fetched.
+        let references = [ServerReference(id: "2", revision: Revision("8"))]
+        let naming = Self.page(references: references, next: "/p2", cursor: "8")
+        #expect(try Self.decision(naming, Self.list(), news).isLogged)
     }
 
     @Test func `a list that leads in a circle says so with its page`() throws {

@@ -1,11 +1,14 @@
-// SyncCursorTests.swift — lists whose cursor is not told, or not known where it comes from.
+// SyncCursorTests.swift — lists whose cursor is not told, or not known where it comes from, and
+// lists of what changed since one that are cut off.
 
+import HTTPTypes
 import Synchronization
 import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -79,5 +82,63 @@ import TidemarkTesting
         private let number = Atomic<Int>(0)
         var count: Int { number.load(ordering: .relaxed) }
         func next() -> Int { number.add(1, ordering: .relaxed).newValue }
+    }
+}
+
+@Suite(.serialized) struct `a list of changes that is cut off` {
+    /// A device whose list of six changes, a page each, was cut off after the third.
+    private func withCutChanges(
+        _ body: (SyncDevice, SyncWorld) async throws -> Void
+    ) async throws {
+        let world = SyncWorld.paging(1)
+        for number in 0..<2 { world.rivalPuts("tasks/t\(number)", "{}") }
+        try await SyncDevice.with(world) { device async throws in
+            #expect(try await device.sync().isSynced)
+            for number in 0..<6 { world.rivalPuts("tasks/n\(number)", #"{"n":\#(number)}"#) }
+            let pages = SyncCounter()
+            device.wire.tap { request, _, pass in
+                guard request.path?.contains("_token") == true, pages.count() >= 2 else {
+                    return await pass()
+                }
+                return .failure(TransportError(.offline))
+            }
+            #expect(try await device.sync().failure?.name == "offline")
+            device.wire.tap(nil)
+            world.server.clearRequestLog()
+            try await body(device, world)
+            for number in 0..<6 {
+                #expect(try device.document("tasks/n\(number)") == #"{"n":\#(number)}"#)
+            }
+            #expect(try device.replica.journal.read { try $0.listing("tasks") } == nil)
+            try device.verify()
+        }
+    }
+
+    @Test func `goes on behind its pages`() async throws {
+        try await withCutChanges { device, world in
+            #expect(try await device.sync().isSynced)
+
+            let asked = world.server.requestLog.map(\.path).filter { $0.contains("/tasks/rec") }
+            #expect(asked.count == 3 && asked.allSatisfy { $0.contains("_token") })
+        }
+    }
+
+    @Test func `begins anew at its cursor where its page is refused`() async throws {
+        try await withCutChanges { device, world in
+            let pages = SyncCounter()
+            device.wire.tap { request, _, pass in
+                guard request.path?.contains("_token") == true, pages.count() == 0 else {
+                    return await pass()
+                }
+                return .success(
+                    TransportResponse(
+                        response: HTTPResponse(status: .badRequest),
+                        body: Array(#"{"code":400}"#.utf8)))
+            }
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(!world.server.requestLog.contains { $0.path.contains("_since=0") })
+        }
     }
 }

@@ -239,6 +239,22 @@ import TidemarkSync
         #expect(run.machine.outcome.cut == .list("b"))
     }
 
+    @Test func `leaves a list for the end amid which it is cut off again`() {
+        let page = ListPage(records: [], next: "2", cursor: Revision("1"))
+        func cut(after place: CutPlace?, amid name: String) -> CutPlace? {
+            var run = Self.run(after: place)
+            run.replies["list \(name)"] = [.answer(.page(page))]
+            run.replies["list \(name) page 2"] = [.answer(.failure(.deadline))]
+            _ = run.run()
+            return run.machine.outcome.cut
+        }
+        #expect(cut(after: nil, amid: "a") == .list("a"))
+        #expect(cut(after: .list("a"), amid: "a") == .list("b"))
+        // It came last there, and is the first one of the next run.
+        #expect(cut(after: .list("b"), amid: "a") == .list("a"))
+        #expect(cut(after: .list("c"), amid: "c") == .push)
+    }
+
     @Test func `goes on at a part of a collection, once its parts are known`() {
         var tasks = CollectionModel("tasks")
         tasks.lists = [ListRule([:], from: [ListSource("list", in: "lists", each: true)])]
