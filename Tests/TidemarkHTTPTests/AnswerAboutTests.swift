@@ -64,6 +64,41 @@ import TidemarkSync
         }
     }
 
+    @Test(arguments: ["", "a\u{7}", String(repeating: "x", count: 401)])
+    func `has ids that are keys, or is malformed`(_ id: String) {
+        let record = ServerRecord(id: id, revision: nil, document: [0x7B, 0x7D])
+        let gone = ServerRecord(id: id, revision: nil, document: nil)
+        let page = ListPage(
+            records: [record, gone, Self.other],
+            references: [ServerReference(id: id, revision: nil)], next: nil, cursor: nil)
+        guard
+            case .page(let known) = ServerAnswer.page(page)
+                .about(.list(Self.tasks, after: nil, page: nil))
+        else {
+            Issue.record("no page")
+            return
+        }
+        #expect(known.records == [Self.other] && known.references.isEmpty)
+        #expect(known.unreadable.map(\.id) == [id, id])
+        let combined = ServerAnswer.combined([CombinedPage("tasks", records: [record, Self.other])])
+        guard case .combined(let pages) = combined.about(.combined([Self.tasks])) else {
+            Issue.record("no pages")
+            return
+        }
+        #expect(pages.map(\.records) == [[Self.other]] && pages[0].unreadable.count == 1)
+
+        var named = Self.tasks
+        named.ids = .serverText
+        let create = ServerCall.create(named, id: "t1", body: [])
+        #expect(ServerAnswer.record(record).about(create).isMalformed)
+        #expect(ServerAnswer.stored(id: id, nil).about(create).isMalformed)
+
+        var files = Self.tasks
+        files.tree = TreeRule(parent: "parent", name: "name", isByPath: true)
+        let list = ServerCall.list(files, after: nil, page: nil)
+        #expect(ServerAnswer.page(page).about(list) == .page(page))
+    }
+
     /// Each call, and the kinds of answers that it can have besides a failure.
     private static let pairs: [(call: ServerCall, answers: Set<String>)] = [
         (.describe([tasks]), ["description"]),

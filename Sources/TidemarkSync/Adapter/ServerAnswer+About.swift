@@ -17,6 +17,7 @@ extension ServerAnswer {
             return .failure(.malformed("\(word) in answer to \(call.word)"))
         }
         if let short = withShortVersions { return short.about(call) }
+        if let usable = withUsableRecords(call) { return usable.about(call) }
         switch (self, call) {
         case (.batch(let answers), .batch(let calls)):
             guard answers.count == calls.count else {
@@ -82,6 +83,73 @@ extension ServerAnswer {
             }
         return isMalformed ? .failure(.malformed(problem)) : nil
     }
+
+    /// The answer without records of which no event could tell: in a page they can't be read, any
+    /// other answer can't be; nil where there are none.
+    private func withUsableRecords(_ call: ServerCall) -> ServerAnswer? {
+        // What lies in a tree by paths gets its id here.
+        let isNamed = call.collection?.isByPath != true
+        func isUnusable(_ id: String) -> Bool { isNamed && !EntityKey("c", id).isValid }
+        func problem(_ record: ServerRecord) -> String? {
+            isUnusable(record.id) ? Self.unusableID : nil
+        }
+        /// Takes those of a page out; false where there are none.
+        func take(
+            from records: inout [ServerRecord], to unreadable: inout [UnreadableRecord]
+        ) -> Bool {
+            let problems = records.map(problem)
+            guard problems.contains(where: { $0 != nil }) else { return false }
+            var usable: [ServerRecord] = []
+            for (record, problem) in zip(records, problems) {
+                guard let problem else {
+                    usable.append(record)
+                    continue
+                }
+                // That it is gone says nothing of what can't be here.
+                guard !record.isDeleted else { continue }
+                unreadable.append(
+                    UnreadableRecord(
+                        id: record.id, bytes: record.document ?? [], problem: problem))
+            }
+            records = usable
+            return true
+        }
+        let found: String?
+        switch self {
+        case .page(var page):
+            var isCut = take(from: &page.records, to: &page.unreadable)
+            for reference in page.references where isUnusable(reference.id) {
+                page.unreadable.append(
+                    UnreadableRecord(
+                        id: reference.id, bytes: Array(reference.id.utf8),
+                        problem: Self.unusableID))
+                isCut = true
+            }
+            page.references.removeAll { isUnusable($0.id) }
+            return isCut ? .page(page) : nil
+        case .combined(var pages):
+            var isCut = false
+            for index in pages.indices {
+                var page = pages[index]
+                guard take(from: &page.records, to: &page.unreadable) else { continue }
+                pages[index] = page
+                isCut = true
+            }
+            return isCut ? .combined(pages) : nil
+        case .records(let records): found = records.compactMap(problem).first
+        case .record(let record), .conflict(let record): found = problem(record)
+        case .deleted(let record): found = isUnusable(record.id) ? Self.unusableID : nil
+        case .stored(let id, _, _): found = isUnusable(id) ? Self.unusableID : nil
+        case .description, .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused,
+            .ignored, .reserved, .batch, .deferred, .waiting, .failure:
+            found = nil
+        }
+        return found.map { .failure(.malformed($0)) }
+    }
+
+    /// What is wrong with an id that is no key.
+    private static let unusableID =
+        "an id that is empty, has control characters, or more than \(EntityKey.idBytesMax) bytes"
 
     /// Whether a call can have an answer of this kind.
     private func answers(_ call: ServerCall) -> Bool {

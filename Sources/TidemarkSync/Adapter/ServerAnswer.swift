@@ -5,6 +5,10 @@ public import TidemarkEvents
 
 /// An entity as the server describes it.
 public struct ServerRecord: Sendable, Hashable {
+    /// The server's id; in a tree by paths, the path.
+    ///
+    /// A list's record with one that is no key (``EntityKey/isValid``) is unreadable, any other
+    /// answer malformed.
     public var id: String
     /// The version, if the server gave one.
     public var revision: Revision?

@@ -149,6 +149,7 @@ package struct RecordTree: Sendable {
     /// Why a record does not belong where it stands; nil where it does.
     private func problem(of record: ServerRecord, _ list: Members) -> String? {
         let key = EntityKey(list.collection.name, record.id)
+        guard key.isValid else { return "what stands in \(list.parent) has an id that is no key" }
         if seen[key] != nil { return "\(key) is there twice in one answer" }
         guard let bytes = record.document else { return nil }
         guard let document = try? JSONDocument(parsing: bytes) else {

@@ -74,6 +74,21 @@ import TidemarkTesting
         #expect(try await phoneEngine.sync().isSynced)
         #expect(try phone.read { try $0.document(Self.key) } == nil)
     }
+
+    @Test func `takes what can be read, and tells of the rest once`() async throws {
+        let server = NotesServer()
+        let (replica, engine) = try Self.device(1, server, NotesAdapter())
+        defer { try? replica.deleteTemporary() }
+        let ids = ["", String(repeating: "x", count: 401), String(repeating: "x", count: 600)]
+        for id in ids { server.put(id, "{}") }
+        server.put("n1", #"{"title":"Tea"}"#)
+
+        _ = try await engine.sync()
+
+        #expect(try Self.title(replica) == "Tea")
+        #expect(try replica.issues().count { $0.kind == .unreadable } == ids.count)
+        #expect(try await engine.sync(full: true).counts.pulled == 0)
+    }
 }
 
 /// The same adapter for a server that lists everything or, for an ETag, nothing.
@@ -104,6 +119,14 @@ private final class NotesServer: Transport {
         var version = 0
     }
     private let state = Mutex(State())
+
+    /// What another client does: makes a note of whatever text.
+    func put(_ id: String, _ data: String) {
+        state.withLock { state in
+            state.version += 1
+            state.notes[id] = Note(version: state.version, data: Array(data.utf8))
+        }
+    }
 
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
