@@ -64,8 +64,8 @@ package struct NotesAdapter: ServerAdapter {
         }
     }
 
-    /// `{"items":[{"id":…,"etag":…,"data":{…}},…],"next":…,"cursor":…}`; without data it is
-    /// deleted.
+    /// `{"items":[{"id":…,"etag":…,"data":{…}},…],"next":…,"cursor":…}`; without data, or
+    /// with null, it is deleted.
     private func page(_ body: [UInt8]) -> ServerAnswer {
         // By brackets and strings alone: an item that is no JSON must not hide the others.
         guard let items = try? JSON.arrayElements(of: body, at: "items") else {
@@ -88,7 +88,8 @@ package struct NotesAdapter: ServerAdapter {
             page.records.append(
                 ServerRecord(
                     id: id, revision: item.value("etag")?.stringValue.map { Revision($0) },
-                    document: item.rawValue("data").map(Array.init)))
+                    document: item.value("data") == .null
+                        ? nil : item.rawValue("data").map(Array.init)))
         }
         return .page(page)
     }

@@ -99,6 +99,27 @@ import TidemarkSync
         #expect(ServerAnswer.page(page).about(list) == .page(page))
     }
 
+    @Test(arguments: ["null", #""a""#, #"{"a":1,"a":2}"#, "{", "", "\u{FEFF}{}"])
+    func `has documents that are JSON objects, or is malformed`(_ text: String) {
+        let record = ServerRecord(id: "t1", revision: nil, document: Array(text.utf8))
+        let gone = ServerRecord(
+            id: "t3", revision: nil, document: Array(text.utf8), isDeleted: true)
+        let page = ServerAnswer.page(
+            ListPage(records: [record, gone, Self.other], next: nil, cursor: nil))
+        guard case .page(let known) = page.about(.list(Self.tasks, after: nil, page: nil)) else {
+            Issue.record("no page")
+            return
+        }
+        #expect(known.records == [gone, Self.other])
+        #expect(known.unreadable.map(\.id) == ["t1"])
+        #expect(known.unreadable.map(\.bytes) == [Array(text.utf8)])
+        let read = ServerCall.read(Self.tasks, id: "t1")
+        #expect(ServerAnswer.record(record).about(read).isMalformed)
+        #expect(ServerAnswer.deleted(record).about(read) == .deleted(record))
+        #expect(
+            ServerAnswer.records([record]).about(.fetch(Self.tasks, ids: ["t1"])).isMalformed)
+    }
+
     /// Each call, and the kinds of answers that it can have besides a failure.
     private static let pairs: [(call: ServerCall, answers: Set<String>)] = [
         (.describe([tasks]), ["description"]),

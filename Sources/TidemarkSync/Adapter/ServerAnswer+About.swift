@@ -91,7 +91,7 @@ extension ServerAnswer {
         let isNamed = call.collection?.isByPath != true
         func isUnusable(_ id: String) -> Bool { isNamed && !EntityKey("c", id).isValid }
         func problem(_ record: ServerRecord) -> String? {
-            isUnusable(record.id) ? Self.unusableID : nil
+            isUnusable(record.id) ? Self.unusableID : record.documentProblem
         }
         /// Takes those of a page out; false where there are none.
         func take(
@@ -256,6 +256,17 @@ extension ServerAnswer {
             .conflictUnknown, .refused, .ignored, .batch, .deferred, .waiting, .failure, .reserved:
             nil
         }
+    }
+}
+
+extension ServerRecord {
+    /// Why its document is none of an entity; nil where it is one, or the entity is gone.
+    fileprivate var documentProblem: String? {
+        guard !isChecked, !isDeleted, let document else { return nil }
+        do throws(JSONError) {
+            try JSON.validateObject(document)
+            return nil
+        } catch { return "a document that is no JSON object: \(error)" }
     }
 }
 

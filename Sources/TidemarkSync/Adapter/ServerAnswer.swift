@@ -16,6 +16,8 @@ public struct ServerRecord: Sendable, Hashable {
     public var serverTime: Timestamp?
     /// The server's bytes, verbatim: the document; for a deleted entity, what the server sent, if
     /// anything.
+    ///
+    /// A list's record with one that is no JSON object is unreadable, any other answer malformed.
     public var document: [UInt8]? { didSet { checked = Checked(isJSON: false) } }
     /// Whether the entity is deleted.
     public var isDeleted: Bool

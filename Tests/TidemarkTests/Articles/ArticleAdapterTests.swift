@@ -87,6 +87,18 @@ import TidemarkTesting
 
         #expect(try Self.title(replica) == "Tea")
         #expect(try replica.issues().count { $0.kind == .unreadable } == ids.count)
+
+        for (id, data) in [("n2", #""tea""#), ("n3", #"{"a":1,"a":2}"#), ("n4", "[]")] {
+            server.put(id, data)
+        }
+        server.put("n1", "null")
+        server.put("n5", "{}")
+
+        _ = try await engine.sync()
+
+        #expect(try Self.title(replica) == nil)
+        #expect(try replica.read { try $0.document(EntityKey("notes", "n5")) } != nil)
+        #expect(try replica.issues().count { $0.kind == .unreadable } == ids.count + 3)
         #expect(try await engine.sync(full: true).counts.pulled == 0)
     }
 }
