@@ -35,10 +35,10 @@ public struct ServerTraits: Sendable, Hashable {
     /// with a limit is asked for by pages of fitting sizes, and one of which a page failed goes on
     /// with the page behind it. Where a page names what one before it named, or its
     /// ``ListPage/total`` is less than that of the one before, something may have moved past a page
-    /// unseen: the list is asked for once more, by pages of twice the size, and where that happens
-    /// again, up to ten entities that it does not name are asked about one by one, and nothing
-    /// follows for more. A page that begins with just what the one before it ended with was only
-    /// pushed back.
+    /// unseen: the list is asked for once more, by pages of twice the size. Where that happens
+    /// again, or no page has that size and they name fewer, up to ten entities that it does not
+    /// name are asked about, and nothing follows for more. A page that begins with just what the
+    /// one before it ended with was only pushed back.
     public var numberedPages: Int?
     /// The collections of which each list comes in one answer, though pages have numbers.
     ///

@@ -4,8 +4,8 @@
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
 //   a page that failed     the page behind it, up to three → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
-//                          failed, or a run was cut off, up to ten that have no name are asked
-//                          about, and nothing follows for more
+//                          failed, or a run was cut off, or none was larger, up to ten that have
+//                          no name are asked about, and nothing follows for more
 //
 // Pages are cut out of an order that may leave entities equal, and out of entities that come and
 // go: what a server without cursors has moves past a page then, unseen.
@@ -94,6 +94,9 @@ struct PageShifts: Sendable, Hashable {
     private(set) var pages = 0
     /// Whether an earlier run was cut off before, so that what its pages named is not known here.
     private(set) var isAfterCut = false
+    /// How many entities they named, and the size of the largest page since.
+    private var before = 0
+    private var largest = 0
 
     /// Whether all pages are asked for once more, or were.
     var isListedAgain: Bool { pages > 0 }
@@ -123,12 +126,21 @@ struct PageShifts: Sendable, Hashable {
     /// Adds a page, but for what it names.
     mutating func took(_ page: ListPage, isShift: Bool) {
         if isShift { areThere = true }
+        largest = max(
+            largest, page.records.count + page.references.count + page.unreadable.count)
         total = page.total ?? total
         last = page.namedInOrder
     }
 
     /// The next page is the first one again.
-    mutating func turnedBack() { (named, last, total, isAgain) = ([], [], nil, false) }
+    mutating func turnedBack() {
+        (before, largest) = (named.count, 0)
+        (named, last, total, isAgain) = ([], [], nil, false)
+    }
+
+    /// Whether pages of a size that were asked for once more name fewer entities, and none has that
+    /// size: where the server gives no such pages, the last one of it is not known by its size.
+    func areShort(of size: Int) -> Bool { isAgain && largest < size && named.count < before }
 
     /// All pages are asked for once more.
     mutating func begunAgain(behind pages: Int) {
@@ -156,11 +168,12 @@ struct PageShifts: Sendable, Hashable {
         total = state.total
         isAfterCut = state.after == nil
         guard state.pass > 1 else { return }
+        before = .max
         (isAgain, pages) = (state.after == nil, state.page)
         areThere = state.next != Self.firstPage
     }
 
-    /// They end at one that failed.
+    /// They end at one that failed, or that may not be the last.
     mutating func cutShort() { areThere = true }
 }
 
@@ -207,6 +220,7 @@ extension Listing {
     ///
     /// The list's cursor stays that of the first page that came.
     package mutating func beginAgain() -> Bool {
+        if let size = pageSizeAgain, shifts.areShort(of: size) { shifts.cutShort() }
         guard isByNumber, shifts.areThere || lacksMany, !shifts.isListedAgain else { return false }
         turnBack()
         shifts.begunAgain(behind: pages)

@@ -2,8 +2,9 @@
 
 import Testing
 import TidemarkEvents
-import TidemarkSync
 import TidemarkViews
+
+@testable import TidemarkSync
 
 @Suite struct `a list in the making` {
     private static func list(
@@ -96,6 +97,48 @@ import TidemarkViews
         _ = list.took(Self.page(), Self.named("a"))
         let hasBegun = list.beginNextPass()
         #expect(hasBegun && list.took(Self.page(next: "2"), Self.named("a")) == nil)
+    }
+
+    private static func numbered(_ news: PageResult, next: String? = nil) -> ListPage {
+        ListPage(
+            records: news.named.inOrder.map {
+                ServerRecord(id: $0, revision: nil, document: Array("{}".utf8))
+            }, next: next, cursor: nil)
+    }
+
+    /// A list of three pages of two, the last of which shows a shift, that is asked for once more.
+    private static func listedAgain() -> Listing {
+        var list = Self.list(known: (1...6).map(String.init))
+        list.numberedPages = 2
+        var last = Self.named("5", "6")
+        last.isShift = true
+        let first = Self.named("1", "2")
+        let second = Self.named("3", "4")
+        _ = list.took(Self.numbered(first, next: "2"), first)
+        _ = list.took(Self.numbered(second, next: "3"), second)
+        _ = list.took(Self.numbered(last), last)
+        let isAgain = list.beginAgain()
+        #expect(isAgain && list.pageSizeAgain == 4)
+        return list
+    }
+
+    @Test func `concludes nothing of many where no larger page came and fewer are named`() {
+        let many = (0...Listing.readBackMax).map(String.init)
+        var short = Self.listedAgain()
+        let only = Self.named("1", "2")
+        _ = short.took(Self.numbered(only), only)
+        let isAgain = short.beginAgain()
+        #expect(!isAgain && short.sweep(absent: many) == .none)
+        #expect(short.sweep(absent: ["6"]) == .asked)
+
+        // With a page of that size the last one is known by its own.
+        var whole = Self.listedAgain()
+        let first = Self.named("1", "2", "3", "4")
+        _ = whole.took(Self.numbered(first, next: "2"), first)
+        let last = Self.named("5")
+        _ = whole.took(Self.numbered(last), last)
+        _ = whole.beginAgain()
+        #expect(whole.sweep(absent: many) == .held)
     }
 
     @Test func `has what it only names fetched, then one by one where that fails`() {
