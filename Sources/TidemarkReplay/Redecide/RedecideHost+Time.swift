@@ -20,8 +20,11 @@ extension RedecideHost {
                     if state.isFree { state.slept += duration }
                     return state.isFree
                 }
-                if isFree || self.waits() { return }
+                if isFree || self.waits(duration) { return }
                 guard self.run.finished != nil else {
+                    if self.state.withLock({ self.isThrough($0) }) {
+                        throw self.stop(RedecideStop.recordEnds)
+                    }
                     // For requests that were never answered, the log does not tell when they were
                     // sent.
                     let place = self.following?.position ?? self.run.first.position
@@ -33,43 +36,94 @@ extension RedecideHost {
             })
     }
 
-    /// The time of the next recorded event.
+    /// The wall clock at the next recorded event, and the clock that nobody sets at the run's next
+    /// decision.
     private var moment: Moment {
         state.withLock { state in
             guard state.hasBegun else { return run.begun }
-            var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
-            if let write = nextWrite(state) {
-                now = write.sentAt
-                // Until the engine has waited for this write, the clock shows the time before the
-                // wait.
-                let waited = state.waitedFor == write.position ? 0 : write.waited
-                now = Timestamp(rawValue: now.rawValue &- waited)
-            }
+            let now = commit(state)?.first?.event.recordedAt ?? run.begun.now
             if state.isFree {
-                now = now.adding(seconds: state.slept.components.seconds + 1)
-                return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
+                let later = now.adding(seconds: state.slept.components.seconds + 1)
+                return Moment(now: later, bootID: run.begun.bootID, uptime: uptime(at: later))
             }
-            if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
-            if isLast(state), unasked(state).isEmpty, let uptime = run.ending?.uptime {
-                return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
-            }
-            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
+            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(state))
         }
     }
 
+    /// - Parameter now: a time by the clock of the run's limits.
     func uptime(at now: Timestamp) -> Int64 {
         // A stranger's capsule may hold any time.
         run.begun.uptime &+ (now.rawValue &- run.begun.now.rawValue)
     }
 
-    /// Whether the recorded run also waited before the next write.
-    private func waits() -> Bool {
+    /// When the run's next decision was made: that of the next request or event with a time, unless
+    /// an answer came before it, until which nothing more was sent.
+    private func uptime(_ state: State) -> Int64 {
+        let sent = unasked(state).map { uptime(at: $0.read.sentAt) }.min()
+        if isLast(state), sent == nil, let end = run.ending?.uptime { return end }
+        var acted = notedUptime(state)
+        var (begun, isInCommit) = (acted, acted != nil)
+        if acted == nil, let write = nextWrite(state) {
+            let sentAt = uptime(at: write.sentAt)
+            // Until the engine has waited for it, the clock shows the time before the wait.
+            (acted, begun) = (sentAt, sentAt &- left(before: write, state))
+            isInCommit = isNext(write, state)
+        }
+        guard let next = [sent, begun].compactMap(\.self).min() else { return state.uptime }
+        // Its own time is compared.
+        if isInCommit, let acted, sent.map({ acted <= $0 }) ?? true { return next }
+        let came = state.open.map { run.reads[$0].cameAt ?? uptime(at: run.reads[$0].sentAt) }
+        return came.contains { $0 <= next } ? state.uptime : next
+    }
+
+    /// When the run's next commit was decided, where one of its events says so.
+    private func notedUptime(_ state: State) -> Int64? {
+        commit(state)?.lazy.compactMap { entry -> Int64? in
+            switch entry.event.kind {
+            case .timerFired: entry.event.uptime
+            case .requestFailed where entry.event.call == nil:
+                entry.event.read(RequestFailed.self)?.uptime
+            default: nil
+            }
+        }.first
+    }
+
+    private func isNext(_ write: RecordedWrite, _ state: State) -> Bool {
+        commit(state)?.last.map { write.position <= $0.position } == true
+    }
+
+    /// How long the run still waits before a write, in microseconds.
+    private func left(before write: RecordedWrite, _ state: State) -> Int64 {
+        max(0, write.waited &- (state.waitedFor == write.position ? state.waited : 0))
+    }
+
+    /// Whether the recorded run may have waited here, too: before its next write, or where it sent
+    /// nothing more.
+    private func waits(_ duration: Duration) -> Bool {
         state.withLock { state in
-            guard let write = nextWrite(state), write.waited > 0,
-                state.waitedFor != write.position
-            else { return false }
+            let reads = unasked(state).map(\.read)
+            guard let write = nextWrite(state) else {
+                guard reads.isEmpty, run.finished != nil, commit(state) != nil, !isLast(state)
+                else { return false }
+                state.uptime &+= duration.wholeMicroseconds
+                return true
+            }
+            let rest = left(before: write, state)
+            guard rest > 0, !reads.contains(where: { $0.sentAt < write.sentAt }) else {
+                return false
+            }
+            if state.waitedFor != write.position { (state.waitedFor, state.waited) = (nil, 0) }
+            // Amid the waits before it others were decided.
+            let waited = isNext(write, state) ? rest : min(rest, duration.wholeMicroseconds)
+            state.waited += waited
             state.waitedFor = write.position
+            state.pass(to: uptime(at: write.sentAt) &- (rest - waited))
             return true
         }
     }
+}
+
+extension RedecideHost.State {
+    /// Notes that so much of the run's time is over.
+    mutating func pass(to uptime: Int64) { self.uptime = max(self.uptime, uptime) }
 }

@@ -33,6 +33,7 @@ extension RedecideHost {
                 return nil
             }
             state.released.insert(number)
+            if number >= 0, let came = run.reads[number].cameAt { state.pass(to: came) }
             return state.waiters.removeValue(forKey: number)
         }
         waiter?.resume()

@@ -41,8 +41,11 @@ final class RedecideHost: SyncHost {
         /// The reads that were asked for, by index.
         var asked: Set<Int> = []
         var proofs = 0
-        /// The last write before which the run waited.
+        /// The last write before which the run waited, and for how long so far, in microseconds.
         var waitedFor: Position?
+        var waited: Int64 = 0
+        /// The clock that nobody sets, at the last request, answer or wait.
+        var uptime: Int64 = 0
         /// Reads that were sent ahead and are not answered yet, in the order of sending.
         var open: [Int] = []
         /// The reads among them whose answer may be handed over.
@@ -79,6 +82,7 @@ final class RedecideHost: SyncHost {
         self.mishaps = mishaps
         var state = State(next: next)
         state.isFree = isFree
+        state.uptime = run.begun.uptime
         self.state = Lock(state)
     }
 
@@ -98,11 +102,10 @@ final class RedecideHost: SyncHost {
         commit(state)?.last?.position == run.finished?.position && run.finished != nil
     }
 
-    /// The write in the run's next commit, if there is one.
+    /// The run's next write, in its next commit or in a later one.
     func nextWrite(_ state: State) -> RecordedWrite? {
-        guard let entries = commit(state), let first = entries.first, let last = entries.last
-        else { return nil }
-        return run.write(in: first.position...last.position)
+        guard let first = commit(state)?.first else { return nil }
+        return run.write(in: first.position...Position(.max))
     }
 
     func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
@@ -296,6 +299,8 @@ final class RedecideHost: SyncHost {
             guard !state.isFree else { return }
             reply.sentAt = found.read.sentAt
             reply.sentUptime = uptime(at: reply.sentAt)
+            state.pass(to: reply.sentUptime)
+            if !isAhead, let came = found.read.cameAt { state.pass(to: came) }
         }
         return reply
     }
@@ -321,7 +326,10 @@ final class RedecideHost: SyncHost {
         guard let write, let answer = write.answer else {
             throw stop(RedecideStop.recordEnds)
         }
-        state.withLock { $0.answers += 1 }
+        state.withLock { state in
+            state.answers += 1
+            state.pass(to: answer.uptime ?? uptime(at: write.sentAt))
+        }
         return judged(answer, to: question, isRepeatable: write.isRepeated)
     }
 

@@ -15,6 +15,9 @@ struct RecordedRead: Sendable {
     /// The log's last position when it was decided.
     let asOf: Position
     let answer: KeptAnswer
+    /// When its answer came, in microseconds since the device's boot; nil where an older engine
+    /// did not log it.
+    let cameAt: Int64?
     /// The events that belong to it; for a read without news, the end of its run.
     var events: ClosedRange<Position>
     /// Its `request.sent`; nil where the read was not logged.
@@ -29,6 +32,7 @@ struct RecordedRead: Sendable {
         sentAt = own?.sentAt ?? sent.event.recordedAt
         asOf = sent.event.asOf ?? .start
         self.answer = answer
+        cameAt = answered.event.answerUptime ?? answer.uptime
         self.sent = sent
         isFailing = answered.event.isFailing
         events = sent.position...answered.position
@@ -41,6 +45,7 @@ struct RecordedRead: Sendable {
         sentAt = request.sentAt
         asOf = request.asOf
         self.answer = answer
+        cameAt = answer.uptime
         sent = nil
         isFailing = false
         events = end...end
@@ -280,6 +285,11 @@ extension Event {
 
     /// Whether it tells of nothing but a request, or the beginning of its run.
     var isOfCall: Bool { isAnswer || kind == .requestSent || kind == .syncStarted }
+
+    /// When an answer came, or that none does was known.
+    fileprivate var answerUptime: Int64? {
+        read(RequestAnswered.self)?.uptime ?? read(RequestFailed.self)?.uptime
+    }
 
     /// Whether it is an answer, or the end of a request without one, by which a call counts as
     /// failing.

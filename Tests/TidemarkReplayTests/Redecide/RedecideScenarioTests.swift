@@ -22,6 +22,18 @@ import TidemarkTesting
     @Test(.enabled(if: TestRun.isWhole), arguments: files) func `differ in nothing`(_ file: String)
         async throws
     {
+        try await expectSame(file)
+    }
+
+    /// Waits for limits within which the device's clock is set, an edit is refused unsent, or no
+    /// commit tells the time.
+    @Test(arguments: ["toggl/limits-within.json"])
+    func `go by the clock that nobody sets`(_ file: String) async throws {
+        try await expectSame(file)
+    }
+
+    /// Decides each scenario of a file once more: nothing differs.
+    private func expectSame(_ file: String) async throws {
         let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
         for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
             let result = try await scenario.run { replica in
