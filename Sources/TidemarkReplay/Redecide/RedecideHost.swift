@@ -355,30 +355,28 @@ final class RedecideHost: SyncHost {
     ) async throws -> R {
         try check()
         if progress.isFree { return try await writeFree(journal, at: now, body) }
-        let (entries, isAsked) = state.withLock { state in
+        let (entries, asOf) = state.withLock { state in
             let entries = commit(state)
             let last = entries?.last?.position ?? .start
-            return (entries, unasked(state).allSatisfy { $0.read.events.lowerBound > last })
+            // What comes first of the reads that the next commit has, and that were not asked for.
+            let reads = unasked(state).map(\.read).filter { $0.events.lowerBound <= last }
+            return (entries, reads.map(\.asOf).min())
         }
-        if entries != nil, isAsked { try appendBeforeCommit() }
+        if entries != nil, asOf == nil { try appendBeforeCommit() }
         // Positions are skipped only once all reads before the commit were asked for.
-        if let first = entries?.first, isAsked {
+        if let first = entries?.first, asOf == nil {
             try journal.goOn(at: Position(first.position.rawValue - 1))
         }
-        let comparison = comparison
-        let run = run
         let time = entries?.first?.event.recordedAt ?? now
-        let (result, count) = try await journal.write(at: time) { draft in
-            let result = try body(draft)
-            guard !draft.events.isEmpty else { return (result, 0) }
-            guard let entries else {
-                throw run.finished == nil
-                    ? RedecideStop.recordEnds
-                    : comparison.extra(draft.events[0], after: run.finished) as any Error
-            }
-            if let difference = comparison.difference(entries, draft.events) { throw difference }
-            return (result, draft.events.count)
+        let written: (R, Int)
+        do {
+            written = try await attempt(journal, at: time, entries, before: asOf, body)
+        } catch let early as CommitTooEarly {
+            // What others wrote before that read was known here, as nothing was logged.
+            try append(upTo: early.asOf)
+            written = try await attempt(journal, at: time, entries, before: nil, body)
         }
+        let (result, count) = written
         guard count > 0 else { return result }
         let index = run.commits[progress.done]
         let isRestart = meets { if case .restart = $0 { true } else { false } }
@@ -398,4 +396,35 @@ final class RedecideHost: SyncHost {
         }
         return result
     }
+
+    /// Writes a commit, and compares it with the recorded one.
+    ///
+    /// - Parameter asOf: what was known at a read that comes before the recorded one.
+    /// - Returns: its result, and how many events it has.
+    private func attempt<R: Sendable>(
+        _ journal: Journal, at time: Timestamp, _ entries: [Capsule.Entry]?,
+        before asOf: Position?, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> (R, Int) {
+        let comparison = comparison
+        let run = run
+        return try await journal.write(at: time) { draft in
+            let last = draft.last
+            let result = try body(draft)
+            guard !draft.events.isEmpty else { return (result, 0) }
+            if let asOf, asOf > last { throw CommitTooEarly(asOf: asOf) }
+            guard let entries else {
+                throw run.finished == nil
+                    ? RedecideStop.recordEnds
+                    : comparison.extra(draft.events[0], after: run.finished) as any Error
+            }
+            if let difference = comparison.difference(entries, draft.events) { throw difference }
+            return (result, draft.events.count)
+        }
+    }
+}
+
+/// A commit has events, though a read comes before the next recorded one.
+private struct CommitTooEarly: Error {
+    /// What was known at that read.
+    var asOf: Position
 }

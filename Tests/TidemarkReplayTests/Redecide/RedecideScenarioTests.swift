@@ -32,6 +32,12 @@ import TidemarkTesting
         try await expectSame(file)
     }
 
+    /// The commit of the first folder had no events, as the wipe was known by then.
+    @Test(arguments: ["files/webdav-wiped-amid.json"])
+    func `know what was written before a commit that had no events`(_ file: String) async throws {
+        try await expectSame(file)
+    }
+
     /// Decides each scenario of a file once more: nothing differs.
     private func expectSame(_ file: String) async throws {
         let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
