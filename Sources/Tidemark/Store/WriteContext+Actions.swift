@@ -9,8 +9,10 @@ extension WriteContext {
     ///
     /// It is a mutation like any other: sent with the next run, in its place among the entity's
     /// edits, with one outcome; refused, sent again and given up as they are. What comes behind a
-    /// refused one waits with it. Nothing of the entity changes here, and it need not be here.
-    /// Where the answer is lost it is sent once more, so that the server may do it twice.
+    /// refused one waits with it. Nothing of the entity changes here, and it need not be here; but
+    /// in a tree by paths, ``CollectionModel/TreeRule/isByPath``, it is refused, with an issue,
+    /// once a list of everything does not have the entity either. Where the answer is lost it is
+    /// sent once more, so that the server may do it twice.
     ///
     /// - Parameters:
     ///   - action: the action's name.

@@ -31,6 +31,9 @@ package struct PendingWrite: Sendable, Hashable {
     package var stranded: Stranded?
     /// Whether what it would lie in, in a tree, is not there any more.
     package var isNowhere = false
+    /// Whether a list of everything does not have it of which the server is to do something, and it
+    /// has no place here either: a server that knows paths knows no other name of it.
+    package var isUnplaced = false
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
     /// Whether the write has a precondition, where the server may ignore it.
@@ -191,10 +194,12 @@ extension ViewReader {
         if try reader?.ending(of: key.id, self) != nil { return nil }
         let end = next.last?.position ?? row.pending.last?.position
         let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
-        let path =
+        let known =
             collection.isByPath
-            ? try serverPath(of: key, in: collection, through: next.last?.position)
-                ?? (isNowhere ? key.id : nil) : nil
+            ? try serverPath(of: key, in: collection, through: next.last?.position) : nil
+        let isUnplaced = try known == nil && !isNowhere && hasNoPlace(row, collection)
+        let isRefused = collection.isByPath && isNowhere || isUnplaced
+        let path = known ?? (isRefused ? key.id : nil)
         // What it lies in is not there: a server that knows paths knows no other name of it.
         guard path != nil || !collection.isByPath else { return nil }
         var pending = PendingWrite(
@@ -203,6 +208,7 @@ extension ViewReader {
             covers: next.map(\.position))
         pending.wasRefused = row.status == .error
         pending.isNowhere = isNowhere
+        pending.isUnplaced = isUnplaced
         let isVersioned = traits.isVersioned(collection)
         let action = row.nextAction
         if let action, action.document == nil {
@@ -262,6 +268,13 @@ extension ViewReader {
             if let earlier, earlier.needs.isEmpty, earlier.write != nil { return earlier }
         }
         return pending
+    }
+
+    /// Whether the server is to do something with an entity of a tree by paths that is not here,
+    /// and that was not listed either.
+    private func hasNoPlace(_ row: EntityRow, _ collection: CollectionModel) throws -> Bool {
+        try collection.isByPath && row.nextAction != nil && row.baseState != .live
+            && row.content == nil && watermark(PullTarget(collection.name)) != nil
     }
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in

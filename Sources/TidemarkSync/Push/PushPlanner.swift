@@ -396,6 +396,9 @@ extension PendingWrite {
             return "the server does not list all that lies in \(unshown), which would go with it: "
                 + "see that it does and try again, or discard the deletion"
         }
+        if isUnplaced {
+            return "it is not here, and the server knows it by its path alone: discard this"
+        }
         return files.lazy.compactMap(\.refusal).first
     }
 }
