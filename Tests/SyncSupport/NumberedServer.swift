@@ -122,8 +122,6 @@ struct NumberedAdapter: ServerAdapter {
     var hidesStored = false
     /// Whether lists say not where a later one goes on.
     var hidesCursor = false
-    /// Whether answers to creations say not by which id the entity was made.
-    var hidesID = false
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         guard let name = call.collection?.name else { throw .client(status: 0, "no such call") }
@@ -147,7 +145,6 @@ struct NumberedAdapter: ServerAdapter {
         case (.delete(_, let id, _), 200):
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))
         case (.delete, 404): return .absent
-        case (.create(_, let id, _), 200) where hidesID: return .stored(id: id, nil)
         case (.create, 200), (.update, 200):
             guard let record = record(body) else { return .failure(.malformed("no id")) }
             return hidesStored ? .stored(id: record.id, nil) : .record(record)

@@ -9,9 +9,8 @@ extension ServerAnswer {
     /// entity than the call.
     ///
     /// Such an answer says nothing of the entity that was asked for. Where the server gives
-    /// the ids, the answer to a creation names the new id; where these are numbers, that is one, or
-    /// the next list tells, if the model says by what it would know the entity. Each part of a batch
-    /// is checked by itself.
+    /// the ids, the answer to a creation names the new id. Each part of a batch is checked by
+    /// itself.
     package func about(_ call: ServerCall) -> ServerAnswer {
         guard answers(call) else {
             return .failure(.malformed("\(word) in answer to \(call.word)"))
@@ -40,10 +39,6 @@ extension ServerAnswer {
             let asked = Set(ids)
             let stray = records.first { !asked.contains($0.id) }
             return stray.map { .stray($0.id, "a fetch of others") } ?? self
-        case (_, .create(let collection, _, _))
-        where collection.ids == .serverNumber && !collection.match.isEmpty
-            && entityID.map { Int64($0) == nil } == true:
-            return .failure(.malformed("the answer to a creation without the server's id"))
         default:
             guard let asked = call.namedID, let id = entityID, id != asked else { return self }
             return .stray(id, "a call about \(asked)")

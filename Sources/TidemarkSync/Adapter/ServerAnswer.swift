@@ -223,7 +223,8 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     /// The entity as it is now: read, created or replaced.
     case record(ServerRecord)
     /// The write was accepted, and the answer does not hold the entity; with its version, where it
-    /// has one, and with what the server warns of.
+    /// has one, and with what the server warns of. Of a creation, the id is the one that the server
+    /// gave, where it gives the ids.
     case stored(id: String, Revision?, issues: [ServerIssue] = [])
     /// The entity was deleted by this call.
     case deleted(ServerRecord)

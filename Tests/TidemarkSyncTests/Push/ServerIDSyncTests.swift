@@ -46,23 +46,6 @@ import TidemarkTesting
         try device.verify()
     }
 
-    @Test func `an answer that does not name what was made has it found in the next list`()
-        async throws
-    {
-        let device = try NumberedDevice(adapter: NumberedAdapter(hidesID: true))
-        device.server.make("workspaces", #"{"name":"w"}"#)
-        try await device.sync()
-        try device.put("entries/e", #"{"workspace":"13","start":1,"what":"tea"}"#)
-        #expect(try await device.sync().pending == 1)
-
-        #expect(try await device.sync().isSynced)
-
-        #expect(device.server.writes == ["POST entries"])
-        #expect(try device.keys("entries") == ["e"])
-        #expect(try device.serverID("entries/e") == "14")
-        try device.verify()
-    }
-
     @Test func `references are sent as the server's numbers, in lists too, and also in edits`()
         async throws
     {
