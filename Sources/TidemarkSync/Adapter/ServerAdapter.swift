@@ -212,9 +212,8 @@ public protocol ServerAdapter: Sendable {
 
     /// The request for a call.
     ///
-    /// - Throws: ``SyncFailure`` when the request can't be made, for example for a page of another
-    ///   origin. A write of one entity is refused with its words then, without being sent, unless
-    ///   it would fail every other call, too, as ``SyncFailure/unauthorized``.
+    /// - Throws: ``SyncFailure`` when it can't be made, as for a page of another origin. A write is
+    ///   refused unsent, with its words, unless it would fail every call.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
     /// The group of requests that a call counts for, besides all requests; nil for none.

@@ -46,8 +46,8 @@ extension ViewReader {
 
     /// A reference, in a field, by an id of which the server can't know anything; nil for none.
     ///
-    /// It names an entity that was made here and is gone again; or, `inCircle`, one that gets its id
-    /// only after the entity of the row, or is that.
+    /// It names an entity that was made here and is gone again; or, `inCircle`, one that gets its
+    /// id only after the entity of the row, or is that.
     ///
     /// - Parameter bundled: the collections whose entities one request may name before they have
     ///   their ids.
