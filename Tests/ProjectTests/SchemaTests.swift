@@ -255,6 +255,16 @@ private enum SchemaScripts {
             for name in {*answered, "payload"} - {"kind"}:
                 line = {**answered, "payload": said}
                 refuse({key: line[key] for key in line if key != name}, "without", name)
+            unread = {**usual, "kind": "request.failed", "sync": 1, "cause": 1,
+                      "collection": "c", "entity": "e"}
+            said = {"error": "client", "mayHaveArrived": False, "detail": "no such call",
+                    "concerns": "entity"}
+            assert lines.is_valid({**unread, "payload": said})
+            for more in {"mayHaveArrived": True}, {"error": "unheard of"}, {"uptime": 1}:
+                refuse({**unread, "payload": {**said, **more}}, more)
+            for name in {*unread, "payload"} - {"kind"}:
+                line = {**unread, "payload": said}
+                refuse({key: line[key] for key in line if key != name}, "without", name)
             for kind in "deleted", "discarded", "retried":
                 line = {**usual, "collection": "c", "entity": "e", "kind": "local." + kind}
                 assert lines.is_valid({**line, "serverTime": 5}) == (kind == "deleted"), kind

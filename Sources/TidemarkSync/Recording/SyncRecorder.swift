@@ -251,14 +251,13 @@ package struct SyncRecorder: Sendable {
 
     /// Logs that no request can be made that would tell what became of a write.
     mutating func unread(
-        _ key: EntityKey, _ attempt: EntityRow.Attempt, _ failure: SyncFailure, uptime: Int64,
-        _ draft: Draft
+        _ key: EntityKey, _ attempt: EntityRow.Attempt, _ failure: SyncFailure, _ draft: Draft
     ) throws {
         let start = try begin(draft)
         var failed = RequestFailed()
         failed.error = failure.name
+        failed.mayHaveArrived = false
         failed.detail = failure.detail
-        failed.uptime = uptime
         failed.concern = .entity
         try draft.append(
             Event(

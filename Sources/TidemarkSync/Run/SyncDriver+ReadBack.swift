@@ -208,9 +208,7 @@ extension SyncDriver {
         if case .readBack(let key, _, let attempt?) = step,
             run.machine.concern(of: failure, step) == .entity
         {
-            try await log(&run.recorder) { [uptime = run.moment.uptime] in
-                try $0.unread(key, attempt, failure, uptime: uptime, $1)
-            }
+            try await log(&run.recorder) { try $0.unread(key, attempt, failure, $1) }
         }
         return run.machine.unsent(failure)
     }
