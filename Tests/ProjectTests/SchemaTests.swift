@@ -244,7 +244,7 @@ private enum SchemaScripts {
                 assert lines.is_valid({**usual, "kind": kind, "payload": None})
             # What a later version writes under a kind of this one is its own matter.
             later = {**usual, "kind": "sync.started", "payload": ["?"]}
-            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 5})
+            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 6})
             answered = {**usual, "kind": "rule.answered", "sync": 1, "call": 1,
                         "collection": "c", "entity": "e"}
             said = {"rule": "r", "version": 1, "inputs": "0" * 64, "answer": "local"}
