@@ -98,7 +98,7 @@ extension ServerAdapter {
 
 extension ServerAdapter {
     /// Refuses a write that the adapter refuses, or for which it has no request; nil for any other
-    /// call, and where what it throws would fail every other call, too.
+    /// call, and where what it throws may pass, or would fail every other call, too.
     package func refusalUnsent(of call: ServerCall) -> ServerRefusal? {
         guard call.isWriteOfOne else { return nil }
         if let refusal = refusal(of: call) { return refusal }
@@ -106,7 +106,8 @@ extension ServerAdapter {
             _ = try request(for: call)
             return nil
         } catch {
-            return error.stopsRun ? nil : ServerRefusal(status: 0, message: error.detail)
+            let mayPass = error.stopsRun || error.isTransient || error == .forbidden
+            return mayPass ? nil : ServerRefusal(status: 0, message: error.detail)
         }
     }
 }

@@ -117,6 +117,33 @@ import TidemarkViews
         }
     }
 
+    @Test(arguments: [
+        SyncFailure.timeout("slow"), .server(status: 500, retryAfterSeconds: nil),
+        .foreign("a portal"), .diskFull("full"), .forbidden,
+    ])
+    func `a write waits where what keeps it from being made may pass, and others are sent`(
+        _ failure: SyncFailure
+    ) async throws {
+        let world = SyncWorld(model: Self.model(["tasks"], batchSize: 25))
+        let isOver = SyncCounter()
+        let adapter = HookedAdapter(
+            cannotSend: { call in
+                guard case .create(_, "t3", _) = call else { return false }
+                return isOver.value == 0
+            }, unsendable: failure)
+        try await SyncDevice.with(world, adapter: adapter) { device async throws in
+            for number in 1...5 { try device.put("tasks/t\(number)", "{}") }
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.failure == nil && outcome.counts.pushed == 4 && outcome.refused == 0)
+            #expect(try device.outbox() == ["tasks/t3 pending"])
+            _ = isOver.count()
+            #expect(try await device.sync().isSynced)
+            #expect(try device.mutations("tasks/t3") == ["accepted"])
+        }
+    }
+
     @Test func `a write without an answer that can't be read back is settled by the next list`()
         async throws
     {
