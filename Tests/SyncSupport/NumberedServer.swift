@@ -107,7 +107,8 @@ final class NumberedServer: Transport, Sendable {
                 state.next += 1
             } else {
                 id = parts[1]
-                guard state.entities[collection]?[id] != nil else { return answer(404) }
+                let isMade = parts.count > 2
+                guard isMade || state.entities[collection]?[id] != nil else { return answer(404) }
             }
             Self.set(&state, collection, id, request.method == .delete ? nil : body ?? [])
             return answer(200, state.entities[collection]?[id] ?? [])
@@ -128,6 +129,8 @@ struct NumberedAdapter: ServerAdapter {
         switch call {
         case .list(_, let after, _):
             return ServerRequest(method: .get, path: "/\(name)?since=\(after?.description ?? "0")")
+        case .create(let collection, let id, let body) where collection.ids == .client:
+            return ServerRequest(method: .put, path: "/\(name)/\(id)?made", body: body)
         case .create(_, _, let body):
             return ServerRequest(method: .post, path: "/\(name)", body: body)
         case .update(_, let id, let body, _, _):

@@ -10,8 +10,8 @@ extension ViewReader {
     ///
     /// A deletion waits for nothing.
     ///
-    /// Entities that refer to each other in a circle don't wait for each other; what is there waits
-    /// for what the server names.
+    /// Entities that refer to each other in a circle don't wait for each other. What is there waits
+    /// for what the server names; and that is waited for unless it needs an id for which it waits.
     package func missingReferences(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
@@ -21,12 +21,13 @@ extension ViewReader {
         let document = try JSONDocument(parsing: bytes)
         var missing: [EntityKey] = []
         for (target, other) in try targets(of: document, in: collection) {
+            let isNamed = model[target.collection]?.ids != .client
             // What is asked for of one that is not here does not make it.
             guard target != key, other.baseState != .live,
                 other.pending.contains(where: { !$0.isAction }),
                 !missing.contains(target),
-                try row.baseState == .live && model[target.collection]?.ids != .client
-                    || !leads(from: target, to: key, model)
+                try isNamed && row.baseState == .live
+                    || !leads(from: target, to: key, byID: isNamed, model)
             else { continue }
             missing.append(target)
         }
@@ -68,7 +69,7 @@ extension ViewReader {
                     if try wasChangedHere(named) { return (reference.field, id, false) }
                 } else if row.baseState != .live, reference.field != collection.tree?.parent,
                     !bundled.isSuperset(of: [collection.name, reference.collection]),
-                    try named == key || leads(from: named, to: key, model)
+                    try named == key || leads(from: named, to: key, byID: true, model)
                 {
                     return (reference.field, id, true)
                 }
@@ -110,18 +111,22 @@ extension ViewReader {
     }
 
     /// Whether the references of unsent entities lead from one to another.
+    ///
+    /// - Parameter byID: whether only those count that need an id of the server's; what is on its
+    ///   way gets its own without any more of them.
     private func leads(
-        from start: EntityKey, to end: EntityKey, _ model: SyncModel
+        from start: EntityKey, to end: EntityKey, byID: Bool, _ model: SyncModel
     ) throws -> Bool {
         var waiting = [start]
         var seen: Set<EntityKey> = [start]
         while let key = waiting.popLast() {
             guard let collection = model[key.collection],
-                let row = try entity(key), row.baseState != .live,
+                let row = try entity(key), row.baseState != .live, !byID || row.attempt == nil,
                 let bytes = try row.content(in: collection)
             else { continue }
             let document = try JSONDocument(parsing: bytes)
-            for (target, _) in try targets(of: document, in: collection) {
+            for (target, _) in try targets(of: document, in: collection)
+            where !byID || model[target.collection]?.ids != .client {
                 if target == end { return true }
                 if seen.insert(target).inserted { waiting.append(target) }
             }
