@@ -81,9 +81,9 @@ import TidemarkViews
             return found?.lines.dropFirst().first
         }
 
-        #expect(try base()?.hasPrefix("  kept on this device alone: 2") == true)
+        #expect(try base()?.hasPrefix("  kept on this device alone: @2") == true)
         try store.write(.about(.localDeleted, "drafts/1"))
-        #expect(try base()?.hasPrefix("  deleted here: 3") == true)
+        #expect(try base()?.hasPrefix("  deleted here: @3") == true)
     }
 
     @Test func `is folded alike live and anew, whatever is edited`() throws {
