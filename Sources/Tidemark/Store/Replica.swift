@@ -284,16 +284,20 @@ extension TidemarkError {
     /// Entities of a collection would be synced that were kept on the device alone, or the other
     /// way round.
     init(turned collection: CollectionModel, in directory: String) {
-        let (before, after) =
+        // Deleting what is synced would delete it on the server.
+        let (before, after, way) =
             collection.localOnly
-            ? ("synced", "keeps it on this device alone")
-            : ("kept on this device alone", "syncs it")
+            ? (
+                "synced", "keeps it on this device alone",
+                "sync, and drop what is here with `wipe(keeping:)`"
+            )
+            : ("kept on this device alone", "syncs it", "delete its entities")
         self.init(
             .invalidModel,
             "\(collection.name) has entities that are \(before), and the new model \(after); "
                 + "nothing was changed. Give the new collection another name, and copy what it is "
                 + "to have; or open \(directory) with the model that it has "
-                + "(`Replica.open(existing:)`), and delete its entities")
+                + "(`Replica.open(existing:)`), and \(way)")
     }
 }
 

@@ -156,6 +156,8 @@ import TidemarkViews
                 guard let error = error as? TidemarkError else { return false }
                 return error.code == .invalidModel && error.message.hasPrefix("drafts has entities")
                     && error.message.contains("another name")
+                    && error.message.contains("wipe(keeping:)") == !isFirst
+                    && error.message.contains("delete") == isFirst
             }
             #expect(try replica.registration?.model == Self.model(localOnly: isFirst))
         }
