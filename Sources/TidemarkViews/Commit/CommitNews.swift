@@ -24,7 +24,7 @@ package struct EntityChange: Sendable {
 package struct CommitNews: Sendable {
     /// Who came later than this number may have missed the commit.
     let asOf: Int
-    /// Whether the user edited something here.
+    /// Whether the user did something here that may be sent.
     var isLocal = false
     /// Whether a model was registered: then everything may read differently.
     var isModelChanged = false

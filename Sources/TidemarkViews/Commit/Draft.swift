@@ -52,7 +52,7 @@ package final class Draft {
     private(set) var rowsBefore: [[UInt8]?] = []
     /// The bytes of the payloads.
     private(set) var payloadBytes = 0
-    /// Whether a model is registered, and whether the user edited something.
+    /// Whether a model is registered, and whether the user did something that may be sent.
     private(set) var (hasModel, isLocal) = (false, false)
     /// The key that the next event is to carry, and no other.
     package var idempotencyKey: IdempotencyKey?
@@ -96,12 +96,18 @@ package final class Draft {
         last = last.next
         payloadBytes += event.payload.count
         if event.kind == .modelRegistered { hasModel = true }
-        if event.isLocal || event.kind == .assetWanted || event.kind == .issueAnswered {
-            isLocal = true
-        }
+        if try mayBeSent(event) { isLocal = true }
         events.append(copy event)
         try fold.apply(event, at: last)
         return last
+    }
+
+    /// Whether the user did something that may be sent, or fetched.
+    private func mayBeSent(_ event: Event) throws -> Bool {
+        if event.kind == .assetWanted || event.kind == .issueAnswered { return true }
+        guard event.isLocal else { return false }
+        guard let name = event.collection, let known = try fold.known(name) else { return true }
+        return !known.model.localOnly
     }
 
     /// Has answers kept beside the log that the last event names.

@@ -61,6 +61,19 @@ import TidemarkViews
         #expect(positions == [])
     }
 
+    @Test func `is not told of what is kept on this device alone`() throws {
+        let drafts = CollectionModel("drafts", localOnly: true)
+        try store.write(
+            .registered(SyncModel(name: "m", collections: [CollectionModel("tasks"), drafts])))
+        _ = watch()
+
+        try store.write(.about(.localCreated, "drafts/d", "{}"))
+        try store.write(.about(.localUpdated, "drafts/d", #"{"set":{"n":1}}"#))
+        try store.write(.about(.localDeleted, "drafts/d"), .about(.localCreated, "tasks/a", "{}"))
+
+        #expect(positions == [5])
+    }
+
     @Test func `is told no more than it wants`() throws {
         let first = watch()
         _ = watch()
