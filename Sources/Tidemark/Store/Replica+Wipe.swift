@@ -21,9 +21,10 @@ extension Replica {
     /// - Parameters:
     ///   - kept: the collections that stay, with their edits and marks; every other one is wiped,
     ///     one that the model does not have any more included. Those that are
-    ///     ``CollectionModel/localOnly`` stay in any case: nothing would bring them anew. What
-    ///     stands in the records of a collection that is kept must be kept, too, as it comes with
-    ///     those; and so must the collection of its `access.owner`, which hides it.
+    ///     ``CollectionModel/localOnly``, or were so in the last model that had them, stay in any
+    ///     case: nothing would bring them anew. What stands in the records of a collection that is
+    ///     kept must be kept, too, as it comes with those; and so must the collection of its
+    ///     `access.owner`, which hides it.
     ///   - discardingPending: whether changes that the server has not acknowledged are given up,
     ///     refused ones included, and files of the user's that only this device has.
     /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes or files in what
@@ -70,9 +71,23 @@ extension WriteContext {
             }
         }
         if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }
-        try draft.append(
-            Event(
-                .localWiped, recordedAt: draft.now, json: LocalWiped(keeping: kept).encoded))
+        let keeping = try LocalWiped(keeping: (kept + localLeft()).sorted())
+        try draft.append(Event(.localWiped, recordedAt: draft.now, json: keeping.encoded))
+    }
+
+    /// The collections with entities that an earlier model kept on this device alone, and that
+    /// today's does not have.
+    private func localLeft() throws -> Set<CollectionName> {
+        let model = try draft.fold.model()
+        let known = Set(model.collections.map(\.name))
+        var names: Set<CollectionName> = []
+        try draft.fold.forEachEntity(in: nil) { key, row in
+            if row.baseState == .live, row.isOfDevice, !known.contains(key.collection) {
+                names.insert(key.collection)
+            }
+            return true
+        }
+        return names
     }
 
     private func refuse(_ unsaved: Unsaved) throws {

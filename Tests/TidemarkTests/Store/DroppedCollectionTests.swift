@@ -187,6 +187,17 @@ import TidemarkViews
         }
     }
 
+    @Test func `loses nothing by a wipe under a model that has it not at all`() throws {
+        try withReplica(Self.model(localOnly: true)) { replica in
+            try write(replica)
+            try reopen(replica, localOnly: nil)
+            try replica.wipe(keeping: [])
+
+            try reopen(replica, localOnly: true)
+            #expect(try replica.text(Self.key) == #"{"n":1}"#)
+        }
+    }
+
     @Test func `has outcomes at once, and is what a wipe keeps`() throws {
         try withReplica(Self.model(localOnly: true)) { replica in
             try write(replica)
