@@ -35,6 +35,24 @@ import Testing
         #expect(try changed.checked(beside: logged) == changed)
     }
 
+    @Test(arguments: [
+        ("references", #"{"d":"drafts"}"#),
+        ("choices", #"{"d":{"collection":"drafts","missing":"none"}}"#),
+        ("lists", #"[{"from":{"d":{"collection":"drafts"}}}]"#),
+        ("embeds", #"{"d":"drafts"}"#), ("listedAfter", #"["drafts"]"#),
+    ])
+    func `are what is synced and what names a collection that stays on the device`(
+        _ member: String, _ value: String
+    ) {
+        let drafts = #"{"name":"drafts","localOnly":true}"#
+        let entries = #"{"name":"entries","\#(member)":\#(value)}"#
+        let error = #expect(throws: ModelError.self) {
+            try ModelRegistration(parsing: Array(#"{"collections":[\#(drafts),\#(entries)]}"#.utf8))
+        }
+        #expect(error?.path == "collections[1].\(member)")
+        #expect(error?.problem.contains("drafts is kept on this device alone") == true)
+    }
+
     @Test func `two gates of one trigger are refused`() {
         var model = SyncModel(name: "m", collections: [])
         model.settings.gates = [
