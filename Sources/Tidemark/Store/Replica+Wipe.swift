@@ -82,7 +82,7 @@ extension WriteContext {
         let known = Set(model.collections.map(\.name))
         var names: Set<CollectionName> = []
         try draft.fold.forEachEntity(in: nil) { key, row in
-            if row.baseState == .live, row.isOfDevice, !known.contains(key.collection) {
+            if row.isOfDevice, !known.contains(key.collection) {
                 names.insert(key.collection)
             }
             return true

@@ -50,10 +50,11 @@ extension Fold {
         try endAttempt(&row, key)
         forgetIssues(of: &row, key)
         if row.isPlaceholder { put(.placeholder(key), nil) }
-        let wasThere = row.baseState != .absent
-        // Of what a server said before the collection was kept here nothing counts.
+        // Of what a server said before the collection was kept here nothing counts, and none will
+        // say anything that a deletion is compared with.
         row = EntityRow()
-        row.baseState = made.isEmpty ? (wasThere ? .deleted : .absent) : .live
+        guard !made.isEmpty else { return }
+        row.baseState = .live
         row.base = made
         row.basePosition = proof
     }

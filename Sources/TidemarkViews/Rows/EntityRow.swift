@@ -209,7 +209,7 @@ package struct EntityRow: Sendable, Hashable {
     /// Whether its base was made here, in a collection that is kept on this device alone: of every
     /// other base it is known since when it counts.
     package var isOfDevice: Bool {
-        baseState != .absent && asOf == nil && !isPlaceholder && !isAssumed
+        baseState == .live && asOf == nil && !isPlaceholder && !isAssumed
     }
 
     /// How many bytes its documents are.
