@@ -26,7 +26,8 @@ extension WriteContext {
     /// Creates an entity; properties without a value are left out of its document.
     ///
     /// One that was deleted here, and not yet on the server, is undeleted: what the type does not
-    /// know of it is there again.
+    /// know of it is there again. One that is kept on this device alone
+    /// (``CollectionModel/localOnly``) is made anew at once, of what the type has.
     ///
     /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
     public func create<T: Entity>(_ entity: T) throws {
