@@ -335,7 +335,9 @@ extension Fold {
             guard before[collection.name]?.localOnly != collection.localOnly else { return false }
             var isTurned = false
             try forEachEntity(in: collection.name) { _, row in
-                let isHere = row.baseState == .live || !row.pending.isEmpty
+                // No run of the other model would ever ask what came of a write.
+                let isHere =
+                    row.baseState == .live || !row.pending.isEmpty || row.attempt != nil
                 isTurned = isHere && row.isOfDevice != collection.localOnly
                 return !isTurned
             }

@@ -71,6 +71,17 @@ import TidemarkViews
         #expect(fold.rows[.owed("drafts")] == nil)
     }
 
+    @Test func `is none that was synced while it is in doubt what came of a write`() throws {
+        let synced = SyncModel(name: "m", collections: [CollectionModel("drafts")])
+        try fold.apply([
+            .registered(synced), .about(.localCreated, "drafts/1", #"{"a":1}"#),
+            .about(.requestSent, "drafts/1", mutation: 2), .about(.localDiscarded, "drafts/1"),
+        ])
+        #expect(try row().pending.isEmpty && row().attempt != nil)
+        let turned = try fold.fold.turned(by: Self.model)
+        #expect(turned?.name == "drafts")
+    }
+
     @Test func `is told of as it is`() throws {
         let store = try ScratchStore()
         try store.write(
