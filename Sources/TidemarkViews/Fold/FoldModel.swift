@@ -22,6 +22,7 @@ extension Fold {
         try forgetHeld(of: before, position)
         try forgetFailingLists(of: before)
         try forgetVersions(of: before)
+        try forgetLists(of: before)
         try oweLists(of: before, event, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
@@ -194,7 +195,7 @@ extension Fold {
     /// Where the model has such a list again, it is made whole.
     fileprivate func forgetHeld(of before: SyncModel, _ position: Position) throws {
         let model = try model()
-        for old in before.collections {
+        for old in before.collections where model[old.name]?.localOnly != true {
             let new = model[old.name]
             guard new == nil || new?.lists != old.lists else { continue }
             for (place, _) in try ledgerRows(Ledger.held + EntityKey.prefix(of: old.name)) {
@@ -239,6 +240,21 @@ extension Fold {
                 try put(row, key)
             }
         }
+    }
+
+    /// Forgets the lists of collections that a new model keeps on this device alone: no run goes on
+    /// with them.
+    fileprivate func forgetLists(of before: SyncModel) throws {
+        let local = try model().collections.filter {
+            $0.localOnly && before[$0.name]?.localOnly != true
+        }
+        let names = Set(local.map(\.name))
+        guard !names.isEmpty else { return }
+        let prefixes = [
+            Ledger.watermarks, Ledger.owed, Ledger.listed, Ledger.listedPages, Ledger.held,
+            Ledger.unreadable,
+        ]
+        for prefix in prefixes { try drop(prefix, of: { names.contains($0) }) }
     }
 
     /// Has lists made whole once more where a new model takes more out of their records, or more

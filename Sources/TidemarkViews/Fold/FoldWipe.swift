@@ -172,18 +172,21 @@ extension Fold {
             Ledger.unanswered, Ledger.staged, Ledger.stagedEnds, Ledger.warned,
             RowKey.gates(RowKey.listedName),
         ]
-        for prefix in prefixes {
-            for (place, _) in try ledgerRows(prefix)
-            where goes(Self.collection(place.bytes.dropFirst(prefix.count))) {
-                put(place, nil)
-            }
-        }
+        for prefix in prefixes { try drop(prefix, of: goes) }
         // Conflicts that were lost, and what both sides had.
         for (place, value) in try ledgerRows(Ledger.lost) where goes(Self.collection(value[...])) {
             put(place, nil)
             if let event = Position(bigEndianBytes: place.bytes.dropFirst().prefix(8)) {
                 put(.sides(event), nil)
             }
+        }
+    }
+
+    /// Drops the rows of some collections of which the keys begin so, and then with the collection.
+    func drop(_ prefix: [UInt8], of goes: (CollectionName) -> Bool) throws {
+        for (place, _) in try ledgerRows(prefix)
+        where goes(Self.collection(place.bytes.dropFirst(prefix.count))) {
+            put(place, nil)
         }
     }
 

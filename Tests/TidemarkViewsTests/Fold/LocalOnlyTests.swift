@@ -82,6 +82,29 @@ import TidemarkViews
         #expect(turned?.name == "drafts")
     }
 
+    @Test func `has no list of when it was synced`() throws {
+        func model(localOnly: Bool) -> Event {
+            var drafts = CollectionModel("drafts", localOnly: localOnly)
+            if !localOnly { drafts.retention = .init(field: "at", ageMax: .days(30)) }
+            return .registered(SyncModel(name: "m", collections: [drafts]))
+        }
+        let list = #"{"scope":"","complete":true,"full":true}"#
+        try fold.apply([
+            model(localOnly: false),
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "drafts",
+                revision: Revision("1"), json: Array(list.utf8)),
+            Event(
+                .syncStarted, recordedAt: Timestamp(rawValue: 1),
+                json: Array(#"{"trigger":"userRequested","full":true}"#.utf8)),
+        ])
+        let mark = RowKey.watermark(PullTarget("drafts"))
+        #expect(fold.rows[mark] != nil && fold.rows[.owed("drafts")] != nil)
+
+        try fold.apply([model(localOnly: true)])
+        #expect(fold.rows[mark] == nil && fold.rows[.owed("drafts")] == nil)
+    }
+
     @Test func `is told of as it is`() throws {
         let store = try ScratchStore()
         try store.write(
