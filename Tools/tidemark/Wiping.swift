@@ -11,8 +11,9 @@ struct Wipe: ParsableCommand {
         abstract: "Drops what was synced, so that the next sync brings it anew.",
         discussion: """
             All entities go, with what is known of their lists and all reserved values,
-            but for the collections that are kept. The log stays, and tells of what was
-            there: history, as-of and dump read it as before.
+            but for the collections that are kept. Those that are kept on this device
+            alone stay in any case. The log stays, and tells of what was there: history,
+            as-of and dump read it as before.
 
             tidemark wipe STORE --keep programs --keep organisationUnits
 
@@ -39,9 +40,12 @@ struct Wipe: ParsableCommand {
                 error.message.replacingOccurrences(
                     of: "discardingPending", with: "--discard-pending"))
         }
-        let position = try replica.journal.read { $0.last }
+        let (position, keeps) = try replica.journal.read { views in
+            let wiped = try views.event(at: views.last)?.read(LocalWiped.self)
+            return (views.last, wiped?.keeps ?? [])
+        }
         try replica.close()
-        let names = Set(keep).sorted().joined(separator: ", ")
+        let names = keeps.joined(separator: ", ")
         Terminal.write("\(position) wiped" + (names.isEmpty ? "" : ", but for \(names)"))
     }
 }

@@ -133,8 +133,11 @@ extension EntityStep {
             let row = try views.mutation(of: item, key) ?? views.mutation(of: item, life)
             settled.append((item.position, item.rule, row))
         }
-        // The deletion of an entity that was never sent is settled together with its creation.
-        if event.kind == .localDeleted, after.pending.isEmpty {
+        // The deletion of an entity that was never sent is settled together with its creation, and
+        // each edit of what is kept on this device alone by itself.
+        if [.localCreated, .localUpdated, .localDeleted].contains(event.kind),
+            after.pending.isEmpty
+        {
             settled.append((position, "", try views.mutation(position)))
         }
         return settled.compactMap { item in

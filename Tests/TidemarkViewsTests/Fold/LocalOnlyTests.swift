@@ -115,8 +115,15 @@ import TidemarkViews
 
         let base = try explanation()?.lines.dropFirst().first
         #expect(base?.hasPrefix("  kept on this device alone: @2") == true)
-        try store.write(.about(.localDeleted, "drafts/1"))
+        try store.write(
+            .about(.localUpdated, "drafts/1", #"{"set":{"b":2}}"#),
+            .about(.localDeleted, "drafts/1"))
         #expect(try explanation() == nil)
+        let history = try #require(try store.journal.history(of: EntityTarget(key)))
+        #expect(history.entries.map(\.position.rawValue) == [2, 3, 4])
+        for entry in history.entries {
+            #expect(entry.outcomes.map(\.outcome) == [.accepted])
+        }
     }
 
     @Test func `is folded alike live and anew, whatever is edited`() throws {
