@@ -79,7 +79,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .contents: 17
         case .issues: 16
         case .schedule: 13
-        case .access, .places: 9
+        case .places: 10
+        case .access: 9
         case .placeholders, .rivals: 7
         case .rollUps, .syncRuns: 6
         case .bindings: 4
