@@ -443,10 +443,12 @@ extension CollectionModel {
             || agesOtherwise(than: old)
     }
 
-    /// Whether it tells the age of entities by another field than another model.
+    /// Whether it tells the age of entities by another field than another model, or reads the
+    /// field's time otherwise.
     private func agesOtherwise(than old: CollectionModel) -> Bool {
         guard let field = retention?.field, let known = old.retention?.field else { return false }
-        return ExactString(field) != ExactString(renamed(known, since: old))
+        return dates != old.dates
+            || ExactString(field) != ExactString(renamed(known, since: old))
     }
 }
 

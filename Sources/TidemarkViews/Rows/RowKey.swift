@@ -74,7 +74,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities: 23
-        case .outbox, .watermarks: 21
+        case .watermarks: 22
+        case .outbox: 21
         case .decisions: 19
         case .contents: 17
         case .issues: 16

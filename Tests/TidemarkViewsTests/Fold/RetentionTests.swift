@@ -101,7 +101,7 @@ import TidemarkViews
         return fold.rows[.owed("notes")] != nil
     }
 
-    @Test func `has a list made whole where a new model tells ages by another field`() throws {
+    @Test func `has a list made whole where a new model tells ages otherwise`() throws {
         func kept(by field: String) -> Change {
             { notes in notes.retention = RetentionRule(field: field, ageMax: .days(30)) }
         }
@@ -110,10 +110,16 @@ import TidemarkViews
             notes.retention = RetentionRule(field: "due", ageMax: .days(30))
             notes.migrations = [.rename("made", to: "due")]
         }
+        let inSeconds: Change = { notes in
+            notes.dates = .seconds
+            notes.retention = RetentionRule(field: "made", ageMax: .days(30))
+        }
         let cases: [(old: Change, new: Change, isOwed: Bool)] = [
             (kept(by: "made"), kept(by: "due"), true),
             (kept(by: "made"), kept(by: "made"), false),
             (kept(by: "made"), renames, false),
+            (kept(by: "made"), inSeconds, true),
+            (inSeconds, inSeconds, false),
             (keepsAll, kept(by: "due"), false),
         ]
         for (index, item) in cases.enumerated() {
