@@ -110,8 +110,9 @@ extension CollectionModel {
     /// How long entities are kept; by the server's time.
     ///
     /// Entities with unsynced changes are kept longer, and so are those that they refer to, those
-    /// that name a file that only this device has, and the holder of a
-    /// ``CollectionModel/RivalRule``'s state. A tree has no such rule.
+    /// that name a file that only this device has, hidden ones that hide others by
+    /// ``Reference/missing``, and the holder of a ``CollectionModel/RivalRule``'s state. A tree has
+    /// no such rule.
     public struct RetentionRule: Sendable, Hashable {
         /// The field with the time that counts as the entity's age.
         public var field: String

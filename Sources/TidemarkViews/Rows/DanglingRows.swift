@@ -82,6 +82,14 @@ extension RowReading {
         try get(.dangling(key)).flatMap { try DanglingRow(parsing: $0) }
     }
 
+    /// Whether entities are hidden for want of one, by that name.
+    func isAwaited(_ named: EntityKey) throws -> Bool {
+        if try hasLedgerRow(RowKey.waiting(for: named)) { return true }
+        return try ledgerRows(Ledger.waitingLong).contains {
+            try DanglingRow(parsing: $0.value)?.target == named
+        }
+    }
+
     /// The entities of a collection that are hidden so.
     package func danglingKeys(in collection: CollectionModel) throws -> [EntityKey] {
         guard collection.hidesDangling else { return [] }

@@ -73,17 +73,16 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 23
-        case .watermarks: 22
-        case .outbox: 21
-        case .decisions: 19
-        case .contents: 17
-        case .issues: 16
+        case .entities: 24
+        case .outbox, .watermarks: 22
+        case .decisions: 20
+        case .contents: 18
+        case .issues: 17
         case .schedule: 13
-        case .places: 10
-        case .access: 9
-        case .placeholders, .rivals: 7
-        case .rollUps, .syncRuns: 6
+        case .access, .places: 10
+        case .placeholders, .rivals: 8
+        case .rollUps: 7
+        case .syncRuns: 6
         case .bindings: 4
         case .pools: 3
         case .idempotencyKeys: 2

@@ -69,7 +69,7 @@ import TidemarkViews
             let why = try device.why("entries/old")
             #expect(why.first == "entries/old: pruned")
             #expect(why.contains { $0.hasPrefix("  pruned by retention: @") })
-            #expect(why.contains { $0.hasSuffix(" retention/4: pruned") })
+            #expect(why.contains { $0.hasSuffix(" retention/5: pruned") })
             let history = try device.history("entries/old")
             #expect(history.contains { $0.contains("  pruned by retention") })
             #expect(try device.blame("entries/old") == [])

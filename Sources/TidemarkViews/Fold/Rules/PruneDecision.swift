@@ -5,7 +5,9 @@
 //   access         hidden entities that no entity which stays refers to, those that refer first
 //
 // Entities with pending changes stay, and so do those that they refer to. What names a file that
-// only this device has stays, too: pruned, it would name it no more, and the file would go.
+// only this device has stays, too: pruned, it would name it no more, and the file would go. So does
+// what is hidden by `missing` while others are hidden because of it: pruned, it could be had, and
+// they would be seen. The next clean-up takes it once they are gone.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -21,7 +23,7 @@ package struct PruneDecision: Sendable, Hashable {
         package var rule: Rule
     }
 
-    package static let version: UInt64 = 4
+    package static let version: UInt64 = 5
     /// The most entities that one clean-up prunes; the next one continues.
     package static let itemsMax = 10_000
 
@@ -43,7 +45,7 @@ package struct PruneDecision: Sendable, Hashable {
                 let isOver =
                     row.isInSync && !(row.isHidden && collection.canBeHidden)
                     && collection.isPast(row.base, rule, at: now)
-                if isOver, try !rows.holdsFile(key) {
+                if isOver, try !rows.holdsFile(key) && !rows.isHiddenAndAwaited(key, row) {
                     items.append(Item(key: key, rule: .retention))
                 }
                 return items.count < itemsMax
@@ -218,6 +220,11 @@ extension EntityRow {
 }
 
 extension RowReading {
+    /// Whether an entity is hidden, and others for want of it.
+    fileprivate func isHiddenAndAwaited(_ key: EntityKey, _ row: EntityRow) throws -> Bool {
+        try row.isHidden && keys(of: key).contains { try isAwaited($0) }
+    }
+
     /// What a clean-up prunes now; not to be called while an event is folded that wrote something.
     ///
     /// - Parameter itemsMax: the most entities that it prunes.

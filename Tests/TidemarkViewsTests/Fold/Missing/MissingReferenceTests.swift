@@ -219,6 +219,29 @@ import TidemarkViews
         #expect(try store.seen() == ["links/gone", "notes/m"])
     }
 
+    @Test(arguments: ["l", String(repeating: "l", count: EntityKey.idBytesMax)])
+    func `stays hidden with what it waits for, however old that is`(link: String) throws {
+        var model = Self.model
+        model.collections[1].retention = RetentionRule(field: "at", ageMax: .days(30))
+        model.collections[2].retention = RetentionRule(field: "at", ageMax: .days(30))
+        try register(model)
+        let past = Self.now.adding(seconds: -60 * 86_400)
+        let note = String(repeating: "n", count: 150)
+        try says("links/\(link)", #"{"id":"\#(link)","from":{"id":"gone"},"at":"\#(past)"}"#)
+        try says("notes/\(note)", #"{"id":"\#(note)","link":"\#(link)"}"#)
+
+        try cleansUp()
+        #expect(try store.seen() == [])
+        #expect(try issues() == ["dangling links/\(link)", "dangling notes/\(note)"])
+
+        try says("notes/\(note)", #"{"id":"\#(note)","link":"\#(link)","at":"\#(past)"}"#)
+        try cleansUp()
+        #expect(try issues() == ["dangling links/\(link)"])
+        try cleansUp()
+        #expect(try store.seen() == [])
+        #expect(try issues() == [])
+    }
+
     @Test func `is hidden where a new model has no placeholder stand in any more`() throws {
         try says("people/a", #"{"id":"a"}"#)
         try says("links/l", Self.link)
