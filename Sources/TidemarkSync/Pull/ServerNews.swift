@@ -66,7 +66,7 @@ package struct ServerNews {
             let ends =
                 row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)
-            if ends { return .new }
+            if try ends || isNamedThoughPruned(key, row) { return .new }
             // One that could not be fetched would be asked for again and again.
             let failing = try row.baseState == .absent ? fold.failing(key) : nil
             return failing?.isWrite == false ? .new : .same
@@ -210,6 +210,19 @@ package struct ServerNews {
             && row.prunedDigest == EntityRow.digest(of: document)
     }
 
+    /// Whether an entity was pruned by its age, and what names it is hidden or changed when the
+    /// server deletes it.
+    private func isNamedThoughPruned(_ key: EntityKey, _ row: EntityRow) throws -> Bool {
+        guard row.baseState == .absent, !row.prunedDigest.isEmpty else { return false }
+        let model = try fold.model()
+        // What access may hide counts as out of reach already.
+        guard model[key.collection]?.canBeHidden == false else { return false }
+        return model.collections.flatMap(\.references).contains { reference in
+            reference.collection == key.collection
+                && (reference.missing == .hides || reference.removal != nil)
+        }
+    }
+
     /// Whether two documents differ in nothing but how they are written, and in which forms.
     private func isSame(
         _ left: [UInt8], _ right: [UInt8], in collection: CollectionName
@@ -249,7 +262,7 @@ package struct ServerNews {
             // An entity whose deletion is pending is gone, though the server may never have
             // received it.
             return try row.baseState == .live || row.pending.last?.kind == .delete
-                || fold.isUnreadable(key)
+                || fold.isUnreadable(key) || isNamedThoughPruned(key, row)
         }
         if try row.baseState != .live || row.revision != record.revision || row.isAssumed
             || row.isPlaceholder || isInDoubt(key)

@@ -93,6 +93,39 @@ import TidemarkViews
         #expect(verdict == .same)
     }
 
+    @Test(arguments: [true, false])
+    func `a tombstone of what was pruned is new once, where it hides what names it`(
+        _ hides: Bool
+    ) throws {
+        let now = Timestamp(milliseconds: 1_795_000_000_000)
+        var lists = CollectionModel("lists")
+        lists.retention = RetentionRule(field: "at", ageMax: .days(30))
+        var tasks = CollectionModel("tasks")
+        tasks.references = [Reference("list", to: "lists", missing: hides ? .hides : .keeps)]
+        let past = now.adding(seconds: -60 * 86_400)
+        let memory = MemoryFold()
+        for event in [
+            .registered(SyncModel(name: "m", collections: [lists, tasks])),
+            .about(.serverUpserted, "lists/1", #"{"at":"\#(past)"}"#, revision: "7"),
+            Event(
+                .timerFired, recordedAt: Timestamp(rawValue: 1),
+                json: TimerFired(.cleanUp, now: now).encoded),
+        ] as [Event] {
+            try memory.apply([event])
+        }
+        func isNew() throws -> Bool {
+            let news = ServerNews(memory.fold, begun: Moment(now: now, bootID: "a", uptime: 1))
+            let verdict = try news.verdict(
+                on: Self.record("1", nil), in: "lists", asOf: Position(9))
+            #expect(try news.isNew(nil, of: EntityKey("lists", "1")) == (verdict == .new))
+            return verdict == .new
+        }
+        #expect(try isNew() == hides)
+
+        try memory.apply([.about(.serverDeleted, "lists/1")])
+        #expect(try !isNew())
+    }
+
     @Test func `a record is compared with the run's word that waits for the rest of its set`()
         throws
     {
