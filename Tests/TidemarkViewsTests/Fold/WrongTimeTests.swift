@@ -102,7 +102,8 @@ extension ReachStore {
 
         try reach.hears(minutes: 15)
         #expect(try reach.mark() == nil)
-        #expect(try reach.store.entity(#require(EntityKey("entries/1"))) == nil)
+        let voided = try reach.row("entries/1")
+        #expect(voided.prunedAt == nil && !voided.prunedDigest.isEmpty)
         #expect(try reach.decisions().contains("entries/1 serverTime voided"))
 
         try reach.entry(1, in: 1, daysAgo: 1)
@@ -120,6 +121,26 @@ extension ReachStore {
         try reach.hears(minutes: 15)
 
         #expect(try reach.store.journal.read { try $0.isOwed("entries") })
+        try reach.check()
+    }
+
+    @Test func `hides nothing that names what it pruned, also once it is taken back`() throws {
+        var entries = CollectionModel("entries")
+        entries.retention = RetentionRule(field: "start", ageMax: .days(56))
+        var links = CollectionModel("links")
+        links.references = [Reference("entry", to: "entries", missing: .hides)]
+        let reach = try ReachStore(SyncModel(name: "links", collections: [entries, links]))
+        try reach.entry(1, in: 1)
+        try reach.says("links/l", #"{"id":"l","entry":1}"#)
+        try reach.hears(minutes: 0)
+        for minutes in [1, 7] as [Int64] { try reach.hears(3000, minutes: minutes) }
+        try reach.hears(3000, minutes: 13) { [reach.cleansUp(aheadBy: 3000, in: $0)] }
+        #expect(try reach.kept("entries") == [] && reach.seen("links") == ["l"])
+
+        try reach.hears(minutes: 15)
+        #expect(try reach.decisions().contains("entries/1 serverTime voided"))
+        #expect(try reach.seen("links") == ["l"])
+        #expect(try reach.store.journal.read { try $0.issues() } == [])
         try reach.check()
     }
 

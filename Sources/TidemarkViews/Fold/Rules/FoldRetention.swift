@@ -53,7 +53,10 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Voids the prunings since a position: the next list brings the entities again.
+    /// Voids the prunings since a position: the next list brings those again that are not past
+    /// their retention by the right time.
+    ///
+    /// Their digests stay: by these the others are known, and all of them can still be had.
     fileprivate func voidPrunings(since: Position, _ position: Position) throws {
         var pruned: [(key: EntityKey, row: EntityRow)] = []
         for collection in try model().collections where collection.retention != nil {
@@ -71,7 +74,7 @@ extension Fold {
             }
         }
         for (key, var row) in pruned {
-            (row.prunedDigest, row.prunedAt) = ([], nil)
+            row.prunedAt = nil
             try put(row, key)
         }
         try void(
