@@ -166,7 +166,7 @@ import TidemarkViews
         try reach.check()
     }
 
-    @Test func `prunes nothing of a tree, of which an older log may have the rule`() throws {
+    @Test func `prunes nothing of a tree by ids, of which an older log may have the rule`() throws {
         var files = CollectionModel("files", references: [Reference("parent", to: "files")])
         files.retention = RetentionRule(field: "at", ageMax: .days(30))
         files.tree = TreeRule(parent: "parent", name: "name")
@@ -181,6 +181,24 @@ import TidemarkViews
         #expect(try reach.seen("files") == ["P", "a"])
         #expect(try reach.decisions() == [])
         #expect(!files.isPast(Array(folder.utf8), at: ReachStore.now), "it would not be taken back")
+        try reach.check()
+    }
+
+    @Test func `leaves one of each place of a tree by paths, of which an older log has the rule`()
+        throws
+    {
+        var files = CollectionModel("files", references: [Reference("parent", to: "files")])
+        files.retention = RetentionRule(field: "at", ageMax: .days(30))
+        files.tree = TreeRule(parent: "parent", name: "name", kind: "kind", isByPath: true)
+        let reach = try ReachStore(SyncModel(name: "files", collections: [files]))
+        let past = ReachStore.now.adding(seconds: -60 * 86_400)
+        let place = #"{"name":"P","kind":"file","at":"\#(past)"}"#
+        try reach.says("files/2.1", place)
+        try reach.cleansUp()
+        // The next run found it again.
+        try reach.says("files/31.1", place)
+
+        #expect(try reach.seen("files") == ["31.1"])
         try reach.check()
     }
 

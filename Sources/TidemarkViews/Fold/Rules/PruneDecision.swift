@@ -94,11 +94,12 @@ package struct PruneDecision: Sendable, Hashable {
 }
 
 extension CollectionModel {
-    /// The rule by which its entities are pruned; none for a tree.
+    /// The rule by which its entities are pruned; none for a tree that has the server's ids.
     ///
-    /// A model in a log may have one all the same. A folder would go while something lies in it,
-    /// and what a server knows by its path would come back as another one.
-    fileprivate var pruning: RetentionRule? { tree == nil ? retention : nil }
+    /// A model in a log may have one all the same. A folder would go while something lies in it.
+    /// In a tree by paths what was pruned came back under another id: without the rule each of
+    /// them would be there.
+    fileprivate var pruning: RetentionRule? { tree == nil || isByPath ? retention : nil }
 
     /// Whether an entity with that document and without pending changes is past its retention.
     package func isPast(_ document: [UInt8], at now: Timestamp) -> Bool {
