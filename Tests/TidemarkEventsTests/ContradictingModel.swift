@@ -21,7 +21,7 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             #"{"collections":[\#(plain),\#(places),\#(entries),\#(other)]}"#.utf8)
     }
 
-    static let all = others + local
+    static let all = others + local + dropped
 
     /// What only means something with a server, of a collection that is kept on the device alone.
     private static let local: [ContradictingModel] = [
@@ -67,8 +67,10 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             text: #""conflict":{"preferNewer":{"field":"/a/at"}}"#),
         .init(member: "keyed", other: "keyed", text: #""keyed":{"p":"/a/k"}"#),
         .init(member: "forms", other: "forms", text: #""forms":[{"wholeSeconds":"/a/at"}]"#),
+        .init(
+            member: "forms", other: "forms",
+            text: #""forms":[{"negativeIsNull":"p","sentMinus":"/a/at"}],"nullable":["p"]"#),
         .init(member: "nullable", other: "nullable", text: #""nullable":["/a/at"]"#),
-        .init(member: "drops", other: "drops", text: #""drops":["/a/secret"],"pushes":[]"#),
         .init(member: "lastChangeField", other: "idField", text: #""lastChangeField":"id""#),
         .init(member: "window", other: "absence", text: #""window":{"back":"P2M"}"#),
         .init(
@@ -114,16 +116,12 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "embeds", other: "feed",
             text: #""embeds":{"a":"other"},"feed":{"order":"a","change":"b"}"#),
-        .init(member: "embeds", other: "drops", text: #""embeds":{"a":"other"}"#),
         .init(
             member: "references", other: "pushes",
             text: #"""
                 "pushes":["update"],
                 "references":{"p":{"collection":"places","onDelete":"cascade"}}
                 """#),
-        .init(
-            member: "drops", other: "feed",
-            text: #""pushes":[],"feed":{"order":"a","change":"b"},"drops":["b"]"#),
         .init(
             member: "access.hidesAbsent", other: "absence",
             text: #""absence":"keeps","access":{"hidesAbsent":true}"#),
@@ -321,65 +319,14 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "forms", other: "migrations",
             text: #""forms":[{"wholeSeconds":"at"}],"migrations":[{"remove":"at"}]"#),
         .init(
-            member: "drops", other: "updates",
-            text: #""drops":["secret"]"#),
+            member: "forms", other: "migrations",
+            text: #"""
+                "forms":[{"negativeIsNull":"p","sentMinus":"at"}],"nullable":["p"],
+                "migrations":[{"remove":"at"}]
+                """#),
         .init(
             member: "updates", other: "pushes",
             text: #""updates":"changes","pushes":["create"]"#),
-        .init(
-            member: "drops", other: "idField",
-            text: #""drops":["id"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "references",
-            text: #""references":{"p":"places"},"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "references",
-            text: #"""
-                "references":{"p":{"collection":"places","removal":{"names":"n"}}},"drops":["n"],
-                "pushes":[]
-                """#),
-        .init(
-            member: "drops", other: "tree",
-            text: #"""
-                "references":{"in":"entries"},"tree":{"parent":"in","name":"n"},"drops":["n"],
-                "pushes":[]
-                """#),
-        .init(
-            member: "drops", other: "embeds",
-            text: #""embeds":{"a":"other"},"drops":["a"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "lists",
-            text: #""lists":[{"parameters":{"p":"1"}}],"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "lists", other: "drops",
-            text: #""lists":[{"from":{"p":{"collection":"plain","field":"/y/z"}}}]"#),
-        .init(
-            member: "drops", other: "indexes",
-            text: #""indexes":[["p"]],"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "forms",
-            text: #""forms":[{"wholeSeconds":"p"}],"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "match",
-            text: #""ids":"serverText","match":["p"],"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "retention.field",
-            text: #""retention":{"field":"p","ageMax":"P2M"},"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "conflict.preferNewer.field",
-            text: #""conflict":{"preferNewer":{"field":"p"}},"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "choices",
-            text: #"""
-                "choices":{"p":{"collection":"places","missing":"none"}},
-                "drops":["p"],"updates":"changes"
-                """#),
-        .init(
-            member: "drops", other: "rivals",
-            text: #"""
-                "rivals":{"whileNull":"end","start":"start"},
-                "drops":["start"],"updates":"changes"
-                """#),
         .init(
             member: "migrations", other: "migrations",
             text: #""migrations":[{"rename":"a","to":"b"},{"rename":"c","to":"a"}]"#),
@@ -422,12 +369,6 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "contents", other: "forms",
             text: #""forms":[{"wholeSeconds":"p"}],"contents":{"p":{}}"#),
-        .init(
-            member: "drops", other: "contents",
-            text: #""contents":{"p":{}},"drops":["p"],"pushes":[]"#),
-        .init(
-            member: "drops", other: "contents",
-            text: #""contents":{"/p/*/url":{"sha256":"h"}},"drops":["h"],"pushes":[]"#),
         .init(
             member: "contents", other: "migrations",
             text: #""contents":{"at":{}},"migrations":[{"remove":"at"}]"#),
@@ -472,9 +413,6 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "keyed", other: "retention.field",
             text: #""retention":{"ageMax":"P7D","field":"at"},"keyed":{"at":"k"}"#),
-        .init(
-            member: "drops", other: "keyed",
-            text: #""keyed":{"p":"k"},"drops":["k"],"pushes":[]"#),
         .init(
             member: "keyed", other: "migrations",
             text: #""keyed":{"at":"k"},"migrations":[{"remove":"at"}]"#),

@@ -69,6 +69,34 @@ extension Contradiction {
             }
             return nil
         },
+        Contradiction("references", "drops") { collection, model in
+            // Without names there is nothing from which a name is taken out.
+            for reference in collection.references {
+                guard let rule = reference.removal, rule.names != nil,
+                    model[reference.collection]?.drops.contains(rule.name) == true
+                else { continue }
+                return """
+                    \(rule.name) is never here in \(reference.collection); leave it out of the \
+                    drops of that one, or names out of \(reference.field)
+                    """
+            }
+            return nil
+        },
+        Contradiction("placeholder.copies", "drops") { collection, model in
+            let referring = model.collections.filter { other in
+                other.references.contains {
+                    $0.collection == collection.name && $0.placeholder != nil
+                }
+            }
+            let name = collection.placeholder?.copies.first { name in
+                !referring.isEmpty && referring.allSatisfy { $0.drops.contains(name) }
+            }
+            guard let name else { return nil }
+            return """
+                \(name) is never here in what refers to \(collection.name); leave it out of \
+                copies, or of the drops there
+                """
+        },
     ]
 
     /// Rules by the fields of an entity, which take a path for the name of one that is never there.
@@ -82,7 +110,7 @@ extension Contradiction {
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
         path("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
-        path("forms") { $0.forms.map(\.field) },
+        path("forms") { $0.forms.flatMap(\.ruleFields) },
         path("nullable") { $0.nullable },
         path("drops") { $0.drops },
     ]

@@ -38,6 +38,12 @@ extension FieldForm {
         }
     }
 
+    /// The fields of the document by which it goes.
+    var ruleFields: [String] {
+        guard case .negativeIsNull(_, .minusSeconds(let time)) = self else { return [field] }
+        return [field, time]
+    }
+
     /// The JSON text of a value as the model has it; nil where that is the same.
     func read(_ raw: ArraySlice<UInt8>, _ dates: DateFormat) -> [UInt8]? {
         switch self {

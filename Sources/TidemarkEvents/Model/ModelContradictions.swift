@@ -399,7 +399,7 @@ extension Contradiction {
         dropped("indexes") { collection in
             collection.indexes.flatMap(\.fields).flatMap { FieldPath($0.name).steps }
         },
-        dropped("forms") { $0.forms.map(\.field) },
+        dropped("forms") { $0.forms.flatMap(\.ruleFields) },
         dropped("match") { $0.match },
         dropped("choices") { $0.choices.map(\.field) },
         dropped("rivals") { $0.rivals?.fields ?? [] },
@@ -454,7 +454,7 @@ extension Contradiction {
         retired("match") { $0.match },
         retired("choices") { $0.choices.map(\.field) },
         retired("rivals") { $0.rivals?.fields ?? [] },
-        retired("forms") { $0.forms.map(\.field) },
+        retired("forms") { $0.forms.flatMap(\.ruleFields) },
         retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("references") { $0.references.flatMap(\.ruleFields) },
