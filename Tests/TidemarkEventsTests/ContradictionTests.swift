@@ -65,6 +65,16 @@ import Testing
         #expect(error?.path == "settings.gates.discover")
     }
 
+    @Test(arguments: [
+        #""lists":[{"parameters":{"p":"1"},"limit":5}]"#,
+        #""lists":[{"parameters":{"p":"1"}},{"parameters":{"p":"2"}}],"listLimit":5"#,
+    ])
+    func `are none where a list with a limit goes by what is dropped`(_ lists: String) throws {
+        let text = #"{"collections":[{"name":"a",\#(lists),"drops":["p"],"pushes":[]}]}"#
+        let registration = try ModelRegistration(parsing: Array(text.utf8))
+        #expect(registration.model["a"]?.drops == ["p"])
+    }
+
     @Test func `have a test each`() {
         let tested = Set(ContradictingModel.all.map { [$0.member, $0.other] })
         #expect(Set(Contradiction.all.map { [$0.member, $0.other] }) == tested)

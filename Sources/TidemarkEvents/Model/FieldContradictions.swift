@@ -52,9 +52,11 @@ extension Contradiction {
             collection.tree.map { [$0.name, $0.kind, $0.serverID].compactMap(\.self) } ?? []
         },
         dropped("embeds") { $0.embeds.map(\.member) },
-        // By these members a list tells which of its entities it left out.
+        // By these members a list tells which of its entities it left out; one with a limit, its
+        // own or a shared one, tells nothing of these.
         dropped("lists") { collection in
-            let lists = collection.isSwept ? collection.lists ?? [] : []
+            guard collection.isSwept, collection.listLimit == nil else { return [] }
+            let lists = (collection.lists ?? []).filter { $0.limit == nil }
             return lists.flatMap { $0.parameters.all.map(\.name) }
         },
         Contradiction("lists", "drops") { collection, model in
