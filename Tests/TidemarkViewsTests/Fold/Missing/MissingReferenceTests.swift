@@ -219,6 +219,40 @@ import TidemarkViews
         #expect(try store.seen() == ["links/gone", "notes/m"])
     }
 
+    @Test func `is hidden for want of what was pruned out of reach, as long as access may hide it`()
+        throws
+    {
+        var model = Self.model
+        model.collections[0].placeholder = nil
+        model.collections[1].references[1].placeholder = nil
+        func register(hidesAbsent: Bool) throws {
+            model.collections[0].access.hidesAbsent = hidesAbsent
+            try self.register(model)
+        }
+        try register(hidesAbsent: true)
+        for id in ["a", "b"] { try says("people/\(id)", #"{"id":"\#(id)"}"#) }
+        let list = #"{"scope":"","complete":true,"full":true,"hidden":["b"]}"#
+        try store.write(
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "people",
+                json: Array(list.utf8)))
+        try cleansUp()
+        let row = try store.entity(EntityKey("people", "b"))
+        #expect(row?.baseState == .absent && row?.prunedDigest.isEmpty == false)
+
+        try says("links/l", Self.link)
+        #expect(try store.seen() == ["people/a"])
+        #expect(try issues() == ["dangling links/l"])
+
+        try register(hidesAbsent: false)
+        #expect(try store.seen() == ["links/l", "people/a"])
+        #expect(try issues() == [])
+
+        try register(hidesAbsent: true)
+        #expect(try store.seen() == ["people/a"])
+        #expect(try issues() == ["dangling links/l"])
+    }
+
     @Test(arguments: ["l", String(repeating: "l", count: EntityKey.idBytesMax)])
     func `stays hidden with what it waits for, however old that is`(link: String) throws {
         var model = Self.model
