@@ -1,4 +1,4 @@
-// ListProgress.swift — how far a list is that a page is part of, so that a later run goes on with it.
+// ListProgress.swift — how far a list is that a page is part of: a later run goes on with it.
 
 /// An entity that a page only names.
 package struct ListedReference: Sendable, Hashable {

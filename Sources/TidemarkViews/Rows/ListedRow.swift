@@ -157,7 +157,7 @@ extension RowReading {
         try get(.listed(target)).map { try ListedRow(parsing: $0) }
     }
 
-    /// How far the list is that is in the making; nil where none is that a later run can go on with.
+    /// How far the list is that is in the making; nil where a later run can go on with none.
     package func listing(_ target: PullTarget) throws -> ListState? {
         try listed(target)?.state
     }
