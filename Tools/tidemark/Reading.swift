@@ -65,7 +65,8 @@ struct List: ParsableCommand {
             }
             let terms = try query.terms(model[name] ?? CollectionModel(name))
             let query = try DocumentQuery(
-                terms, of: name, in: model, hasBindings: views.hasBindings, ids: views.ids(of:))
+                terms, of: name, in: model, hasAliases: views.hasAliases(in:),
+                ids: views.ids(of:))
             if self.query.explain {
                 let words = QueryExplanation(query, try views.plan(query)).description
                 return Terminal.write(words)

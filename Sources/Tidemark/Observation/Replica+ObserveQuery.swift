@@ -107,7 +107,7 @@ extension Interest {
     ) throws {
         var names: [EntityKey] = []
         let documents = try DocumentQuery(
-            query.terms, of: T.collection, in: try views.model(), hasBindings: views.hasBindings
+            query.terms, of: T.collection, in: try views.model(), hasAliases: views.hasAliases(in:)
         ) {
             let keys = try views.keys(of: $0)
             names.append($0)

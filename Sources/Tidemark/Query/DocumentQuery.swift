@@ -70,11 +70,12 @@ package struct DocumentQuery: Sendable {
     ///   ``init(_:in:hasRollUps:isAmbiguous:ids:)`` throws.
     ///
     /// - Parameters:
-    ///   - hasBindings: whether any id is another one's alias; asked only where it matters.
+    ///   - hasAliases: whether any id in a collection is another one's alias; asked only where it
+    ///     matters.
     ///   - ids: returns all ids of an entity, that of its key first.
     package init(
         _ terms: QueryTerms, of name: CollectionName, in model: SyncModel,
-        hasBindings: @autoclosure () throws -> Bool = false,
+        hasAliases: (CollectionName) throws -> Bool = { _ in false },
         ids: (EntityKey) throws -> [String]
     ) throws {
         guard let collection = model[name] else {
@@ -82,7 +83,7 @@ package struct DocumentQuery: Sendable {
         }
         try self.init(
             terms, in: collection, hasRollUps: model.hasRollUps(of: name),
-            isAmbiguous: { try model[$0]?.ids != .client || hasBindings() }, ids: ids)
+            isAmbiguous: { try model[$0]?.ids != .client || hasAliases($0) }, ids: ids)
     }
 
     /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.

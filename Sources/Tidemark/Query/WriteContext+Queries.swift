@@ -53,7 +53,7 @@ extension WriteContext: EntityReading {
     ) throws {
         let query = try DocumentQuery(
             query.terms, of: T.collection, in: try draft.fold.model(),
-            hasBindings: draft.fold.hasBindings
+            hasAliases: draft.fold.hasAliases(in:)
         ) { try draft.fold.keys(of: $0).map(\.id) }
         guard query.limit != 0 else { return }
         let isInOrder = !isSorted || query.order.isEmpty && !query.isDescendingByID

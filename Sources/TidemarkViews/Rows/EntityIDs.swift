@@ -74,6 +74,11 @@ extension RowReading {
         return comparedNames(collection)
     }
 
+    /// Whether any id in a collection is another one's alias.
+    package func hasAliases(in collection: CollectionName) throws -> Bool {
+        try hasBindings && hasLedgerRow(Ledger.bindings + EntityKey.prefix(of: collection))
+    }
+
     /// The ids that an entity goes by beside that of its key, the one that the server uses last.
     func aliases(_ key: EntityKey) throws -> [String] {
         guard try hasBindings else { return [] }

@@ -150,15 +150,20 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         defer { try? replica.deleteTemporary() }
         try replica.write { tx in try tx.create(QueryRoom(id: ID("r"), title: "Room")) }
         let created = try replica.read { $0.position }
-        try body(replica) {
-            try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
-                let call = try draft.append(
-                    Event(.requestSent, recordedAt: draft.now, key: room, mutation: created))
-                return try draft.append(
-                    Event(
-                        .pushAccepted, recordedAt: draft.now, key: room, mutation: created,
-                        call: call, json: Array(#"{"serverID":"7"}"#.utf8)))
-            }
+        try body(replica) { try accept(replica, room, created) }
+    }
+
+    /// Has the server take what was created under the id `7`.
+    private func accept(
+        _ replica: Replica, _ key: EntityKey, _ created: Position
+    ) throws -> Position {
+        try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            let call = try draft.append(
+                Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
+            return try draft.append(
+                Event(
+                    .pushAccepted, recordedAt: draft.now, key: key, mutation: created, call: call,
+                    json: Array(#"{"serverID":"7"}"#.utf8)))
         }
     }
 
@@ -231,6 +236,26 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
             #expect(try replica.found(byRoom.after(place).limit(2)) == "c")
             #expect(try replica.found(byRoom.before(place).limit(2)) == "e a")
         }
+    }
+
+    @Test func `changes no order by references to another collection`() throws {
+        var (chore, other) = (Chore("a"), Chore("b"))
+        chore.room = ID("9")
+        other.room = ID("10")
+        let replica = try QueryStore.make([], [other])
+        defer { try? replica.deleteTemporary() }
+        try replica.write { tx in try tx.create(chore) }
+        let created = try replica.read { $0.position }
+        let byRoom = Chore.all.order(by: \.room).limit(9)
+        let plan = try replica.explained(byRoom)
+        #expect(plan == "index [room] of chores; order by the index")
+        #expect(try replica.found(byRoom) == "b a")
+
+        _ = try accept(replica, EntityKey("chores", "a"), created)
+        #expect(try replica.ids(Chore.where(\.id == ID("7"))) == ["a"])
+        #expect(try replica.explained(byRoom) == plan)
+        #expect(try replica.found(byRoom) == "b a")
+        #expect(try replica.write { try $0.all(byRoom).map(\.id.rawValue) } == ["b", "a"])
     }
 
     @Test func `is said of a row, also when it is a number`() throws {
