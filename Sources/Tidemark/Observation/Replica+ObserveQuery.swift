@@ -106,8 +106,9 @@ extension Interest {
         _ query: EntityQuery<T>, _ views: ViewReader, includesStatus: Bool = false
     ) throws {
         var names: [EntityKey] = []
+        // Aliases may come while it is watched.
         let documents = try DocumentQuery(
-            query.terms, of: T.collection, in: try views.model(), hasAliases: views.hasAliases(in:)
+            query.terms, of: T.collection, in: try views.model(), hasAliases: { _ in true }
         ) {
             let keys = try views.keys(of: $0)
             names.append($0)

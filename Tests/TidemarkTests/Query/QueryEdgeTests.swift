@@ -286,15 +286,7 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         #expect(try await chores.next()?.map(\.id.rawValue) == ["n"])
         #expect(try await room.next() == .some(nil))
 
-        let key = self.room
-        _ = try await replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
-            let call = try draft.append(
-                Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
-            return try draft.append(
-                Event(
-                    .pushAccepted, recordedAt: draft.now, key: key, mutation: created, call: call,
-                    json: Array(#"{"serverID":"7"}"#.utf8)))
-        }
+        _ = try accept(replica, self.room, created)
         #expect(try await room.next()??.title == "Room")
         let json = #"{"title":"","done":false,"twin":"","room":7}"#
         try say(replica, EntityKey("chores", "m"), json)
@@ -308,6 +300,29 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         #expect(try await room.next()??.title == "Hall")
     }
 
+    @Test func `moves what somebody observes behind a cursor from before it`() async throws {
+        var chore = Chore("n")
+        chore.room = ID("r")
+        let replica = try QueryStore.make([], [chore])
+        defer { try? replica.deleteTemporary() }
+        try await replica.write { tx in try tx.create(QueryRoom(id: ID("r"), title: "Room")) }
+        let created = try replica.read { $0.position }
+        for (id, room) in [("k", #""s""#), ("l", #""a""#), ("m", "7")] {
+            let json = #"{"title":"","done":false,"twin":"","room":\#(room)}"#
+            try say(replica, EntityKey("chores", id), json)
+        }
+        let place = try #require(try replica.read { try $0.cursor(at: ID<Chore>("l")) })
+        let page = Chore.all.order(by: \.room).after(place).limit(9)
+        var chores = replica.observe(page).makeAsyncIterator()
+        #expect(try await chores.next()?.map(\.id.rawValue) == ["n", "k"])
+
+        _ = try accept(replica, self.room, created)
+        #expect(try await chores.next()?.map(\.id.rawValue) == ["m", "n", "k"])
+        try say(
+            replica, EntityKey("chores", "m"), #"{"title":"x","done":false,"twin":"","room":7}"#)
+        #expect(try await chores.next()?.map(\.title) == ["x", "", ""])
+    }
+
     @Test func `is told of to who observed by it, also where all else is the same`() async throws {
         let replica = try QueryStore.make()
         defer { try? replica.deleteTemporary() }
@@ -319,14 +334,7 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         var room = replica.observe(QueryRoom.self, ID("7")).makeAsyncIterator()
         #expect(try await room.next()??.id.rawValue == "7")
 
-        _ = try await replica.journal.write(at: Timestamp(rawValue: 3)) { draft in
-            let call = try draft.append(
-                Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
-            return try draft.append(
-                Event(
-                    .pushAccepted, recordedAt: draft.now, key: key, mutation: created, call: call,
-                    json: Array(#"{"serverID":"7"}"#.utf8)))
-        }
+        _ = try accept(replica, key, created)
         #expect(try await room.next()??.id.rawValue == "r")
     }
 
