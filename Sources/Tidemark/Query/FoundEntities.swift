@@ -236,8 +236,9 @@ extension ViewReader {
         unordered.dropOrder()
         guard case .index = plan.access, plan.isExact else {
             var plan = try self.plan(unordered)
-            // For a cursor the order matters, but nothing has to be sorted.
+            // For a cursor the order matters, but nothing has to be sorted or merged.
             plan.isInOrder = true
+            plan.pinnedFields = 0
             try forEachFound(unordered, plan, reading: { $0.key }) { _ in
                 count += 1
                 return true

@@ -235,6 +235,10 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
             let place = try #require(try replica.read { try $0.cursor(at: ID<Chore>("b")) })
             #expect(try replica.found(byRoom.after(place).limit(2)) == "c")
             #expect(try replica.found(byRoom.before(place).limit(2)) == "e a")
+            let untitled = Chore.where(\.room == ID("17")).where(\.title == "")
+            #expect(try replica.count(untitled) == 2)
+            #expect(try replica.count(untitled.order(by: \.room).after(place)) == 0)
+            #expect(try replica.count(untitled.order(by: \.room).before(place)) == 1)
         }
     }
 
