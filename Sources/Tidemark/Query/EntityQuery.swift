@@ -46,8 +46,8 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
     ///
     /// The order is total: entities that are equal in all of it are sorted by id, in the direction
     /// of the last ``order(by:_:)``. Values of different types are ordered as in
-    /// ``IndexField/Kind``; a reference of the model by the id that its entity keeps, however it
-    /// is written.
+    /// ``IndexField/Kind``; a reference to a collection where the server gives ids, or one entity
+    /// has two, by the id that its entity keeps, however it is written.
     public func order<Value: QueryValue>(
         by path: KeyPath<T, Value>, _ direction: Direction = .ascending
     ) -> Self {
