@@ -2,7 +2,7 @@
 
 /// `server.unreadable`.
 package struct ServerUnreadable: MemberPayload, EventPayload {
-    /// The record's name: its id, or the digest.
+    /// The record's name: its id, or a digest where it has none that is a key.
     package var name = ""
     /// The SHA-256 of its bytes, in hexadecimal digits.
     package var digest = ""

@@ -86,7 +86,7 @@ extension ServerAnswer {
         let isNamed = call.collection?.isByPath != true
         func isUnusable(_ id: String) -> Bool { isNamed && !EntityKey("c", id).isValid }
         func problem(_ record: ServerRecord) -> String? {
-            isUnusable(record.id) ? Self.unusableID : record.documentProblem
+            isUnusable(record.id) ? Self.unusable(record.id) : record.documentProblem
         }
         /// Takes those of a page out; false where there are none.
         func take(
@@ -117,7 +117,7 @@ extension ServerAnswer {
                 page.unreadable.append(
                     UnreadableRecord(
                         id: reference.id, bytes: Array(reference.id.utf8),
-                        problem: Self.unusableID))
+                        problem: Self.unusable(reference.id)))
                 isCut = true
             }
             page.references.removeAll { isUnusable($0.id) }
@@ -133,8 +133,9 @@ extension ServerAnswer {
             return isCut ? .combined(pages) : nil
         case .records(let records): found = records.compactMap(problem).first
         case .record(let record), .conflict(let record): found = problem(record)
-        case .deleted(let record): found = isUnusable(record.id) ? Self.unusableID : nil
-        case .stored(let id, _, _): found = isUnusable(id) ? Self.unusableID : nil
+        case .deleted(let record):
+            found = isUnusable(record.id) ? Self.unusable(record.id) : nil
+        case .stored(let id, _, _): found = isUnusable(id) ? Self.unusable(id) : nil
         case .description, .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused,
             .ignored, .reserved, .batch, .deferred, .waiting, .failure:
             found = nil
@@ -142,9 +143,12 @@ extension ServerAnswer {
         return found.map { .failure(.malformed($0)) }
     }
 
-    /// What is wrong with an id that is no key.
-    private static let unusableID =
-        "an id that is empty, has control characters, or more than \(EntityKey.idBytesMax) bytes"
+    /// What is wrong with an id that is no key, and how that begins.
+    private static func unusable(_ id: String) -> String {
+        let beginning = String(id.unicodeScalars.prefix(80)).debugDescription
+        return "an id that is empty, has control characters, or more than "
+            + "\(EntityKey.idBytesMax) bytes: \(beginning)"
+    }
 
     /// Whether a call can have an answer of this kind.
     private func answers(_ call: ServerCall) -> Bool {

@@ -345,10 +345,12 @@ extension SyncRecorder {
 }
 
 extension UnreadableRecord {
-    /// The record's name: its id, or the digest of its bytes.
+    /// The record's name: its id, or the digest of its bytes; behind the id where that is no key,
+    /// as several may have the same bytes.
     var name: String {
-        guard let id, EntityKey("c", id).isValid else { return digest }
-        return id
+        guard let id else { return digest }
+        if EntityKey("c", id).isValid { return id }
+        return BodyReference(to: Array(id.utf8) + [0] + bytes).digits
     }
 
     var digest: String { BodyReference(to: bytes).digits }
