@@ -122,7 +122,14 @@ package struct PageDecision {
         }
         for index in page.records.indices { try add(page.records[index].id, isRecord: true) }
         for reference in page.references { try add(reference.id) }
-        for id in page.unreadable.compactMap(\.id) { try add(id) }
+        for id in page.unreadable.compactMap(\.id) {
+            // What is no key has no row that could be asked for.
+            if EntityKey(collection, id).isValid {
+                try add(id)
+            } else {
+                named.insert(ExactString(id))
+            }
+        }
         for id in page.unspoken { try add(id) }
         return (named, hasRepeats)
     }

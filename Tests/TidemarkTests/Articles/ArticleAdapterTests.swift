@@ -17,7 +17,8 @@ import TidemarkTesting
     private static let key = EntityKey("notes", "n1")
 
     private static func device(
-        _ seed: UInt64, _ server: NotesServer, _ adapter: any ServerAdapter
+        _ seed: UInt64, _ server: NotesServer, _ adapter: any ServerAdapter,
+        _ model: SyncModel = Self.model
     ) throws -> (Replica, SyncEngine) {
         let replica = try Replica.temporary(
             model: model, dependencies: .seeded(seed, clock: ManualClock()))
@@ -100,6 +101,45 @@ import TidemarkTesting
         #expect(try replica.read { try $0.document(EntityKey("notes", "n5")) } != nil)
         #expect(try replica.issues().count { $0.kind == .unreadable } == ids.count + 3)
         #expect(try await engine.sync(full: true).counts.pulled == 0)
+    }
+
+    @Test func `takes the rest beside an id that is no key also where the server gives the ids`()
+        async throws
+    {
+        let server = NotesServer()
+        var model = Self.model
+        model.collections[0].ids = .serverText
+        let (replica, engine) = try Self.device(1, server, NamingAdapter(), model)
+        defer { try? replica.deleteTemporary() }
+        _ = try await replica.write { tx in
+            try tx.put(EntityKey("notes", "mine"), Array(#"{"title":"Tea"}"#.utf8))
+        }
+        #expect(try await engine.sync().pending == 0)
+        server.put(String(repeating: "x", count: 600), "{}")
+        server.put("n1", #"{"title":"Milk"}"#)
+
+        _ = try await engine.sync()
+
+        #expect(try Self.title(replica) == "Milk")
+        #expect(try replica.issues().count { $0.kind == .unreadable } == 1)
+    }
+}
+
+/// The same adapter for a server that gives the ids.
+private struct NamingAdapter: ServerAdapter {
+    private let notes = NotesAdapter()
+
+    private func named(_ call: ServerCall) -> ServerCall {
+        guard case .create(let collection, let id, let body) = call else { return call }
+        return .create(collection, id: "s-\(id)", body: body)
+    }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try notes.request(for: named(call))
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        notes.answer(to: named(call), response, body: body)
     }
 }
 
