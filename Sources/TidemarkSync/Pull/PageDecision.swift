@@ -96,9 +96,11 @@ package struct PageDecision {
         let isOfMany =
             list.walk == nil && isKept
             ? page.next != nil || list.number > 1 : progress?.references.isEmpty == false
+        let endsKept = result.failure != nil && progress != nil
         isLogged =
             try verdicts.contains { $0 == .new || $0 == .withheld } || !unreadable.isEmpty
-            || movesCursor || isOfMany || exchange.concern != nil || exchange.isClockNews
+            || movesCursor || isOfMany || endsKept || exchange.concern != nil
+            || exchange.isClockNews
             || news.namesAbsent(result.named, list.target)
             || !list.areHeld(page.step?.missing ?? []) || !back.isEmpty
         self.progress = progress
@@ -143,9 +145,12 @@ package struct PageDecision {
         let isOfMany = page.next != nil || list.pages > 1 || !missing.isEmpty
         let isKept = !isWiped && result.failure == nil && isOfMany
         guard isKept, let state = list.state else {
-            // What was kept of an earlier list is of no use any more.
-            let isOver = try list.isWhole && news.fold.listed(list.target)?.state != nil
-            return isOver ? ListProgress(nil) : nil
+            // What was kept of an earlier list is of no use any more, nor that of one of changes
+            // which would fail at its next page again.
+            guard list.isWhole || result.failure != nil,
+                try news.fold.listed(list.target)?.state != nil
+            else { return nil }
+            return ListProgress(nil)
         }
         var progress = ListProgress(state)
         progress.references = result.wanted.map(ListedReference.init)

@@ -294,6 +294,31 @@ import TidemarkViews
         #expect(again.result.failure == .malformed("the list goes in a circle"))
     }
 
+    @Test func `a list of changes that leads in a circle ends what was kept, without news, too`()
+        throws
+    {
+        let page = Self.page(
+            [Self.record("1", #"{"a":1}"#, revision: "7")], next: "/p2", cursor: "8")
+        let first = try Self.decision(page, Self.list(), Self.news())
+        var kept = PullPage()
+        kept.list = first.progress
+        let news = try Self.news([
+            Self.server("1", #"{"a":1}"#, revision: "7"),
+            Event(
+                .pullPage, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+                json: kept.encoded),
+        ])
+        let list = try #require(first.result.list)
+
+        let again = try Self.decision(page, list, news)
+
+        #expect(!again.verdicts.contains(.new) && again.isLogged)
+        #expect(again.progress != nil && again.progress?.state == nil)
+        // Nothing was kept of one that has no page in the log.
+        let other = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7")])
+        #expect(try !Self.decision(page, list, other).isLogged)
+    }
+
     // MARK: The end of a list
 
     @Test func `the end of a list of everything concludes what it did not name`() throws {

@@ -141,4 +141,25 @@ import TidemarkViews
             #expect(!world.server.requestLog.contains { $0.path.contains("_since=0") })
         }
     }
+
+    @Test func `begins anew at its cursor where it has too many pages`() async throws {
+        var model = SyncWorld.usualModel
+        for index in model.collections.indices {
+            (model.collections[index].pageSize, model.collections[index].pagesMax) = (1, 3)
+        }
+        let world = SyncWorld(model: model)
+        world.rivalPuts("tasks/t1", "{}")
+        try await SyncDevice.with(world) { device async throws in
+            #expect(try await device.sync().isSynced)
+            for number in 0..<5 { world.rivalPuts("tasks/n\(number)", "{}") }
+            #expect(try await device.sync().paused["tasks"]?.name == "malformed")
+            #expect(try device.replica.journal.read { try $0.listing("tasks") } == nil)
+            world.rivalPuts("tasks/new", "{}")
+
+            #expect(try await device.sync().paused["tasks"]?.name == "malformed")
+
+            #expect(try device.document("tasks/new") == "{}")
+            try device.verify()
+        }
+    }
 }
