@@ -11,7 +11,7 @@ package import TidemarkViews
 extension Listing {
     /// What a later run needs to continue after the last page; nil where none could.
     ///
-    /// Without a cursor, changes between the runs could not be listed. A collection with a
+    /// Without a cursor, changes between the runs could not be listed. A whole list with a
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
     /// restarts. Behind a page that failed it goes on at that page. One by folders goes on at the
     /// next folder: what changes in those before it the next list tells. Where something moved past
@@ -29,7 +29,7 @@ extension Listing {
         guard !isSplit, failedPages == 0 || failedNext != nil,
             isWhole
                 ? target.limit == nil && canGoOnWhole
-                : numberedPages == nil && collection.since == nil && walk == nil
+                : cursor != nil && numberedPages == nil && collection.since == nil && walk == nil
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after

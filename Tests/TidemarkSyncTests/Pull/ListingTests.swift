@@ -60,6 +60,16 @@ import TidemarkViews
         #expect(list.cursor == Revision("6"))
     }
 
+    @Test(arguments: [nil, "3"] as [String?], [nil, "5"] as [String?])
+    func `goes on in a later run only where its first page told a cursor`(
+        _ after: String?, _ cursor: String?
+    ) {
+        var list = Self.list(after)
+        _ = list.took(Self.page(next: "/p2", cursor: cursor), Self.named("a"))
+
+        #expect((list.state != nil) == (cursor != nil))
+    }
+
     @Test func `ends where it leads in a circle, or on and on`() {
         var list = Self.list(pagesMax: 3)
         let begun = list.took(Self.page(next: "/p2"), Self.named())
