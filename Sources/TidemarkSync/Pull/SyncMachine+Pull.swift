@@ -317,7 +317,8 @@ extension SyncMachine {
         if let list, list.walk != nil { unended.append(list) }
     }
 
-    /// Notes how far a list of changes is at which the run ends: its last pages may be no events.
+    /// Notes how far a list of changes is that the run leaves before its next page: its last ones
+    /// may be no events.
     mutating func leaveChanges() {
         if let list, !list.isWhole, list.next != nil, !list.isResuming { unended.append(list) }
     }

@@ -293,6 +293,7 @@ extension SyncMachine {
             } else if list?.goesOn(after: failure) == true {
                 change { $0.pass(failure) }
             } else {
+                leaveChanges()
                 pauseList(failure)
             }
         case .feed: pauseFeed(failure)
@@ -398,7 +399,9 @@ extension SyncMachine {
         if let list { heldBack.insert(list.collection.name) }
         if case .feeding(let feed) = state { heldBack.insert(feed.collection.name) }
         switch step {
-        case .list, .fetch: pauseList(failure)
+        case .list, .fetch:
+            leaveChanges()
+            pauseList(failure)
         case .feed: pauseFeed(failure)
         case .readBack, .readBackAll: if list != nil { pauseList(failure) }
         case .compare: passOver(step, failure)

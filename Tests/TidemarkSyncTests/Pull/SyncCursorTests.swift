@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -161,5 +162,69 @@ import TidemarkViews
             #expect(try device.document("tasks/new") == "{}")
             try device.verify()
         }
+    }
+
+    /// Syncs twice a device whose own six edits come first in a list of changes, a page each, of
+    /// which a run gets four pages.
+    private func withOwnEdits(
+        _ limits: [RequestLimit], _ adapter: any ServerAdapter, failing status: Int?
+    ) async throws {
+        var model = SyncWorld.usualModel
+        for index in model.collections.indices { model.collections[index].pageSize = 1 }
+        model.settings.limits = limits
+        let world = SyncWorld(model: model)
+        world.rivalPuts("tasks/first", "{}")
+        try await SyncDevice.with(world, adapter: adapter) { device async throws in
+            #expect(try await device.sync().isSynced)
+            world.rivalPuts("tasks/old", "{}")
+            for number in 0..<6 { try device.put("tasks/t\(number)", "{}") }
+            #expect(try await device.sync(.push).pending == 0)
+            for isFirst in [true, false] {
+                world.clock.advance(by: .seconds(3600))
+                let pages = SyncCounter()
+                device.wire.tap { request, _, pass in
+                    guard request.path?.contains("_token") == true, pages.count() >= 3,
+                        let status
+                    else { return await pass() }
+                    let head = HTTPResponse(status: HTTPResponse.Status(code: status))
+                    return .success(TransportResponse(response: head, body: Array("{}".utf8)))
+                }
+
+                let outcome = try await device.sync()
+
+                #expect(outcome.failure == nil && (outcome.paused["tasks"] != nil) == isFirst)
+                #expect(try (device.document("tasks/old") == nil) == isFirst)
+            }
+            try device.verify()
+        }
+    }
+
+    @Test func `goes on behind pages without news where one fails, or has no room`() async throws {
+        try await withOwnEdits([], HookedAdapter(), failing: 500)
+        let limit = RequestLimit(requests: 4, within: .hours(1), group: "tasks")
+        try await withOwnEdits([limit], GroupedAdapter(), failing: nil)
+    }
+}
+
+/// Speaks to a Kinto server whose lists of tasks have a limit of their own.
+private struct GroupedAdapter: ServerAdapter {
+    private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
+
+    var traits: ServerTraits { kinto.traits }
+    var words: ServerWords { kinto.words }
+
+    func group(of call: ServerCall) -> RequestGroup? {
+        guard case .list(let collection, _, _) = call, collection.name == "tasks" else {
+            return nil
+        }
+        return RequestGroup("tasks")
+    }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try kinto.request(for: call)
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        kinto.answer(to: call, response, body: body)
     }
 }
