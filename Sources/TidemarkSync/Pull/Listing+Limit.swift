@@ -139,8 +139,14 @@ struct PageShifts: Sendable, Hashable {
     }
 
     /// Whether pages of a size that were asked for once more name fewer entities, and none has that
-    /// size: where the server gives no such pages, the last one of it is not known by its size.
-    func areShort(of size: Int) -> Bool { isAgain && largest < size && named.count < before }
+    /// size.
+    ///
+    /// Where the server gives no such pages, the last one of it is not known by its size. One page
+    /// with as many as the server says that there are is all of it.
+    func areShort(of size: Int) -> Bool {
+        let isWhole = total.map { largest >= $0 } ?? false
+        return isAgain && largest < size && named.count < before && !isWhole
+    }
 
     /// All pages are asked for once more.
     mutating func begunAgain(behind pages: Int) {

@@ -141,6 +141,17 @@ import TidemarkViews
         #expect(!isAgain && short.sweep(absent: many) == .none)
         #expect(short.sweep(absent: ["6"]) == .asked)
 
+        // One page with all that the server has is all.
+        for (total, sweep) in [(3, Sweep.none), (2, Sweep.held)] {
+            var only = Self.listedAgain()
+            let named = Self.named("1", "2")
+            var page = Self.numbered(named)
+            page.total = total
+            _ = only.took(page, named)
+            let isAgain = only.beginAgain()
+            #expect(!isAgain && only.sweep(absent: many) == sweep)
+        }
+
         // With a page of that size the last one is known by its own.
         var whole = Self.listedAgain()
         let first = Self.named("1", "2", "3", "4")
