@@ -1,7 +1,7 @@
 // Journal+Identity.swift — what a reader is told of a store that is not what it was known to be,
 // and a copy that is what it is known to be.
 
-package import TidemarkEvents
+import TidemarkEvents
 package import TidemarkLog
 package import TidemarkStore
 
