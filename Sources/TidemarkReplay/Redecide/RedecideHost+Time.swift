@@ -103,7 +103,8 @@ extension RedecideHost {
         state.withLock { state in
             let reads = unasked(state).map(\.read)
             guard let write = nextWrite(state) else {
-                guard reads.isEmpty, run.finished != nil, commit(state) != nil, !isLast(state)
+                guard reads.isEmpty, run.finished != nil, commit(state) != nil,
+                    !isLast(state) || run.ending?.uptime == nil
                 else { return false }
                 state.uptime &+= duration.wholeMicroseconds
                 return true

@@ -1,0 +1,70 @@
+// RedecideLimitTests.swift — runs that wait for limits while something else happens, decided once
+// more: nothing differs.
+
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkReplay
+import TidemarkSync
+import TidemarkTesting
+
+@testable import CapsuleSupport
+@testable import SyncSupport
+
+@Suite(.serialized) struct `runs that wait for limits decided once more` {
+    /// Two collections, and so many requests in any ten seconds.
+    private func model(_ requests: Int) -> SyncModel {
+        var model = SyncWorld.usualModel
+        model.settings.limits = [RequestLimit(requests: requests, within: .seconds(10))]
+        return model
+    }
+
+    /// Has a device with such dependencies make a log, and decides it once more.
+    ///
+    /// - Parameter dependencies: changes those that the device would have.
+    private func expectSame(
+        _ model: SyncModel, _ dependencies: (inout Dependencies, SyncWorld) -> Void,
+        _ body: (SyncDevice) async throws -> Void
+    ) async throws {
+        let world = SyncWorld(model: model)
+        var doors = Dependencies.seeded(1, clock: world.clock)
+        dependencies(&doors, world)
+        let device = try SyncDevice(
+            of: world, over: SyncWire(world.server), model: model, dependencies: doors)
+        try await device.lend { device in
+            try await body(device)
+            await device.engine.stop()
+            let report = try await decided(
+                try await capsule(of: device.replica.journal),
+                adapter: try SyncWorld.remote.makeAdapter())
+            if let found = report.divergence { Issue.record("\(found.text)") }
+            #expect(report.notDecided.map(\.why) == [])
+        }
+    }
+
+    @Test func `are the same where an edit is discarded amid the last wait`() async throws {
+        let recording = SyncBox<SyncDevice>()
+        let isDiscarded = SyncFlag()
+        try await expectSame(model(1)) { dependencies, world in
+            let sleep = dependencies.sleep
+            dependencies.sleep = { duration in
+                if let device = recording.value, device.world.writes.count == 1,
+                    isDiscarded.raise()
+                {
+                    try device.discard("tasks/t2")
+                }
+                try await sleep(duration)
+            }
+        } _: { device in
+            recording.value = device
+            defer { recording.value = nil }
+            try await device.mustSync()
+            for name in ["t1", "t2"] { try device.create("tasks/\(name)", "{}") }
+            #expect(try await device.sync(.push).isSynced)
+            #expect(device.world.writes.count == 1)
+            #expect(!isDiscarded.raise())
+        }
+    }
+}
