@@ -97,6 +97,9 @@ extension RedecideHost {
         max(0, write.waited &- (state.waitedFor == write.position ? state.waited : 0))
     }
 
+    /// By how much a sleep may end too late, in microseconds.
+    private static let latenessMax: Int64 = 20_000
+
     /// Whether the recorded run may have waited here, too: before its next write, or where it sent
     /// nothing more.
     private func waits(_ duration: Duration) -> Bool {
@@ -114,8 +117,11 @@ extension RedecideHost {
                 return false
             }
             if state.waitedFor != write.position { (state.waitedFor, state.waited) = (nil, 0) }
-            // Amid the waits before it others were decided.
-            let waited = isNext(write, state) ? rest : min(rest, duration.wholeMicroseconds)
+            // Amid the waits before it others were decided. A sleep takes a little longer than asked:
+            // a shorter rest is no wait of its own.
+            let asked = duration.wholeMicroseconds
+            let isWhole = isNext(write, state) || rest &- asked < Self.latenessMax
+            let waited = isWhole ? rest : min(rest, asked)
             state.waited += waited
             state.waitedFor = write.position
             state.pass(to: uptime(at: write.sentAt) &- (rest - waited))

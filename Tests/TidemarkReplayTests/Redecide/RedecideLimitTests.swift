@@ -67,4 +67,26 @@ import TidemarkTesting
             #expect(!isDiscarded.raise())
         }
     }
+
+    /// As one step with others, and as a step of its own.
+    @Test(arguments: [(1, 25), (3, 1)])
+    func `are the same where a wait took longer than asked and an edit was refused after it`(
+        _ requests: Int, _ batchSize: Int
+    ) async throws {
+        var model = model(requests)
+        model.settings.batchSize = batchSize
+        model.collections[1].pushes = [.create, .delete]
+        try await expectSame(model) { dependencies, _ in
+            let sleep = dependencies.sleep
+            dependencies.sleep = { try await sleep($0 + .microseconds(700)) }
+        } _: { device in
+            device.world.server.put("tasks/t1", #"{"title":"there"}"#)
+            try await device.mustSync()
+            for name in ["a", "b"] { try device.create("tasks/\(name)", "{}") }
+            try device.patch("tasks/t1", #"{"title":"mine"}"#)
+            try device.create("tasks/c", "{}")
+            #expect(try await device.sync(.push).refused == 1)
+            #expect(device.world.record("tasks/c") != nil)
+        }
+    }
 }
