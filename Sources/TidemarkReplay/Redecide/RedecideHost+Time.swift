@@ -59,7 +59,8 @@ extension RedecideHost {
     /// When the run's next decision was made: that of the next request or event with a time, unless
     /// an answer came before it, until which nothing more was sent.
     private func uptime(_ state: State) -> Int64 {
-        let sent = unasked(state).map { uptime(at: $0.read.sentAt) }.min()
+        let read = unasked(state).map(\.read).min { ($0.sentAt, $0.asOf) < ($1.sentAt, $1.asOf) }
+        let sent = read.map { uptime(at: $0.sentAt) }
         if isLast(state), sent == nil, let end = run.ending?.uptime { return end }
         var acted = notedUptime(state)
         var (begun, isInCommit) = (acted, acted != nil)
@@ -72,8 +73,24 @@ extension RedecideHost {
         guard let next = [sent, begun].compactMap(\.self).min() else { return state.uptime }
         // Its own time is compared.
         if isInCommit, let acted, sent.map({ acted <= $0 }) ?? true { return next }
-        let came = state.open.map { run.reads[$0].cameAt ?? uptime(at: run.reads[$0].sentAt) }
-        return came.contains { $0 <= next } ? state.uptime : next
+        return isAwaited(before: next, read, state) ? state.uptime : next
+    }
+
+    /// Whether the run waited for an answer before it sent more.
+    ///
+    /// - Parameters:
+    ///   - next: when it did.
+    ///   - read: the next read.
+    private func isAwaited(before next: Int64, _ read: RecordedRead?, _ state: State) -> Bool {
+        let came = state.open.map { run.reads[$0] }.filter {
+            ($0.cameAt ?? uptime(at: $0.sentAt)) <= next
+        }
+        // All answers are taken before a write is sent.
+        guard let read, let last = commit(state)?.last?.position, read.asOf < last else {
+            return !came.isEmpty
+        }
+        // Nothing was written before it: what was written later lay there, or was not its turn.
+        return !came.isEmpty && came.allSatisfy { $0.sent == nil }
     }
 
     /// When the run's next commit was decided, where one of its events says so.
@@ -117,8 +134,8 @@ extension RedecideHost {
                 return false
             }
             if state.waitedFor != write.position { (state.waitedFor, state.waited) = (nil, 0) }
-            // Amid the waits before it others were decided. A sleep takes a little longer than asked:
-            // a shorter rest is no wait of its own.
+            // Amid the waits before it others were decided. A sleep takes a little longer than
+            // asked: a shorter rest is no wait of its own.
             let asked = duration.wholeMicroseconds
             let isWhole = isNext(write, state) || rest &- asked < Self.latenessMax
             let waited = isWhole ? rest : min(rest, asked)

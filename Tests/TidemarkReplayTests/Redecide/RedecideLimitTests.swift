@@ -89,4 +89,39 @@ import TidemarkTesting
             #expect(device.world.record("tasks/c") != nil)
         }
     }
+
+    @Test func `are the same where a list is requested while answers lie there unread`()
+        async throws
+    {
+        let names = ["a", "b", "c", "d", "e"]
+        let model = SyncModel(
+            name: "five",
+            collections: names.map {
+                CollectionModel(CollectionName($0), lastChangeField: "last_modified")
+            },
+            // The question after the collections comes first.
+            settings: SyncSettings(
+                limits: [RequestLimit(requests: 4, within: .seconds(1))], parallel: 3))
+        let (areThere, isWritten) = (SyncBox<Bool>(), SyncFlag())
+        try await expectSame(model) { dependencies, world in
+            let uptime = dependencies.uptime
+            dependencies.uptime = {
+                if areThere.value == true, isWritten.raise() {
+                    world.clock.advance(by: .milliseconds(120))
+                }
+                return uptime()
+            }
+        } _: { device in
+            let clock = device.world.clock
+            for name in names { device.world.server.put("\(name)/1", "{}") }
+            device.wire.tap { _, number, pass in
+                if number == 1 { clock.advance(by: .milliseconds(900)) }
+                let answer = await pass()
+                if number == 3 { areThere.value = true }
+                return answer
+            }
+            try await device.mustSync()
+            #expect(!isWritten.raise())
+        }
+    }
 }
