@@ -38,6 +38,8 @@ extension RedecideHost {
 
     /// The wall clock at the next recorded event, and the clock that nobody sets at the run's next
     /// decision.
+    ///
+    /// Without a boot's id the run went by the wall clock at that decision.
     private var moment: Moment {
         state.withLock { state in
             guard state.hasBegun else { return run.begun }
@@ -46,7 +48,9 @@ extension RedecideHost {
                 let later = now.adding(seconds: state.slept.components.seconds + 1)
                 return Moment(now: later, bootID: run.begun.bootID, uptime: uptime(at: later))
             }
-            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(state))
+            var moment = Moment(now: now, bootID: run.begun.bootID, uptime: uptime(state))
+            if moment.bootID.isEmpty { moment.now = self.now(at: moment.uptime) }
+            return moment
         }
     }
 
@@ -54,6 +58,11 @@ extension RedecideHost {
     func uptime(at now: Timestamp) -> Int64 {
         // A stranger's capsule may hold any time.
         run.begun.uptime &+ (now.rawValue &- run.begun.now.rawValue)
+    }
+
+    /// A time by the clock of the run's limits.
+    private func now(at uptime: Int64) -> Timestamp {
+        Timestamp(rawValue: run.begun.now.rawValue &+ (uptime &- run.begun.uptime))
     }
 
     /// When the run's next decision was made: that of the next request or event with a time, unless

@@ -124,4 +124,20 @@ import TidemarkTesting
             #expect(!isWritten.raise())
         }
     }
+
+    @Test func `are the same where the boot is not known and time passes`() async throws {
+        try await expectSame(model(2)) { dependencies, world in
+            let uptime = dependencies.uptime
+            dependencies.uptime = {
+                world.clock.advance(by: .microseconds(1))
+                return Uptime(bootID: "", microseconds: uptime().microseconds)
+            }
+        } _: { device in
+            device.world.server.put("tasks/t1", #"{"title":"there"}"#)
+            try await device.mustSync()
+            for name in ["a", "b", "c"] { try device.create("tasks/\(name)", "{}") }
+            try await device.mustSync()
+            #expect(device.world.writes.count == 3)
+        }
+    }
 }
