@@ -188,6 +188,7 @@ struct `the tool and a tree of files` {
                 let exported = try await run("files export STORE a.txt \(out)")
                 #expect(exported.code == 1 && exported.out == "", "\(exported)")
                 #expect(exported.err.contains("is damaged: \(words)"), "\(exported.err)")
+                #expect(exported.err.contains("tidemark files import"), "\(exported.err)")
                 let left = try FileManager.default.contentsOfDirectory(atPath: folder)
                 #expect(!left.contains { $0 == "out" || $0.hasSuffix(".part") })
             }
@@ -252,6 +253,22 @@ struct `the tool and a tree of files` {
         try result.get()
     }
 
+    /// A damaged copy comes anew once it is removed, as what it lies in is wanted.
+    private func damaged(
+        _ run: (String) async throws -> SyncTool.Result, _ folder: String
+    ) async throws {
+        let contents = ContentFiles(of: "\(folder)/store")
+        let copy = try contents.path(of: try #require(try contents.digests().first))
+        try FileManager.default.removeItem(atPath: copy)
+        try Data("ten".utf8).write(to: URL(filePath: copy))
+        let exported = try await run("files export STORE P/a.txt \(folder)/anew")
+        #expect(exported.code == 1 && exported.err.contains("after: rm -f "), "\(exported.err)")
+        #expect(!exported.err.contains("; tidemark"), "\(exported.err)")
+        try FileManager.default.removeItem(atPath: copy)
+        #expect(try await run("sync STORE").code == 0)
+        #expect(try await run("files export STORE P/a.txt \(folder)/anew").code == 0)
+    }
+
     private func contents(_ server: WebDAVServer, _ remote: Remote) async throws {
         try await withStore([Self.filesWithContents], remote: remote) {
             (run, folder) async throws in
@@ -274,6 +291,7 @@ struct `the tool and a tree of files` {
             #expect(try String(contentsOfFile: "\(folder)/out", encoding: .utf8) == "tea")
             // What is there already is not written over.
             #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 2)
+            try await damaged(run, folder)
             // From the store and from a capsule it is a file of the user's own.
             let capsule = "\(folder)/its.capsule"
             #expect(try await run("capsule STORE -o \(capsule) --contents").code == 0)

@@ -66,28 +66,43 @@ struct FilesExport: ParsableCommand {
         let files = try replica.read { try FileTree($0.views, tree) }
         let entry = try file(in: files)
         let named = try replica.useFiles(of: entry.key, [try files.contentField()])
-        guard let stored = named.lazy.compactMap(\.stored).first, let path = stored.path else {
-            Terminal.say("tidemark: the content of \"\(self.path)\" is not here")
+        guard let content = named.first(where: { $0.stored != nil }), let stored = content.stored,
+            let copy = stored.path
+        else {
+            Terminal.say("tidemark: the content of \"\(path)\" is not here")
             throw Exit.findings
         }
         try write(entry, stored.bytes) { target in
-            try FileManager.default.copyItem(atPath: path, toPath: target)
+            try FileManager.default.copyItem(atPath: copy, toPath: target)
             let copied = try ContentFiles.content(at: target)
-            guard copied.digest == stored.sha256 else { throw damaged(stored, copied) }
+            guard copied.digest == stored.sha256 else {
+                throw damaged(stored, copied, advice(on: content, at: copy))
+            }
         }
     }
 
+    /// What helps where a copy is damaged.
+    private func advice(on content: EntityFile, at copy: String) -> String {
+        guard case .source = content.name else {
+            return "The server does not have it: take it in again (tidemark files import)"
+        }
+        // What opens the store next notices that the copy is gone.
+        var commands = "rm -f \(copy.shellQuoted)"
+        if !content.isWanted {
+            commands +=
+                "; tidemark files want \(store.store.shellQuoted) \(path.shellQuoted)"
+        }
+        return "What the server has comes anew with a sync after: \(commands)"
+    }
+
     private func damaged(
-        _ stored: EntityFile.Stored, _ copied: ContentFiles.Content
+        _ stored: EntityFile.Stored, _ copied: ContentFiles.Content, _ advice: String
     ) -> Exit {
         let what =
             copied.bytes == UInt64(clamping: stored.bytes)
             ? "it has another hash" : "it has \(copied.bytes) bytes, not \(stored.bytes)"
-        let names = "\(store.store.shellQuoted) \(path.shellQuoted)"
         Terminal.say(
-            lines: "tidemark: the content of \"\(path)\" is damaged: \(what)\n"
-                + "  What the server has comes anew with a sync after: tidemark files drop "
-                + "\(names); tidemark files want \(names)")
+            lines: "tidemark: the content of \"\(path)\" is damaged: \(what)\n  \(advice)")
         return .findings
     }
 
