@@ -116,7 +116,7 @@ import TidemarkViews
     }
 
     @Test func `goes on behind its pages`() async throws {
-        try await withCutChanges { device, world in
+        try await withCutChanges { device, world async throws in
             #expect(try await device.sync().isSynced)
 
             let asked = world.server.requestLog.map(\.path).filter { $0.contains("/tasks/rec") }
@@ -125,7 +125,7 @@ import TidemarkViews
     }
 
     @Test func `begins anew at its cursor where its page is refused`() async throws {
-        try await withCutChanges { device, world in
+        try await withCutChanges { device, world async throws in
             let pages = SyncCounter()
             device.wire.tap { request, _, pass in
                 guard request.path?.contains("_token") == true, pages.count() == 0 else {
