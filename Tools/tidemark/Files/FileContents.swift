@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkStore
 import TidemarkViews
 
