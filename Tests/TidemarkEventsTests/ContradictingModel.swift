@@ -414,6 +414,15 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "keyed", other: "retention.field",
             text: #""retention":{"ageMax":"P7D","field":"at"},"keyed":{"at":"k"}"#),
         .init(
+            member: "keyed", other: "conflict.preferNewer.field",
+            text: #""conflict":{"preferNewer":{"field":"at"}},"keyed":{"at":"k"}"#),
+        .init(
+            member: "keyed", other: "forms",
+            text: #"""
+                "forms":[{"negativeIsNull":"p","sentMinus":"at"}],"nullable":["p"],
+                "keyed":{"at":"k"}
+                """#),
+        .init(
             member: "keyed", other: "migrations",
             text: #""keyed":{"at":"k"},"migrations":[{"remove":"at"}]"#),
         .init(

@@ -34,17 +34,36 @@ extension Contradiction {
         },
     ]
 
-    static let names =
-        [
-            Contradiction("match", "lastChangeField") { collection, _ in
-                guard let field = collection.lastChangeField, collection.match.contains(field)
-                else { return nil }
-                return """
-                    an entity that was never answered has no time of the server's; match by fields \
-                    that the app writes
-                    """
+    /// Rules that go by fields, and what contradicts them.
+    static let fields: [Contradiction] = ofRules + paths + droppedParts
+
+    /// A rule, and the fields of an entity by which it goes.
+    private typealias RuleFields = (
+        member: String, fields: @Sendable (CollectionModel) -> [String]
+    )
+
+    /// The rules that can go neither by what is cut off or gone, nor by a list, nor by a path.
+    private static let ruleFields: [RuleFields] = [
+        ("match", { $0.match }),
+        ("choices", { $0.choices.map(\.field) }),
+        ("rivals", { $0.rivals?.fields ?? [] }),
+        ("forms", { $0.forms.flatMap(\.ruleFields) }),
+        ("feed", { $0.feed.map { [$0.order, $0.change] } ?? [] }),
+        ("retention.field", { [$0.retention?.field].compactMap(\.self) }),
+        (
+            "conflict.preferNewer.field",
+            { collection in
+                if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
             }
-        ] + paths + droppedParts
+        ),
+    ]
+
+    private static let ofRules: [Contradiction] = ruleFields.flatMap { rule -> [Contradiction] in
+        [
+            dropped(rule.member, rule.fields), keyed(rule.member, rule.fields),
+            retired(rule.member, rule.fields), path(rule.member, rule.fields),
+        ]
+    }
 
     /// Members that are read beside those of the fields themselves.
     private static let droppedParts = [
@@ -101,18 +120,9 @@ extension Contradiction {
         },
     ]
 
-    /// Rules by the fields of an entity, which take a path for the name of one that is never there.
+    /// Members that name fields of an entity: a path would be taken for one that is never there.
     private static let paths = [
-        path("match") { $0.match },
-        path("choices") { $0.choices.map(\.field) },
-        path("rivals") { $0.rivals?.fields ?? [] },
-        path("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
-        path("retention.field") { [$0.retention?.field].compactMap(\.self) },
-        path("conflict.preferNewer.field") { collection in
-            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
-        },
         path("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
-        path("forms") { $0.forms.flatMap(\.ruleFields) },
         path("nullable") { $0.nullable },
         path("drops") { $0.drops },
     ]

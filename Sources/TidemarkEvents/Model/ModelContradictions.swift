@@ -43,7 +43,7 @@ extension Contradiction {
     static let all: [Contradiction] =
         local + identity + lists + parts + feeds + pushes + references + rollUps + times + stops
         + forms + drops + retired + contents + keyed + trees + hiding + sets + sources + actions
-        + policies + names
+        + policies + fields
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -57,6 +57,14 @@ extension Contradiction {
             guard collection.match.contains(collection.idField) else { return nil }
             return """
                 an entity that was never answered has no id of the server's; match by fields \
+                that the app writes
+                """
+        },
+        Contradiction("match", "lastChangeField") { collection, _ in
+            guard let field = collection.lastChangeField, collection.match.contains(field)
+            else { return nil }
+            return """
+                an entity that was never answered has no time of the server's; match by fields \
                 that the app writes
                 """
         },
@@ -399,17 +407,8 @@ extension Contradiction {
         dropped("indexes") { collection in
             collection.indexes.flatMap(\.fields).flatMap { FieldPath($0.name).steps }
         },
-        dropped("forms") { $0.forms.flatMap(\.ruleFields) },
-        dropped("match") { $0.match },
-        dropped("choices") { $0.choices.map(\.field) },
-        dropped("rivals") { $0.rivals?.fields ?? [] },
-        dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
-        dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
         dropped("contents") { $0.contents.flatMap { $0.steps + [$0.sha256].compactMap(\.self) } },
         dropped("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
-        dropped("conflict.preferNewer.field") { collection in
-            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
-        },
     ]
 
     static func dropped(
@@ -427,15 +426,9 @@ extension Contradiction {
     private static let keyed = [
         keyed("idField") { Array($0.serverFields).sorted() },
         keyed("references") { $0.references.map(\.topField) },
-        keyed("choices") { $0.choices.map(\.field) },
-        keyed("rivals") { $0.rivals?.fields ?? [] },
-        keyed("forms") { $0.forms.map(\.field) },
-        keyed("match") { $0.match },
-        keyed("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
-        keyed("retention.field") { [$0.retention?.field].compactMap(\.self) },
     ]
 
-    private static func keyed(
+    static func keyed(
         _ other: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
     ) -> Contradiction {
         Contradiction("keyed", other) { collection, _ in
@@ -451,24 +444,15 @@ extension Contradiction {
     /// A rule by a removed field.
     private static let retired = [
         reusedName,
-        retired("match") { $0.match },
-        retired("choices") { $0.choices.map(\.field) },
-        retired("rivals") { $0.rivals?.fields ?? [] },
-        retired("forms") { $0.forms.flatMap(\.ruleFields) },
-        retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
-        retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("references") { $0.references.flatMap(\.ruleFields) },
         retired("contents") { $0.contents.flatMap(\.ruleFields) },
         retired("keyed") { $0.keyed.map(\.field) },
         retired("nullable") { $0.nullable },
         retired("placeholder.fields") { $0.placeholder?.fields.keys ?? [] },
         retired("placeholder.copies") { $0.placeholder?.copies ?? [] },
-        retired("conflict.preferNewer.field") { collection in
-            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
-        },
     ]
 
-    private static func retired(
+    static func retired(
         _ member: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
     ) -> Contradiction {
         Contradiction(member, "migrations") { collection, _ in
