@@ -64,9 +64,7 @@ struct List: ParsableCommand {
                 }
             }
             let terms = try query.terms(model[name] ?? CollectionModel(name))
-            let query = try DocumentQuery(
-                terms, of: name, in: model, hasAliases: views.hasAliases(in:),
-                ids: views.ids(of:))
+            let query = try views.documentQuery(terms, of: name)
             if self.query.explain {
                 let words = QueryExplanation(query, try views.plan(query)).description
                 return Terminal.write(words)

@@ -75,7 +75,7 @@ package struct DocumentQuery: Sendable {
     ///   - ids: returns all ids of an entity, that of its key first.
     package init(
         _ terms: QueryTerms, of name: CollectionName, in model: SyncModel,
-        hasAliases: (CollectionName) throws -> Bool = { _ in false },
+        hasAliases: (CollectionName) throws -> Bool,
         ids: (EntityKey) throws -> [String]
     ) throws {
         guard let collection = model[name] else {
@@ -153,6 +153,18 @@ package struct DocumentQuery: Sendable {
     /// Drops the order, for a caller that only counts, unless the result begins at a place in it.
     mutating func dropOrder() {
         if start == nil { (order, isDescendingByID) = ([], false) }
+    }
+}
+
+extension RowReading {
+    /// A query in terms of the documents of its collection, of which entities are named by any of
+    /// their ids, also by one that is gone.
+    package func documentQuery(
+        _ terms: QueryTerms, of name: CollectionName
+    ) throws -> DocumentQuery {
+        try DocumentQuery(
+            terms, of: name, in: try model(), hasAliases: { try self.hasAliases(in: $0) },
+            ids: { try self.keys(of: $0).map(\.id) })
     }
 }
 

@@ -51,8 +51,6 @@ extension ReadContext: EntityReading {
 
     /// A query in terms of the documents of its collection.
     package func documentQuery<T: Entity>(_ query: EntityQuery<T>) throws -> DocumentQuery {
-        try DocumentQuery(
-            query.terms, of: T.collection, in: try views.model(), hasAliases: views.hasAliases(in:)
-        ) { try views.keys(of: $0).map(\.id) }
+        try views.documentQuery(query.terms, of: T.collection)
     }
 }

@@ -51,10 +51,7 @@ extension WriteContext: EntityReading {
         _ query: EntityQuery<T>, isSorted: Bool = true,
         reading read: (FoundEntity) throws -> Value, _ body: (Value) throws -> Bool
     ) throws {
-        let query = try DocumentQuery(
-            query.terms, of: T.collection, in: try draft.fold.model(),
-            hasAliases: draft.fold.hasAliases(in:)
-        ) { try draft.fold.keys(of: $0).map(\.id) }
+        let query = try draft.fold.documentQuery(query.terms, of: T.collection)
         guard query.limit != 0 else { return }
         let isInOrder = !isSorted || query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(read) { read in

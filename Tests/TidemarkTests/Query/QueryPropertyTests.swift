@@ -190,7 +190,7 @@ private typealias Chore = QueryChore
         try Self.fill(replica, seed)
         let model = QueryStore.model(indexes)
         let queries = try (0..<200).map { _ in
-            try DocumentQuery(Self.terms(&random), of: "chores", in: model, ids: { [$0.id] })
+            try Self.query(Self.terms(&random), in: model)
         }
         let results = try replica.read { context in
             try queries.map { query in
@@ -241,7 +241,7 @@ private typealias Chore = QueryChore
             var random = SplitMix64(seed: seed)
             var skipping = 0
             func found(_ terms: QueryTerms, isIndexed: Bool = true) throws -> [FoundEntity] {
-                let query = try DocumentQuery(terms, of: "chores", in: model, ids: { [$0.id] })
+                let query = try Self.query(terms, in: model)
                 var plan = QueryPlan(query, indexes: [])
                 if isIndexed { plan = try context.views.plan(query) }
                 if case .index = plan.access, plan.skipsToStart { skipping += 1 }
@@ -307,7 +307,7 @@ private typealias Chore = QueryChore
             try replica.read { context throws in
                 var random = SplitMix64(seed: seed)
                 func found(_ terms: QueryTerms, isIndexed: Bool) throws -> [FoundEntity] {
-                    let query = try DocumentQuery(terms, of: "chores", in: model, ids: { [$0.id] })
+                    let query = try Self.query(terms, in: model)
                     var plan = QueryPlan(query, indexes: [])
                     if isIndexed { plan = try context.views.plan(query) }
                     #expect(plan.isInOrder == isIndexed)
@@ -356,6 +356,13 @@ private typealias Chore = QueryChore
         var object: JSONObject = [:]
         for name in ["a", "b", "c"] where !random.once(in: 5) { object[name] = random.pick(values) }
         return JSONValue.object(object).encoded()
+    }
+
+    private static func query(
+        _ terms: QueryTerms, in model: SyncModel
+    ) throws -> DocumentQuery {
+        try DocumentQuery(
+            terms, of: "chores", in: model, hasAliases: { _ in false }, ids: { [$0.id] })
     }
 
     private static func terms(_ random: inout SplitMix64) -> QueryTerms {

@@ -31,8 +31,7 @@ import TidemarkViews
             let reader = try Journal.open(at: path, readOnly: true)
             let titles = ["green tea", "long", "oat milk"]
             try reader.read { views in
-                let query = try DocumentQuery(
-                    byTitle.terms, of: "tasks", in: try views.model(), ids: views.ids(of:))
+                let query = try views.documentQuery(byTitle.terms, of: "tasks")
                 #expect(try views.plan(query).access == .scan)
                 #expect(try views.count(query) == titles.count)
             }
