@@ -27,12 +27,12 @@ package struct PendingWrite: Sendable, Hashable {
     /// The entities that it refers to and that the server does not have yet; empty for a write that
     /// the model refuses.
     package var needs: [EntityKey] = []
-    /// A reference to an entity that was created here and deleted before it was sent.
-    package var stranded: Stranded?
+    /// A reference by an id that the server can't know.
+    package var stranded: StrandedReference?
     /// Whether what it would lie in, in a tree, is not there any more.
     package var isNowhere = false
-    /// Whether a list of everything does not have it of which the server is to do something, and it
-    /// has no place here either: a server that knows paths knows no other name of it.
+    /// Whether the server is to do something with an entity of a tree by paths of which neither a
+    /// list nor this device knows the path.
     package var isUnplaced = false
     /// The files that it names and that the server does not have.
     package var files: [UnsentFile] = []
@@ -49,20 +49,6 @@ package struct PendingWrite: Sendable, Hashable {
     package var unseen: String?
     /// The path of what lies in it and the server does not show whole; nil where it shows all.
     package var unshown: String?
-
-    /// A reference to an entity that the server does not have, and does not get before this one.
-    package struct Stranded: Sendable, Hashable {
-        package var field: String
-        package var id: String
-        /// Whether the entity is made only after this one, or is it itself; else it is gone.
-        package var inCircle: Bool
-
-        package init(field: String, id: String, inCircle: Bool = false) {
-            self.field = field
-            self.id = id
-            self.inCircle = inCircle
-        }
-    }
 
     /// What the server has in the way of an entity of a tree.
     package enum Clash: Sendable, Hashable {
@@ -137,9 +123,7 @@ extension PendingWrite {
         var texts = action.texts
         needs = try views.missingReferences(of: key, row, model)
         files = try views.unsentFiles(of: row, collection)
-        stranded = try views.strandedReference(of: key, row, in: collection, model).map {
-            Stranded(field: $0.field, id: $0.id, inCircle: $0.inCircle)
-        }
+        stranded = try views.strandedReference(of: key, row, in: collection, model)
         if let field = collection.rule(of: action.action)?.source, let id = texts[field] {
             let source = try views.resolve(EntityKey(collection.name, id))
             let other = try views.entity(source) ?? EntityRow()
@@ -148,7 +132,7 @@ extension PendingWrite {
             } else if other.content != nil {
                 needs.append(source)
             } else {
-                stranded = Stranded(field: field, id: id)
+                stranded = StrandedReference(field: field, id: id)
             }
         }
         let document = try action.document.map { bytes in
@@ -245,10 +229,7 @@ extension ViewReader {
                 try reader?.clash(of: candidate, through: $0, collection, self)
             }
             pending.stranded = try strandedReference(
-                of: key, row, in: collection, model, bundled: traits.bundled
-            ).map {
-                PendingWrite.Stranded(field: $0.field, id: $0.id, inCircle: $0.inCircle)
-            }
+                of: key, row, in: collection, model, bundled: traits.bundled)
             pending.files = try unsentFiles(of: row, collection)
             if let file = pending.sentFile(in: collection), let field = collection.tree?.content {
                 pending.files += try missing(file, in: field)

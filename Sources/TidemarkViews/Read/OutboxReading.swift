@@ -4,14 +4,29 @@
 package import TidemarkEvents
 import TidemarkRules
 
+/// A reference by an id of which the server can't know anything.
+package struct StrandedReference: Sendable, Hashable {
+    package var field: String
+    package var id: String
+    /// Whether it names the entity itself, or one that gets its id only after it; else one that is
+    /// gone.
+    package var inCircle: Bool
+
+    package init(field: String, id: String, inCircle: Bool = false) {
+        self.field = field
+        self.id = id
+        self.inCircle = inCircle
+    }
+}
+
 extension ViewReader {
     /// The entities that one refers to and that the server does not have yet, by the model's
     /// references.
     ///
     /// A deletion waits for nothing.
     ///
-    /// Entities that refer to each other in a circle don't wait for each other. What is there waits
-    /// for what the server names; and that is waited for unless it needs an id for which it waits.
+    /// Entities that refer to each other in a circle don't wait for each other. But for an id that
+    /// the server gives what is there waits, and so does a new entity that is not needed first.
     package func missingReferences(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
@@ -45,17 +60,16 @@ extension ViewReader {
         }
     }
 
-    /// A reference, in a field, by an id of which the server can't know anything; nil for none.
+    /// A reference by an id of which the server can't know anything; nil for none.
     ///
-    /// It names an entity that was made here and is gone again; or, `inCircle`, one that gets its
-    /// id only after the entity of the row, or is that.
+    /// What it names was made here and is gone, or gets its id only after this entity, or is it.
     ///
     /// - Parameter bundled: the collections whose entities one request may name before they have
     ///   their ids.
     package func strandedReference(
         of key: EntityKey, _ row: EntityRow, in collection: CollectionModel, _ model: SyncModel,
         bundled: Set<CollectionName> = []
-    ) throws -> (field: String, id: String, inCircle: Bool)? {
+    ) throws -> StrandedReference? {
         guard let bytes = try row.content(in: collection) else { return nil }
         let document = try JSONDocument(parsing: bytes)
         for reference in collection.references
@@ -66,12 +80,14 @@ extension ViewReader {
                 let isKnown = target.baseState != .absent || !target.prunedDigest.isEmpty
                 guard !isKnown else { continue }
                 if target.pending.isEmpty {
-                    if try wasChangedHere(named) { return (reference.field, id, false) }
+                    if try wasChangedHere(named) {
+                        return StrandedReference(field: reference.field, id: id)
+                    }
                 } else if row.baseState != .live, reference.field != collection.tree?.parent,
                     !bundled.isSuperset(of: [collection.name, reference.collection]),
                     try named == key || leads(from: named, to: key, byID: true, model)
                 {
-                    return (reference.field, id, true)
+                    return StrandedReference(field: reference.field, id: id, inCircle: true)
                 }
             }
         }
@@ -112,8 +128,8 @@ extension ViewReader {
 
     /// Whether the references of unsent entities lead from one to another.
     ///
-    /// - Parameter byID: whether only those count that need an id of the server's; what is on its
-    ///   way gets its own without any more of them.
+    /// - Parameter byID: whether to follow only references by ids that the server gives, and none
+    ///   of an entity whose creation is on its way: it gets its id whatever it names.
     private func leads(
         from start: EntityKey, to end: EntityKey, byID: Bool, _ model: SyncModel
     ) throws -> Bool {

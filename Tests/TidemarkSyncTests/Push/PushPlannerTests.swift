@@ -111,7 +111,7 @@ import TidemarkSync
 
     @Test func `refuses what refers to what is gone`() {
         var pending = PendingWrite(Self.key("a/1"), .update)
-        pending.stranded = PendingWrite.Stranded(field: "parent", id: "x")
+        pending.stranded = StrandedReference(field: "parent", id: "x")
         #expect(Self.plan([pending]) == ["refuse a/1"])
     }
 
