@@ -136,9 +136,9 @@ extension KeyRange {
 }
 
 extension QueryLiteral {
-    /// The number that an id is, written as a number would be; nil for any other text.
+    /// The number that an id is; nil of any other id.
     static func wholeNumber(_ id: String) -> QueryLiteral? {
-        Int64(id).flatMap { String($0) == id ? QueryLiteral.number(JSONNumber($0)) : nil }
+        JSONNumber(wholeNumber: id).map { .number($0) }
     }
 
     /// The sortable bytes of the value.

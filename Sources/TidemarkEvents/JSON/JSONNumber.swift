@@ -20,6 +20,12 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
         text = String(value)
     }
 
+    /// The number that a text is, written as an id would be; nil for any other text.
+    package init?(wholeNumber text: String) {
+        guard let number = Int64(text), String(number) == text else { return nil }
+        self.text = text
+    }
+
     /// The number with a text the scanner has accepted.
     init(scanned text: String) {
         self.text = text

@@ -41,9 +41,7 @@ extension CollectionModel {
 
     /// An id as the server writes it.
     fileprivate func idValue(_ id: String) -> JSONValue {
-        guard ids == .serverNumber, let number = Int64(id), String(number) == id else {
-            return .string(id)
-        }
-        return .number(JSONNumber(number))
+        let number = ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
+        return number ?? .string(id)
     }
 }

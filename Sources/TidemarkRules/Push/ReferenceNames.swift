@@ -219,9 +219,9 @@ package struct ReferenceNames {
 }
 
 extension JSONValue {
-    /// The number that a text is, written as a number would be; nil for any other text.
-    init?(wholeNumber text: String) {
-        guard let number = Int64(text), String(number) == text else { return nil }
-        self = .number(JSONNumber(number))
+    /// The number that a text is, written as an id would be; nil for any other text.
+    package init?(wholeNumber text: String) {
+        guard let number = JSONNumber(wholeNumber: text) else { return nil }
+        self = .number(number)
     }
 }

@@ -182,9 +182,7 @@ extension Fold {
 extension CollectionModel? {
     /// What names an entity of the collection in a document.
     fileprivate func value(naming key: EntityKey) -> JSONValue {
-        if self?.ids == .serverNumber, let number = Int64(key.id), String(number) == key.id {
-            return .number(JSONNumber(Int(number)))
-        }
-        return .string(key.id)
+        let number = self?.ids == .serverNumber ? JSONValue(wholeNumber: key.id) : nil
+        return number ?? .string(key.id)
     }
 }
