@@ -246,9 +246,9 @@ extension ViewReader {
             return count
         }
         let needed = query.needed ?? .max
-        var inAnyOrder = plan
-        inAnyOrder.isInOrder = false
-        try forEachEntry(inAnyOrder, in: query.collection.name) { _, isCut, id in
+        var unmerged = plan
+        unmerged.pinnedFields = 0
+        try forEachEntry(unmerged, in: query.collection.name) { _, isCut, id in
             let key = EntityKey(query.collection.name, id)
             if isCut {
                 guard let document = try entityRow(key)?.document(in: query.collection),
