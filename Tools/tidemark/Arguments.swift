@@ -56,6 +56,9 @@ struct StoreArgument: ParsableArguments {
     /// Whether something exists at the path.
     var isThere: Bool { FileManager.default.fileExists(atPath: store) }
 
+    /// Whether a store's data is there.
+    var isStore: Bool { FileManager.default.fileExists(atPath: store + "/data.mdb") }
+
     /// Whether both are one store, or one file.
     func isSame(as other: Self) -> Bool { resolved == other.resolved }
 

@@ -73,7 +73,7 @@ struct CapsuleCommand: ParsableCommand {
             guard argument.isFile else {
                 guard argument.isThere else { throw UsageError("there is nothing at \(store)") }
                 throw UsageError(
-                    StoreArgument(path: store + "/data.mdb").isThere
+                    argument.isStore
                         ? "\(store) is a store; to make a capsule of it: tidemark capsule "
                             + "\(store.shellQuoted) -o bug.capsule"
                         : "\(store) is neither a capsule nor a store")
@@ -121,9 +121,7 @@ struct CapsuleCommand: ParsableCommand {
         }
         let (noRoom, damaged) = try capsule.takeContents(from: store)
         if noRoom > 0 { Terminal.say("\(noRoom) files had no room in it") }
-        for digest in damaged {
-            Findings.say("tidemark: left out, as it is damaged: file \(digest)")
-        }
+        Findings.sayLeftOut(damaged)
     }
 
     private func describe(_ capsule: Capsule, at path: String) {

@@ -42,9 +42,7 @@ struct CopyCommand: ParsableCommand {
             Terminal.endProgress()
             Terminal.write("copied     events up to \(copied.last)")
             Terminal.write("made       \(new)")
-            for digest in copied.damagedFiles {
-                Findings.say("tidemark: left out, as it is damaged: file \(digest)")
-            }
+            Findings.sayLeftOut(copied.damagedFiles)
         } catch { throw store.advised(error) }
     }
 }

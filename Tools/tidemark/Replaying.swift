@@ -191,8 +191,7 @@ struct ReplayCommand: AsyncParsableCommand {
     // MARK: A folder of recorded bugs
 
     private var isCorpus: Bool {
-        FileManager.default.isFolder(file) == true
-            && FileManager.default.isFolder(file + "/data.mdb") == nil
+        FileManager.default.isFolder(file) == true && !StoreArgument(path: file).isStore
     }
 
     private func replayCorpus() async throws {

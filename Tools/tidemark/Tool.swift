@@ -53,6 +53,11 @@ enum Findings {
         Terminal.say(message)
     }
 
+    /// Names files that were left out because they are damaged, by their digests.
+    static func sayLeftOut(_ digests: [String]) {
+        for digest in digests { say("tidemark: left out, as it is damaged: file \(digest)") }
+    }
+
     /// Ends the tool if there were findings.
     static func exitIfAny() throws {
         if isNoted.withLock(\.self) { throw Exit.findings }
