@@ -138,9 +138,6 @@ struct KeptIndex: Sendable {
         name = Array(SHA256Digest.of(JSONValue.array(what).encoded()).prefix(Self.nameBytes))
     }
 
-    /// How many bytes one component has at most.
-    private var componentBytesMax: Int { index.valueBytesMax }
-
     func entry(
         _ values: [ArraySlice<UInt8>?], _ dates: DateFormat, id: ArraySlice<UInt8>
     ) -> IndexEntry {
@@ -149,8 +146,8 @@ struct KeptIndex: Sendable {
         for (field, place) in zip(index.fields, places) {
             let start = key.count
             OrderKey.append(values[place], kind: field.kind, dates: dates, to: &key)
-            guard key.count - start > componentBytesMax else { continue }
-            key.removeLast(key.count - start - componentBytesMax)
+            guard key.count - start > index.valueBytesMax else { continue }
+            key.removeLast(key.count - start - index.valueBytesMax)
             break
         }
         guard id.count > Self.idBytesMax else {
@@ -168,8 +165,8 @@ struct KeptIndex: Sendable {
         var at = 0
         for _ in index.fields where at < components.count {
             let end = OrderKey.end(of: components[...], from: at) ?? components.count
-            if end - at > componentBytesMax {
-                return (Array(components[..<(at + componentBytesMax)]), true)
+            if end - at > index.valueBytesMax {
+                return (Array(components[..<(at + index.valueBytesMax)]), true)
             }
             at = end
         }
@@ -181,9 +178,9 @@ struct KeptIndex: Sendable {
     func componentsEnd(of rest: ArraySlice<UInt8>) -> (end: Int, isCut: Bool)? {
         var at = rest.startIndex
         for _ in index.fields {
-            let longest = min(at + componentBytesMax, rest.endIndex)
+            let longest = min(at + index.valueBytesMax, rest.endIndex)
             guard let end = OrderKey.end(of: rest[..<longest], from: at) else {
-                return longest - at == componentBytesMax ? (longest, true) : nil
+                return longest - at == index.valueBytesMax ? (longest, true) : nil
             }
             at = end
         }
