@@ -57,9 +57,12 @@ public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible
     public static let idBytesMax = 400
 
     /// Whether both parts can be used.
-    public var isValid: Bool {
+    public var isValid: Bool { collection.isValid && Self.isUsable(id: id) }
+
+    /// Whether a text can be the id of an entity.
+    package static func isUsable(id: String) -> Bool {
         let bytes = id.utf8
-        return collection.isValid && !bytes.isEmpty && bytes.count <= Self.idBytesMax
+        return !bytes.isEmpty && bytes.count <= idBytesMax
             && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 

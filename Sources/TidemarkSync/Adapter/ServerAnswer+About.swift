@@ -84,7 +84,7 @@ extension ServerAnswer {
     private func withUsableRecords(_ call: ServerCall) -> ServerAnswer? {
         // What lies in a tree by paths gets its id here.
         let isNamed = call.collection?.isByPath != true
-        func isUnusable(_ id: String) -> Bool { isNamed && !EntityKey("c", id).isValid }
+        func isUnusable(_ id: String) -> Bool { isNamed && !EntityKey.isUsable(id: id) }
         func problem(_ record: ServerRecord) -> String? {
             isUnusable(record.id) ? Self.unusable(record.id) : record.documentProblem
         }

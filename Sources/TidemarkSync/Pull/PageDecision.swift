@@ -89,9 +89,9 @@ package struct PageDecision {
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
         let progress =
             try result.isComplete ? nil : Self.progress(of: list, page, back, result, news)
-        // A folder in which nothing is new, missing or perhaps moved there is no event, nor is one
-        // of several pages of changes, but for the date of the last change and what is to be
-        // fetched: how far the list is then is kept where its run is cut off.
+        // No event is a folder in which nothing is new, missing or perhaps moved there; nor one
+        // of several pages of changes without news or anything to fetch, unless the list goes by
+        // date. How far it is the end of its run says, where it is cut off.
         let isKept = list.isWhole || list.collection.since != nil
         let isOfMany =
             list.walk == nil && isKept
@@ -126,7 +126,7 @@ package struct PageDecision {
         for reference in page.references { try add(reference.id) }
         for id in page.unreadable.compactMap(\.id) {
             // What is no key has no row that could be asked for.
-            if EntityKey(collection, id).isValid {
+            if EntityKey.isUsable(id: id) {
                 try add(id)
             } else {
                 named.insert(ExactString(id))
@@ -145,8 +145,8 @@ package struct PageDecision {
         let isOfMany = page.next != nil || list.pages > 1 || !missing.isEmpty
         let isKept = !isWiped && result.failure == nil && isOfMany
         guard isKept, let state = list.state else {
-            // What was kept of an earlier list is of no use any more, nor that of one of changes
-            // which would fail at its next page again.
+            // What was kept of an earlier list is of no use any more, nor is what was kept of
+            // a list of changes that would fail at its next page again.
             guard list.isWhole || result.failure != nil,
                 try news.fold.listed(list.target)?.state != nil
             else { return nil }

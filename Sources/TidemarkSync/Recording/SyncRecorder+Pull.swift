@@ -30,8 +30,7 @@ extension SyncRecorder {
         let isNews = tree?.isNews == true || verdicts.contains(.withheld)
         let isToSay = try decision.isLogged || isNews || isWaiting(set, draft)
         // A folder in which something was not taken is listed again.
-        func isTaken() -> Bool { !stale.contains(collection) && withheld[collection] == nil }
-        var folders = isTaken() ? page.step?.whole ?? [] : []
+        var folders = isTaken(collection) ? page.step?.whole ?? [] : []
         guard isToSay || !folders.isEmpty else {
             note(exchange)
             return decision.result
@@ -57,7 +56,7 @@ extension SyncRecorder {
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         try append(&tree, to: &named, start, call, exchange.asOf, &news, draft)
         // A conflict that no rule decided was left out.
-        if !isTaken() { folders = [] }
+        if !isTaken(collection) { folders = [] }
         named.folders = folders
         // What was not taken the next list of changes is to name again.
         if !list.isWhole, !isTaken() { named.list = nil }
@@ -203,7 +202,7 @@ extension SyncRecorder {
     mutating func left(_ list: Listing, _ draft: Draft) throws {
         let collection = list.collection.name
         guard list.pages > 0, let state = list.state,
-            list.isWhole || !stale.contains(collection) && withheld[collection] == nil,
+            list.isWhole || isTaken(collection),
             try !draft.fold.isWiped(collection, after: list.asOf),
             try draft.fold.listed(list.target)?.state != state
         else { return }
@@ -216,6 +215,12 @@ extension SyncRecorder {
         progress.references = TreeWalk.references(to: list.walk?.moves.arrived ?? [])
         page.list = progress
         try appendPage(page, collection, try begin(draft), call: nil, draft)
+    }
+
+    /// Whether all that was listed of a collection was taken: nothing was skipped, was held back by
+    /// a rule, or was wiped meanwhile.
+    private func isTaken(_ name: CollectionName) -> Bool {
+        !stale.contains(name) && withheld[name] == nil
     }
 
     /// Keeps the cursor where it is of a list that began before its collection was wiped: what it
@@ -345,11 +350,11 @@ extension SyncRecorder {
 }
 
 extension UnreadableRecord {
-    /// The record's name: its id, or the digest of its bytes; behind the id where that is no key,
-    /// as several may have the same bytes.
+    /// The record's name: its id; without one a digest of its bytes; where the id is no key, one of
+    /// id and bytes, as several may have the same bytes.
     var name: String {
         guard let id else { return digest }
-        if EntityKey("c", id).isValid { return id }
+        if EntityKey.isUsable(id: id) { return id }
         return BodyReference(to: Array(id.utf8) + [0] + bytes).digits
     }
 
