@@ -10,8 +10,8 @@ package import TidemarkEvents
 package import TidemarkStore
 
 extension StoreGuard {
-    /// What a copy has.
-    package struct Copied: Sendable {
+    /// What was copied, and what was not.
+    package struct CopyResult: Sendable {
         /// The last event.
         package let last: Position
         /// The files beside entities that it lacks because they are damaged, by their digests.
@@ -37,7 +37,7 @@ extension StoreGuard {
         _ environment: Environment, in directory: String, at place: FileIdentity,
         as identity: StoreIdentity, to target: String, _ options: Environment.Options,
         progress: (ShrinkingProgress) -> Void = { _ in }
-    ) throws -> Copied {
+    ) throws -> CopyResult {
         try StoreFiles.make(at: target, from: directory) { folder, _ in
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
             try files.copyWhole(to: copied, isLossy: false)
@@ -46,7 +46,7 @@ extension StoreGuard {
             // Else the files were another store's, or none.
             try place.checkPlace(directory, during: "copy")
             try made.write(to: folder, isDurable: true)
-            return Copied(last: made.position, damagedFiles: damaged)
+            return CopyResult(last: made.position, damagedFiles: damaged)
         }
     }
 

@@ -197,7 +197,7 @@ package enum DocumentField: Sendable, Hashable {
 package indirect enum DocumentCondition: Sendable, Hashable {
     /// The value is one of these, which are in ascending order; false if there are none. They may
     /// all be one value: the ids of an entity, each as a text and as a number.
-    case isIn(DocumentField, [[UInt8]], isOne: Bool = false, text: String)
+    case isIn(DocumentField, [[UInt8]], isOneValue: Bool = false, text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
     /// The value is a text, and without case, accents and width it has these bytes in it.

@@ -68,7 +68,7 @@ struct IndexFit {
     ) -> Bool {
         if values.count == 1 { return true }
         // What follows on a value that is cut is not in the key: nothing can be merged by it.
-        return facts.ones.contains(.field(field))
+        return facts.oneValued.contains(.field(field))
             && values.allSatisfy { $0.count <= index.valueBytesMax }
             && query.order.allSatisfy { $0.field != field || $0.target != nil }
     }

@@ -8,7 +8,7 @@ struct QueryFacts {
     /// The values that a field can have, ascending.
     private(set) var values: [DocumentField: [[UInt8]]] = [:]
     /// The fields whose values are all one: the ids of an entity, however they are written.
-    private(set) var ones: Set<DocumentField> = []
+    private(set) var oneValued: Set<DocumentField> = []
     /// The range that a field's value must lie in.
     private(set) var ranges: [DocumentField: KeyRange] = [:]
     /// The fields in the order in which the conditions name them.
@@ -20,11 +20,11 @@ struct QueryFacts {
     init(_ conditions: [DocumentCondition]) {
         for condition in conditions {
             switch condition {
-            case .isIn(let field, let all, let isOne, _):
+            case .isIn(let field, let all, let isOneValue, _):
                 let known = values[field]
                 values[field] = known.map { known in all.filter(known.contains) } ?? all
                 if values[field]?.isEmpty == true { isNever = true }
-                if isOne { ones.insert(field) }
+                if isOneValue { oneValued.insert(field) }
                 note(field, false, condition)
             case .range(let field, let range, _):
                 let both = ranges[field]?.intersection(range) ?? range

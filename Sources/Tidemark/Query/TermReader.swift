@@ -47,7 +47,7 @@ struct TermReader {
         let bytes = bytes(value, field)
         let text = "\(field.name) \(comparison.rawValue) \(value.text)"
         switch comparison {
-        case .equal: return .isIn(field, try equals(value, field), isOne: true, text: text)
+        case .equal: return .isIn(field, try equals(value, field), isOneValue: true, text: text)
         case .notEqual: return .not(.isIn(field, try equals(value, field), text: text), text: text)
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let sameType = KeyRange(sameTypeAs: bytes) else {
@@ -71,7 +71,7 @@ struct TermReader {
         // A long list is abbreviated.
         let shown = values.prefix(3).map(\.text) + (values.count > 3 ? ["…"] : [])
         let text = "\(field.name) in [\(shown.joined(separator: ", "))]"
-        return .isIn(field, all, isOne: values.count == 1, text: text)
+        return .isIn(field, all, isOneValue: values.count == 1, text: text)
     }
 
     /// The bytes of all values that equal a literal; for an entity, all of its ids.

@@ -45,7 +45,7 @@ extension Replica {
     package static func copy(
         of directory: String, to target: String,
         progress: (ShrinkingProgress) -> Void = { _ in }
-    ) throws -> StoreGuard.Copied {
+    ) throws -> StoreGuard.CopyResult {
         try TidemarkError.mapped {
             let journal = try Journal.open(at: directory, readOnly: true)
             let copied = Result {

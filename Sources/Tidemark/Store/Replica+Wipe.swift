@@ -71,18 +71,18 @@ extension WriteContext {
             }
         }
         if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }
-        let keeping = try LocalWiped(keeping: (kept + localLeft()).sorted())
+        let keeping = try LocalWiped(keeping: (kept + localOnlyOfOtherModels()).sorted())
         try draft.append(Event(.localWiped, recordedAt: draft.now, json: keeping.encoded))
     }
 
     /// The collections with entities that an earlier model kept on this device alone, and that
     /// today's does not have.
-    private func localLeft() throws -> Set<CollectionName> {
+    private func localOnlyOfOtherModels() throws -> Set<CollectionName> {
         let model = try draft.fold.model()
         let known = Set(model.collections.map(\.name))
         var names: Set<CollectionName> = []
         try draft.fold.forEachEntity(in: nil) { key, row in
-            if row.isOfDevice, !known.contains(key.collection) {
+            if row.isLocalOnly, !known.contains(key.collection) {
                 names.insert(key.collection)
             }
             return true

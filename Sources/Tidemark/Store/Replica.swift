@@ -193,8 +193,8 @@ public final class Replica: Sendable {
         try write { tx in
             let stranded = try tx.draft.fold.strandedEdits(by: registration.model)
             if !stranded.isEmpty { throw TidemarkError(strandedEdits: stranded, in: directory) }
-            if let turned = try tx.draft.fold.turned(by: registration.model) {
-                throw TidemarkError(turned: turned, in: directory)
+            if let changed = try tx.draft.fold.localOnlyChanged(by: registration.model) {
+                throw TidemarkError(localOnlyChanged: changed, in: directory)
             }
             try tx.draft.append(
                 Event(.modelRegistered, recordedAt: tx.draft.now, json: registration.encoded))
@@ -283,7 +283,7 @@ extension TidemarkError {
 
     /// Entities of a collection would be synced that were kept on the device alone, or the other
     /// way round.
-    init(turned collection: CollectionModel, in directory: String) {
+    init(localOnlyChanged collection: CollectionModel, in directory: String) {
         // Deleting what is synced would delete it on the server.
         let (before, after, way) =
             collection.localOnly

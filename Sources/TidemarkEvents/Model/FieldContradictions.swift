@@ -139,7 +139,7 @@ extension Contradiction {
     /// What only means something with a server, of a collection that has none; and what would tell
     /// the server of such a collection.
     static let local: [Contradiction] =
-        CollectionModel.members.filter { !membersOfAny.contains($0.name) }.map { member in
+        CollectionModel.members.filter { !membersWithoutServer.contains($0.name) }.map { member in
             Contradiction(member.name, "localOnly") { collection, model in
                 guard !collection.localOnly else {
                     guard member.write(collection) != nil else { return nil }
@@ -165,7 +165,7 @@ extension Contradiction {
         ]
 
     /// The members that say how documents look, what they name and how they are found.
-    private static let membersOfAny: Set<String> = [
+    private static let membersWithoutServer: Set<String> = [
         "name", "idField", "references", "dates", "keys", "nullable", "indexes", "migrations",
         "keyed", "localOnly",
     ]

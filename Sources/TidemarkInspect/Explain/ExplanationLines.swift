@@ -47,7 +47,7 @@ extension EntityExplanation {
                 ? "the server's word, a part of it, because something refers to it"
                 : "made up, because something refers to it"
         }
-        if row.isOfDevice { return "kept on this device alone" }
+        if row.isLocalOnly { return "kept on this device alone" }
         if row.baseState == .deleted { return "deleted on the server" }
         return row.isAssumed ? "the server took what was sent" : "the server's word"
     }

@@ -99,7 +99,7 @@ extension ServerAdapter {
 extension ServerAdapter {
     /// Refuses a write that the adapter refuses, or for which it has no request; nil for any other
     /// call, and where what it throws may pass, or would fail every other call, too.
-    package func refusalUnsent(of call: ServerCall) -> ServerRefusal? {
+    package func refusalBeforeSending(of call: ServerCall) -> ServerRefusal? {
         guard call.isWriteOfOne else { return nil }
         if let refusal = refusal(of: call) { return refusal }
         do throws(SyncFailure) {

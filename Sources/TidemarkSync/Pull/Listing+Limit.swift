@@ -94,9 +94,10 @@ struct PageShifts: Sendable, Hashable {
     private(set) var pages = 0
     /// Whether an earlier run was cut off before, so that what its pages named is not known here.
     private(set) var isAfterCut = false
-    /// How many entities they named, and the size of the largest page since.
-    private var before = 0
-    private var largest = 0
+    /// How many entities they named; nil where that is not known.
+    private var namedBefore: Int? = 0
+    /// The size of the largest page since.
+    private var largestPage = 0
 
     /// Whether all pages are asked for once more, or were.
     var isListedAgain: Bool { pages > 0 }
@@ -126,15 +127,15 @@ struct PageShifts: Sendable, Hashable {
     /// Adds a page, but for what it names.
     mutating func took(_ page: ListPage, isShift: Bool) {
         if isShift { areThere = true }
-        largest = max(
-            largest, page.records.count + page.references.count + page.unreadable.count)
+        largestPage = max(
+            largestPage, page.records.count + page.references.count + page.unreadable.count)
         total = page.total ?? total
         last = page.namedInOrder
     }
 
     /// The next page is the first one again.
     mutating func turnedBack() {
-        (before, largest) = (named.count, 0)
+        (namedBefore, largestPage) = (named.count, 0)
         (named, last, total, isAgain) = ([], [], nil, false)
     }
 
@@ -144,8 +145,9 @@ struct PageShifts: Sendable, Hashable {
     /// Where the server gives no such pages, the last one of it is not known by its size. One page
     /// with as many as the server says that there are is all of it.
     func areShort(of size: Int) -> Bool {
-        let isWhole = total.map { largest >= $0 } ?? false
-        return isAgain && largest < size && named.count < before && !isWhole
+        let isWhole = total.map { largestPage >= $0 } ?? false
+        let isFewer = namedBefore.map { named.count < $0 } ?? true
+        return isAgain && largestPage < size && isFewer && !isWhole
     }
 
     /// All pages are asked for once more.
@@ -174,7 +176,7 @@ struct PageShifts: Sendable, Hashable {
         total = state.total
         isAfterCut = state.after == nil
         guard state.pass > 1 else { return }
-        before = .max
+        namedBefore = nil
         (isAgain, pages) = (state.after == nil, state.page)
         areThere = state.next != Self.firstPage
     }

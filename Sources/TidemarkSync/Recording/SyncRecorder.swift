@@ -250,7 +250,7 @@ package struct SyncRecorder: Sendable {
     }
 
     /// Logs that no request can be made that would tell what became of a write.
-    mutating func unread(
+    mutating func noReadBack(
         _ key: EntityKey, _ attempt: EntityRow.Attempt, _ failure: SyncFailure, _ draft: Draft
     ) throws {
         let start = try begin(draft)

@@ -208,7 +208,7 @@ extension SyncDriver {
         if case .readBack(let key, _, let attempt?) = step,
             run.machine.concern(of: failure, step) == .entity
         {
-            try await log(&run.recorder) { try $0.unread(key, attempt, failure, $1) }
+            try await log(&run.recorder) { try $0.noReadBack(key, attempt, failure, $1) }
         }
         return run.machine.unsent(failure)
     }

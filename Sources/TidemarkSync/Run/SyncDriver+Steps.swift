@@ -73,7 +73,7 @@ extension SyncDriver {
     ) async throws -> SyncAction {
         var sendable: [PushItem] = []
         for item in items {
-            guard let refusal = item.refusal ?? adapter.refusalUnsent(of: item.call) else {
+            guard let refusal = item.refusal ?? adapter.refusalBeforeSending(of: item.call) else {
                 sendable.append(item)
                 continue
             }

@@ -132,7 +132,7 @@ package final class CommitFeed: Sendable {
             // Who came while the commit was stored may have read what was there before it.
             let hasLate = state.last > news.asOf
             return (
-                news.isLocal || hasLate ? state.edits.map(\.tell) : [],
+                news.mayBeSent || hasLate ? state.edits.map(\.tell) : [],
                 news.changesNothing ? [:] : state.watchers,
                 state.watches(after: news.asOf, naming: news.named)
             )

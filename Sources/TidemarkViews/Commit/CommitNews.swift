@@ -24,8 +24,8 @@ package struct EntityChange: Sendable {
 package struct CommitNews: Sendable {
     /// Who came later than this number may have missed the commit.
     let asOf: Int
-    /// Whether the user did something here that may be sent.
-    var isLocal = false
+    /// Whether the user did something here that may be sent, or fetched.
+    var mayBeSent = false
     /// Whether a model was registered: then everything may read differently.
     var isModelChanged = false
     /// The rows that somebody watches; none when they are too many.
@@ -52,7 +52,7 @@ extension Journal {
     ) throws -> CommitNews {
         let wanted = shared.feed.wanted
         var news = CommitNews(asOf: wanted.last)
-        news.isLocal = wanted.edits && draft.isLocal
+        news.mayBeSent = wanted.edits && draft.mayBeSent
         guard !wanted.watchers.isEmpty else { return news }
         news.isModelChanged = draft.hasModel
         let changes = draft.changes

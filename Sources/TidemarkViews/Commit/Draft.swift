@@ -52,8 +52,9 @@ package final class Draft {
     private(set) var rowsBefore: [[UInt8]?] = []
     /// The bytes of the payloads.
     private(set) var payloadBytes = 0
-    /// Whether a model is registered, and whether the user did something that may be sent.
-    private(set) var (hasModel, isLocal) = (false, false)
+    /// Whether a model is registered, and whether the user did something that may be sent, or
+    /// fetched.
+    private(set) var (hasModel, mayBeSent) = (false, false)
     /// The key that the next event is to carry, and no other.
     package var idempotencyKey: IdempotencyKey?
     /// The position of the last event, of this commit or before it.
@@ -96,14 +97,14 @@ package final class Draft {
         last = last.next
         payloadBytes += event.payload.count
         if event.kind == .modelRegistered { hasModel = true }
-        if try mayBeSent(event) { isLocal = true }
+        if try isToSend(event) { mayBeSent = true }
         events.append(copy event)
         try fold.apply(event, at: last)
         return last
     }
 
     /// Whether the user did something that may be sent, or fetched.
-    private func mayBeSent(_ event: Event) throws -> Bool {
+    private func isToSend(_ event: Event) throws -> Bool {
         if event.kind == .assetWanted || event.kind == .issueAnswered { return true }
         guard event.isLocal else { return false }
         guard let name = event.collection, let known = try fold.known(name) else { return true }

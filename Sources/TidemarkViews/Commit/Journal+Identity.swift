@@ -34,7 +34,7 @@ extension Journal {
     package func copy(
         of directory: String, to target: String,
         progress: (StoreGuard.ShrinkingProgress) -> Void = { _ in }
-    ) throws -> StoreGuard.Copied {
+    ) throws -> StoreGuard.CopyResult {
         guard !isClosed else { throw Self.closed("copy") }
         let place = try guardian?.place ?? FileIdentity(ofDirectory: directory)
         // First what is known, then what is there: a writer may go on meanwhile.

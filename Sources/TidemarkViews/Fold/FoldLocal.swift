@@ -21,7 +21,7 @@ extension Fold {
         row.pending.append(pending(event, position, kind, editedAt))
         if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt, position) }
         if try known(key.collection)?.model.localOnly == true {
-            try settleHere(&row, key, proof: position)
+            try acceptAtOnce(&row, key, proof: position)
             return try put(row, at: place)
         }
         if kind == .delete { try annihilate(&row, key, proof: position) }
@@ -36,7 +36,7 @@ extension Fold {
 
     /// Makes the base of an entity that is kept on this device alone what its edits make of it:
     /// they are accepted, and nothing waits.
-    private func settleHere(
+    private func acceptAtOnce(
         _ row: inout EntityRow, _ key: EntityKey, proof: Position
     ) throws {
         let made =

@@ -22,7 +22,7 @@ extension Fold {
         try forgetHeld(of: before, position)
         try forgetFailingLists(of: before)
         try forgetVersions(of: before)
-        try forgetLists(of: before)
+        try forgetListsOfLocal(of: before)
         try oweLists(of: before, event, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
@@ -244,7 +244,7 @@ extension Fold {
 
     /// Forgets the lists of collections that a new model keeps on this device alone: no run goes on
     /// with them.
-    fileprivate func forgetLists(of before: SyncModel) throws {
+    fileprivate func forgetListsOfLocal(of before: SyncModel) throws {
         let local = try model().collections.filter {
             $0.localOnly && before[$0.name]?.localOnly != true
         }
@@ -342,22 +342,23 @@ extension Fold {
         return dropped.sorted().compactMap { name in counts[name].map { (name, $0) } }
     }
 
-    /// A collection of another model that has entities here which that one would sync though they
-    /// were kept on this device alone, or the other way round; nil for none.
-    package func turned(by model: SyncModel) throws -> CollectionModel? {
+    /// The first collection of another model whose entities here were kept on this device alone and
+    /// would be synced, or the other way round; nil for none.
+    package func localOnlyChanged(by model: SyncModel) throws -> CollectionModel? {
         let before = try self.model()
         return try model.collections.first { collection in
-            // Of one that the registered model lacks entities of an earlier model may be here.
+            // Where the registered model has no such collection, entities of an earlier one may
+            // be here.
             guard before[collection.name]?.localOnly != collection.localOnly else { return false }
-            var isTurned = false
+            var isChanged = false
             try forEachEntity(in: collection.name) { _, row in
                 // No run of the other model would ever ask what came of a write.
                 let isHere =
                     row.baseState == .live || !row.pending.isEmpty || row.attempt != nil
-                isTurned = isHere && row.isOfDevice != collection.localOnly
-                return !isTurned
+                isChanged = isHere && row.isLocalOnly != collection.localOnly
+                return !isChanged
             }
-            return isTurned
+            return isChanged
         }
     }
 }

@@ -10,14 +10,14 @@ extension ViewReader {
     /// - Parameters:
     ///   - groups: those of a group have the same values of the first fields, none of them cut, and
     ///     are ascending.
-    ///   - first: how many fields that are.
+    ///   - pinnedFields: how many fields that are.
     ///   - body: gets the components behind those fields.
     package func forEachMerged(
         _ index: IndexModel, in collection: CollectionName, _ groups: [[KeyRange]],
-        behind first: Int, reversed: Bool,
+        behind pinnedFields: Int, reversed: Bool,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
     ) throws {
-        var heads = groups.map { IndexHead($0, behind: first, reversed: reversed) }
+        var heads = groups.map { IndexHead($0, behind: pinnedFields, reversed: reversed) }
         while true {
             var next: (place: Int, entry: IndexHead.Entry)?
             for place in heads.indices {

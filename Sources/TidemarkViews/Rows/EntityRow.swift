@@ -206,9 +206,9 @@ package struct EntityRow: Sendable, Hashable {
         baseState == .absent && pending.isEmpty && attempt == nil && prunedDigest.isEmpty
     }
 
-    /// Whether its base was made here, in a collection that is kept on this device alone: of every
-    /// other base it is known since when it counts.
-    package var isOfDevice: Bool {
+    /// Whether its base is an edit that was accepted at once, of what is kept on this device alone:
+    /// any other base has a position as of which it counts.
+    package var isLocalOnly: Bool {
         baseState == .live && asOf == nil && !isPlaceholder && !isAssumed
     }
 

@@ -255,12 +255,12 @@ import TidemarkSync
 
     @Test func `a value whose fields say another id is refused with what to do`() throws {
         let later = create("D1", #""period":"202602""#)
-        let moved = try #require(try adapter().refusalUnsent(of: later))
+        let moved = try #require(try adapter().refusalBeforeSending(of: later))
         #expect(moved.message.contains("period is \"202602\", and the value's id says \"202601\""))
         let other = ServerCall.create(Self.values, id: "v1", body: Array(#"{"value":"1"}"#.utf8))
-        let unnamed = try #require(try adapter().refusalUnsent(of: other))
+        let unnamed = try #require(try adapter().refusalBeforeSending(of: other))
         #expect(unnamed.message.contains("make it by Dhis2Adapter.id(dataElement:"))
-        #expect(try adapter().refusalUnsent(of: create("D1")) == nil)
+        #expect(try adapter().refusalBeforeSending(of: create("D1")) == nil)
         #expect(throws: SyncFailure.self) {
             try sent([create("D1", #""dataSet":"S1""#), create("D2", #""dataSet":"S2""#)], "2.41")
         }

@@ -150,7 +150,7 @@ import TidemarkSync
     }
 
     @Test func `changes of metadata are refused unsent`() throws {
-        let refusal = try adapter("2.41").refusalUnsent(
+        let refusal = try adapter("2.41").refusalBeforeSending(
             of: .delete(CollectionModel("programs"), id: "p1", revision: Revision("")))
         #expect(
             refusal?.message

@@ -63,7 +63,8 @@ import TidemarkSync
         #expect(
             try toggl.line(call) == #"POST /api/v9/workspaces/3/clients {"wid":3,"name":"c"}"#)
         #expect(
-            toggl.adapter.refusalUnsent(of: toggl.create("clients", #"{"name":"c"}"#))?.message
+            toggl.adapter.refusalBeforeSending(of: toggl.create("clients", #"{"name":"c"}"#))?
+                .message
                 .contains("wid") == true)
     }
 
@@ -159,7 +160,7 @@ import TidemarkSync
     ) {
         let change = toggl.update("time_entries", "7", entry, changes: #"{"pid":\#(value)}"#)
 
-        let refusal = toggl.adapter.refusalUnsent(of: change)
+        let refusal = toggl.adapter.refusalBeforeSending(of: change)
 
         #expect(
             refusal?.message == "pid is an older name of project_id: project_id is to be changed")
@@ -175,6 +176,6 @@ import TidemarkSync
     func `changes that are no object are refused without asking`(_ changes: String) {
         let call = toggl.update("time_entries", "7", entry, changes: changes)
 
-        #expect((toggl.adapter.refusalUnsent(of: call) == nil) == changes.isEmpty)
+        #expect((toggl.adapter.refusalBeforeSending(of: call) == nil) == changes.isEmpty)
     }
 }

@@ -149,13 +149,13 @@ import TidemarkSync
     @Test func `a write without a workspace is refused without asking`() throws {
         for body in ["{}", #"{"workspace_id":null}"#, #"{"workspace_id":1.5}"#, "nonsense"] {
             for call in [toggl.create("tags", body), toggl.update("tags", "5", body)] {
-                let refusal = try #require(toggl.adapter.refusalUnsent(of: call))
+                let refusal = try #require(toggl.adapter.refusalBeforeSending(of: call))
                 #expect(refusal.status == 0 && refusal.message.contains("workspace_id"))
             }
         }
         for revision in ["-", "2026-11-18T11:06:40Z", ""] {
             let call = toggl.delete("tags", "5", revision: revision)
-            #expect(toggl.adapter.refusalUnsent(of: call)?.status == 0)
+            #expect(toggl.adapter.refusalBeforeSending(of: call)?.status == 0)
         }
     }
 
@@ -168,12 +168,12 @@ import TidemarkSync
             toggl.delete("preferences", "preferences", revision: "-@1"),
             toggl.create("unheard_of", body),
         ]
-        for call in calls { #expect(toggl.adapter.refusalUnsent(of: call)?.status == 0) }
+        for call in calls { #expect(toggl.adapter.refusalBeforeSending(of: call)?.status == 0) }
     }
 
     @Test func `what can be written is not refused, and neither is a read`() {
         for call in toggl.writes + toggl.reads + [toggl.list("unheard_of")] {
-            #expect(toggl.adapter.refusalUnsent(of: call) == nil)
+            #expect(toggl.adapter.refusalBeforeSending(of: call) == nil)
         }
     }
 

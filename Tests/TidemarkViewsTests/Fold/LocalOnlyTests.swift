@@ -78,8 +78,8 @@ import TidemarkViews
             .about(.requestSent, "drafts/1", mutation: 2), .about(.localDiscarded, "drafts/1"),
         ])
         #expect(try row().pending.isEmpty && row().attempt != nil)
-        let turned = try fold.fold.turned(by: Self.model)
-        #expect(turned?.name == "drafts")
+        let changed = try fold.fold.localOnlyChanged(by: Self.model)
+        #expect(changed?.name == "drafts")
     }
 
     @Test func `has no list of when it was synced`() throws {
