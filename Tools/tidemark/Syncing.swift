@@ -36,8 +36,8 @@ struct Sync: AsyncParsableCommand {
     var full = false
     @Option(
         help: ArgumentHelp(
-            "How long all of it may take: a request that is on its way then is cut off, and a "
-                + "write is read back by the next sync; a file goes on with it.",
+            "How long all of it may take: a request that is still on its way is cut off. The next "
+                + "sync reads a write back, and goes on with a file.",
             valueName: "SECONDS"))
     var deadline: Int?
 

@@ -118,8 +118,10 @@ private struct CapsuleWriter {
         }
     }
 
-    /// How many rows there are depends on where the events begin, hardly on their number, so other
-    /// words tell of too many.
+    /// Writes the rows before the events.
+    ///
+    /// Too many of them are an error of its own: fewer events have as many, unless they begin
+    /// elsewhere.
     private mutating func write(_ rows: [SnapshotRow]) throws {
         do {
             for row in rows {

@@ -2,7 +2,7 @@
 
 /// How an entity stands with the server.
 public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
-    /// Equal to what the server last said; what is kept on this device alone is always so.
+    /// Equal to what the server last said, or kept on this device alone.
     case synced
     /// Made here, not yet on the server.
     case created

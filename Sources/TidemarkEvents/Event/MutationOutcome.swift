@@ -1,4 +1,4 @@
-// MutationOutcome.swift — the closed set of ways in which a mutation leaves the outbox.
+// MutationOutcome.swift — the closed set of what may become of a mutation.
 
 /// How a mutation left the outbox, or that the server refused it and it waits there.
 public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
-// FieldContradictions.swift — rules about what fields name, files and entities above, and about
-// what stays on the device, that contradict other rules.
+// FieldContradictions.swift — contradictions about fields that name files or entities above, about
+// the fields that rules go by, and about what is kept on the device alone.
 
 extension Contradiction {
     static let contents = [
@@ -136,8 +136,8 @@ extension Contradiction {
         }
     }
 
-    /// What only means something with a server, of a collection that has none; and what would tell
-    /// the server of such a collection.
+    /// Of what is kept on the device: rules that only mean something with a server, and rules of
+    /// what is synced that name it.
     static let local: [Contradiction] =
         CollectionModel.members.filter { !membersWithoutServer.contains($0.name) }.map { member in
             Contradiction(member.name, "localOnly") { collection, model in

@@ -145,7 +145,7 @@ extension SyncModel {
 }
 
 extension CollectionModel {
-    /// Whether the server's own field of the last change is its, too.
+    /// Whether it takes the adapter's defaults: not of what is never sent.
     fileprivate var takesDefaults: Bool { lastChangeField == nil && !localOnly }
 
     /// The names in each member that is encoded as an object by them.

@@ -104,7 +104,7 @@ package enum OrderKey {
         return end <= key.endIndex ? end : nil
     }
 
-    /// Where so many values end that the bytes begin with; the end of all where fewer do.
+    /// The end of the first `count` values in the bytes; that of the bytes where there are fewer.
     package static func end(of key: [UInt8], behind count: Int) -> Int {
         var place = 0
         for _ in 0..<count {

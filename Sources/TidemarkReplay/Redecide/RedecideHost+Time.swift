@@ -36,8 +36,8 @@ extension RedecideHost {
             })
     }
 
-    /// The wall clock at the next recorded event, and the clock that nobody sets at the run's next
-    /// decision.
+    /// The wall clock of the next recorded event, and the run's own clock, which nobody sets, at
+    /// its next decision.
     ///
     /// Without a boot's id the run went by the wall clock at that decision.
     private var moment: Moment {
@@ -71,24 +71,24 @@ extension RedecideHost {
         let read = unasked(state).map(\.read).min { ($0.sentAt, $0.asOf) < ($1.sentAt, $1.asOf) }
         let sent = read.map { uptime(at: $0.sentAt) }
         if isLast(state), sent == nil, let end = run.ending?.uptime { return end }
-        var acted = notedUptime(state)
-        var (begun, isInCommit) = (acted, acted != nil)
-        if acted == nil, let write = nextWrite(state) {
-            let sentAt = uptime(at: write.sentAt)
+        var sentAt = notedUptime(state)
+        var (waitsFrom, isInCommit) = (sentAt, sentAt != nil)
+        if sentAt == nil, let write = nextWrite(state) {
+            let writtenAt = uptime(at: write.sentAt)
             // Until the engine has waited for it, the clock shows the time before the wait.
-            (acted, begun) = (sentAt, sentAt &- left(before: write, state))
+            (sentAt, waitsFrom) = (writtenAt, writtenAt &- left(before: write, state))
             isInCommit = isNext(write, state)
         }
-        guard let next = [sent, begun].compactMap(\.self).min() else { return state.uptime }
+        guard let next = [sent, waitsFrom].compactMap(\.self).min() else { return state.uptime }
         // Its own time is compared.
-        if isInCommit, let acted, sent.map({ acted <= $0 }) ?? true { return next }
+        if isInCommit, let sentAt, sent.map({ sentAt <= $0 }) ?? true { return next }
         return isAwaited(before: next, read, state) ? state.uptime : next
     }
 
     /// Whether the run waited for an answer before it sent more.
     ///
     /// - Parameters:
-    ///   - next: when it did.
+    ///   - next: when more was sent.
     ///   - read: the next read.
     private func isAwaited(before next: Int64, _ read: RecordedRead?, _ state: State) -> Bool {
         let came = state.open.map { run.reads[$0] }.filter {
@@ -98,7 +98,8 @@ extension RedecideHost {
         guard let read, let last = commit(state)?.last?.position, read.asOf < last else {
             return !came.isEmpty
         }
-        // Nothing was written before it: what was written later lay there, or was not its turn.
+        // The read was decided before the next commit: an answer that this one has lay there
+        // unread, so that only one without news can have been waited for.
         return !came.isEmpty && came.allSatisfy { $0.sent == nil }
     }
 
@@ -123,8 +124,8 @@ extension RedecideHost {
         max(0, write.waited &- (state.waitedFor == write.position ? state.waited : 0))
     }
 
-    /// By how much a sleep may end too late, in microseconds.
-    private static let latenessMax: Int64 = 20_000
+    /// A rest of a wait that is no wait of its own: by so much a sleep may end late.
+    private static let latenessMaxMicroseconds: Int64 = 20_000
 
     /// Whether the recorded run may have waited here, too: before its next write, or where it sent
     /// nothing more.
@@ -146,7 +147,7 @@ extension RedecideHost {
             // Amid the waits before it others were decided. A sleep takes a little longer than
             // asked: a shorter rest is no wait of its own.
             let asked = duration.wholeMicroseconds
-            let isWhole = isNext(write, state) || rest &- asked < Self.latenessMax
+            let isWhole = isNext(write, state) || rest &- asked < Self.latenessMaxMicroseconds
             let waited = isWhole ? rest : min(rest, asked)
             state.waited += waited
             state.waitedFor = write.position

@@ -97,8 +97,9 @@ extension ServerAdapter {
 }
 
 extension ServerAdapter {
-    /// Refuses a write that the adapter refuses, or for which it has no request; nil for any other
-    /// call, and where what it throws may pass, or would fail every other call, too.
+    /// Why a write is refused before it is sent: the adapter refuses it, or has no request for it.
+    ///
+    /// Nil for any other call, and where the failure may pass or stops the run.
     package func refusalBeforeSending(of call: ServerCall) -> ServerRefusal? {
         guard call.isWriteOfOne else { return nil }
         if let refusal = refusal(of: call) { return refusal }

@@ -213,7 +213,7 @@ public protocol ServerAdapter: Sendable {
     /// The request for a call.
     ///
     /// - Throws: ``SyncFailure`` when it can't be made, as for a page of another origin. A write is
-    ///   refused unsent then; by what may pass, or fails every call, it waits for the next run.
+    ///   refused unsent then, unless the failure may pass or stops the run: it waits for the next.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
     /// The group of requests that a call counts for, besides all requests; nil for none.

@@ -50,8 +50,8 @@ extension Fold {
         try endAttempt(&row, key)
         forgetIssues(of: &row, key)
         if row.isPlaceholder { put(.placeholder(key), nil) }
-        // Of what a server said before the collection was kept here nothing counts, and none will
-        // say anything that a deletion is compared with.
+        // Of a server's word before the collection was kept here nothing counts, and none comes
+        // with which a deletion would be compared.
         row = EntityRow()
         guard !made.isEmpty else { return }
         row.baseState = .live

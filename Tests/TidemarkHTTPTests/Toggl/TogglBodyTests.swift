@@ -62,10 +62,9 @@ import TidemarkSync
 
         #expect(
             try toggl.line(call) == #"POST /api/v9/workspaces/3/clients {"wid":3,"name":"c"}"#)
-        #expect(
-            toggl.adapter.refusalBeforeSending(of: toggl.create("clients", #"{"name":"c"}"#))?
-                .message
-                .contains("wid") == true)
+        let unnamed = toggl.adapter.refusalBeforeSending(
+            of: toggl.create("clients", #"{"name":"c"}"#))
+        #expect(unnamed?.message.contains("wid") == true)
     }
 
     @Test func `tags are named once: by their ids, else by their names`() throws {

@@ -4,7 +4,8 @@
 //   can't be had   the log knows nothing of it, or that it was deleted; the server was asked for
 //                  its placeholder in vain; or it is hidden itself, and of another collection
 //
-// What `retention` pruned can be had: the server has it, and showed it.
+// What `retention` pruned can be had: the server has it, and showed it. Not where access may hide
+// its collection: what was out of reach was pruned there, too.
 //
 // That depends on the rows alone, so the order in which both came does not matter. What is pending
 // is never hidden, and what lies in a deleted entity is not looked at until it is seen again. Who
