@@ -37,6 +37,9 @@ struct HookedAdapter: ServerAdapter {
     /// The entities of whose writes in a batch the server promises to answer; a read tells that.
     var promised: Set<String> = []
 
+    /// For which groups of requests calls count.
+    var groupOf: @Sendable (ServerCall) -> RequestGroup? = { _ in nil }
+
     var traits: ServerTraits {
         var traits = takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
         traits.entitiesPerFetchMax = 1
@@ -50,6 +53,8 @@ struct HookedAdapter: ServerAdapter {
     var words: ServerWords { otherWords ?? kinto.words }
 
     func refusal(of call: ServerCall) -> ServerRefusal? { refusal(call) }
+
+    func group(of call: ServerCall) -> RequestGroup? { groupOf(call) }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         let calls = if case .batch(let calls) = call { calls } else { [call] }

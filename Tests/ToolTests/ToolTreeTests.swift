@@ -254,7 +254,7 @@ struct `the tool and a tree of files` {
     }
 
     /// A damaged copy comes anew once it is removed, as what it lies in is wanted.
-    private func damaged(
+    private func expectAnewOnceRemoved(
         _ run: (String) async throws -> SyncTool.Result, _ folder: String
     ) async throws {
         let contents = ContentFiles(of: "\(folder)/store")
@@ -291,7 +291,7 @@ struct `the tool and a tree of files` {
             #expect(try String(contentsOfFile: "\(folder)/out", encoding: .utf8) == "tea")
             // What is there already is not written over.
             #expect(try await run("files export STORE P/a.txt \(folder)/out").code == 2)
-            try await damaged(run, folder)
+            try await expectAnewOnceRemoved(run, folder)
             // From the store and from a capsule it is a file of the user's own.
             let capsule = "\(folder)/its.capsule"
             #expect(try await run("capsule STORE -o \(capsule) --contents").code == 0)

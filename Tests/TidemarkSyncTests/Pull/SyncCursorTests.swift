@@ -167,7 +167,7 @@ import TidemarkViews
     /// Syncs twice a device whose own six edits come first in a list of changes, a page each, of
     /// which a run gets four pages.
     private func withOwnEdits(
-        _ limits: [RequestLimit], _ adapter: any ServerAdapter, failing status: Int?
+        _ limits: [RequestLimit], _ adapter: HookedAdapter, failing status: Int?
     ) async throws {
         var model = SyncWorld.usualModel
         for index in model.collections.indices { model.collections[index].pageSize = 1 }
@@ -202,29 +202,12 @@ import TidemarkViews
     @Test func `goes on behind pages without news where one fails, or has no room`() async throws {
         try await withOwnEdits([], HookedAdapter(), failing: 500)
         let limit = RequestLimit(requests: 4, within: .hours(1), group: "tasks")
-        try await withOwnEdits([limit], GroupedAdapter(), failing: nil)
-    }
-}
-
-/// Speaks to a Kinto server whose lists of tasks have a limit of their own.
-private struct GroupedAdapter: ServerAdapter {
-    private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
-
-    var traits: ServerTraits { kinto.traits }
-    var words: ServerWords { kinto.words }
-
-    func group(of call: ServerCall) -> RequestGroup? {
-        guard case .list(let collection, _, _) = call, collection.name == "tasks" else {
-            return nil
-        }
-        return RequestGroup("tasks")
-    }
-
-    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        try kinto.request(for: call)
-    }
-
-    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
-        kinto.answer(to: call, response, body: body)
+        let grouped = HookedAdapter(groupOf: { call in
+            guard case .list(let collection, _, _) = call, collection.name == "tasks" else {
+                return nil
+            }
+            return RequestGroup("tasks")
+        })
+        try await withOwnEdits([limit], grouped, failing: nil)
     }
 }

@@ -51,6 +51,7 @@ import TidemarkStore
             try stored.close()
 
             // The old rows and the new ones together take more.
+            #expect(usedBytes > 4 * 100_000, "else both have room within the quota")
             let quotaBytes = usedBytes + 100_000
             let journal = try Self.open(path, quotaBytes: quotaBytes)
             try journal.rebuild()
