@@ -43,18 +43,16 @@ extension Replica {
 }
 
 extension WriteContext {
-    fileprivate func wipe(keeping kept: [CollectionName], _ discardsPending: Bool) throws {
+    fileprivate func wipe(keeping named: [CollectionName], _ discardsPending: Bool) throws {
         let fold = draft.fold
-        // No list would bring them anew.
-        let local = try fold.model().collections.filter(\.localOnly).map(\.name)
-        let kept = Set(kept + local).sorted()
-        for name in kept where try fold.known(name) == nil {
+        for name in named.sorted() where try fold.known(name) == nil {
             let names = try fold.model().collections.map(\.name.rawValue).joined(separator: ", ")
             throw TidemarkError(
                 .noModel,
                 "the model has no collection \(name) that could be kept; it has \(names); nothing "
                     + "was wiped")
         }
+        let kept = try Set(named).union(localOnlyCollections())
         for collection in try fold.model().collections where kept.contains(collection.name) {
             for rule in collection.embeds where !kept.contains(rule.collection) {
                 throw TidemarkError(
@@ -70,17 +68,17 @@ extension WriteContext {
                         + "be seen again: keep both, or neither; nothing was wiped")
             }
         }
-        if !discardsPending { try refuse(Unsaved(fold, except: Set(kept))) }
-        let keeping = try LocalWiped(keeping: (kept + localOnlyOfOtherModels()).sorted())
+        if !discardsPending { try refuse(Unsaved(fold, except: kept)) }
+        let keeping = LocalWiped(keeping: kept.sorted())
         try draft.append(Event(.localWiped, recordedAt: draft.now, json: keeping.encoded))
     }
 
-    /// The collections with entities that an earlier model kept on this device alone, and that
-    /// today's does not have.
-    private func localOnlyOfOtherModels() throws -> Set<CollectionName> {
+    /// The collections that are kept on this device alone, which no list would bring anew; also
+    /// those with entities of an earlier model that today's does not have.
+    private func localOnlyCollections() throws -> Set<CollectionName> {
         let model = try draft.fold.model()
         let known = Set(model.collections.map(\.name))
-        var names: Set<CollectionName> = []
+        var names = Set(model.collections.filter(\.localOnly).map(\.name))
         try draft.fold.forEachEntity(in: nil) { key, row in
             if row.isLocalOnly, !known.contains(key.collection) {
                 names.insert(key.collection)
