@@ -94,11 +94,11 @@ package struct PruneDecision: Sendable, Hashable {
 }
 
 extension CollectionModel {
-    /// The rule by which its entities are pruned; none for a tree that has the server's ids.
+    /// The rule by which its entities are pruned; nil for a tree, where a folder would go while
+    /// something lies in it.
     ///
-    /// A model in a log may have one all the same. A folder would go while something lies in it.
-    /// In a tree by paths what was pruned came back under another id: without the rule each of
-    /// them would be there.
+    /// New models have no such tree. Of a log that has one by paths the rule still holds: what it
+    /// pruned came back under other ids, and all of these would be there without it.
     fileprivate var pruning: RetentionRule? { tree == nil || isByPath ? retention : nil }
 
     /// Whether an entity with that document and without pending changes is past its retention.
