@@ -98,21 +98,16 @@ extension RedecideHost {
         guard let read, let last = commit(state)?.last?.position, read.asOf < last else {
             return !came.isEmpty
         }
-        // The read was decided before the next commit: an answer that this one has lay there
-        // unread, so that only one without news can have been waited for.
-        return !came.isEmpty && came.allSatisfy { $0.sent == nil }
+        // The read was decided before the next commit: an answer that this one is about lay there
+        // unread, so that only one without news can have been waited for. Those before the run's
+        // first news are logged with it.
+        let news = commit(state)?.last { $0.event.kind == .requestSent }?.position ?? last
+        return !came.isEmpty && came.allSatisfy { $0.sent.map { $0.position < news } ?? true }
     }
 
-    /// When the run's next commit was decided, where one of its events says so.
+    /// When the run's next commit was decided, where it is that of a timer.
     private func notedUptime(_ state: State) -> Int64? {
-        commit(state)?.lazy.compactMap { entry -> Int64? in
-            switch entry.event.kind {
-            case .timerFired: entry.event.uptime
-            case .requestFailed where entry.event.call == nil:
-                entry.event.read(RequestFailed.self)?.uptime
-            default: nil
-            }
-        }.first
+        commit(state)?.first { $0.event.kind == .timerFired }?.event.uptime
     }
 
     private func isNext(_ write: RecordedWrite, _ state: State) -> Bool {

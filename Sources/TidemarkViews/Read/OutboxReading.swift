@@ -128,8 +128,8 @@ extension ViewReader {
 
     /// Whether the references of unsent entities lead from one to another.
     ///
-    /// - Parameter byID: whether to follow only references by ids that the server gives, and none
-    ///   of an entity whose creation is on its way: it gets its id whatever it names.
+    /// - Parameter byID: whether an id that the server gives is needed: an entity whose creation is
+    ///   on its way gets it whatever it names, so that its references are not followed.
     private func leads(
         from start: EntityKey, to end: EntityKey, byID: Bool, _ model: SyncModel
     ) throws -> Bool {
@@ -141,8 +141,7 @@ extension ViewReader {
                 let bytes = try row.content(in: collection)
             else { continue }
             let document = try JSONDocument(parsing: bytes)
-            for (target, _) in try targets(of: document, in: collection)
-            where !byID || model[target.collection]?.ids != .client {
+            for (target, _) in try targets(of: document, in: collection) {
                 if target == end { return true }
                 if seen.insert(target).inserted { waiting.append(target) }
             }

@@ -116,27 +116,6 @@ import TidemarkTesting
         try device.verify()
     }
 
-    @Test func `what names a new entity by its number waits for it where that names it by its id`()
-        async throws
-    {
-        var model = NumberedDevice.model
-        model.collections[4].references.append(Reference("note", to: "notes"))
-        var notes = model.collections[4]
-        (notes.name, notes.ids, notes.match) = ("notes", .client, [])
-        notes.references = [Reference("entry", to: "entries")]
-        model.collections.insert(notes, at: 0)
-        let device = try NumberedDevice(model: model)
-        try device.put("notes/n", #"{"entry":"e"}"#)
-        try device.put("entries/e", #"{"what":"e","note":"n"}"#)
-
-        #expect(try await device.sync().isSynced)
-
-        #expect(device.server.writes == ["POST entries", "PUT notes/n?made"])
-        #expect(device.server.document("notes/n") == #"{"entry":13}"#)
-        #expect(device.server.document("entries/13") == #"{"what":"e","note":"n"}"#)
-        try device.verify()
-    }
-
     @Test func `what names an entity on its way waits for it, also where that names it by now`()
         async throws
     {
