@@ -59,7 +59,7 @@ extension SyncRecorder {
         if !isTaken(collection) { folders = [] }
         named.folders = folders
         // What was not taken the next list of changes is to name again.
-        if !list.isWhole, !isTaken() { named.list = nil }
+        if !list.isWhole, !isTaken(collection) { named.list = nil }
         if !named.ids.isEmpty || named.list != nil || !folders.isEmpty {
             named.times = try known.timesWithoutRow(page, of: list.collection)
             let position = try appendPage(named, collection, start, call: call, draft)
