@@ -296,8 +296,7 @@ extension TidemarkError {
             .invalidModel,
             "\(collection.name) has entities that are \(before), and the new model \(after); "
                 + "nothing was changed. Give the new collection another name, and copy what it is "
-                + "to have; or open \(directory) with the model that it has "
-                + "(`Replica.open(existing:)`), and \(way)")
+                + "to have; or open \(directory) with a model in which it is \(before), and \(way)")
     }
 }
 

@@ -35,12 +35,17 @@ package struct RequestFailed: MemberPayload {
 }
 
 extension RequestFailed: EventPayload {
-    /// `no answer: timeout; it may have arrived`.
+    /// `no answer: timeout; it may have arrived`; where nobody could ask what became of a write,
+    /// `no request: client`.
     package static func words(of event: Event) -> String? {
         guard let failure = event.read(RequestFailed.self) else { return "no answer" }
-        var words = "no answer"
+        let wasMade = event.call != nil || event.cause == nil
+        var words = wasMade ? "no answer" : "no request"
         if !failure.error.isEmpty { words += ": \(failure.error)" }
-        words += failure.neverArrived ? "; it did not arrive" : "; it may have arrived"
+        // Of the write it says nothing.
+        if wasMade {
+            words += failure.neverArrived ? "; it did not arrive" : "; it may have arrived"
+        }
         if let detail = failure.detail, !detail.isEmpty { words += " (\(detail))" }
         return words
     }

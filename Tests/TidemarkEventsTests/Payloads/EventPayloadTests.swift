@@ -57,6 +57,10 @@ private func event(_ kind: EventKind, _ json: String? = nil) -> Event {
                 == "no answer: timeout; it did not arrive (no route)")
         #expect(event(.requestFailed, "{}").words == "no answer; it may have arrived")
         #expect(event(.requestFailed, "[]").words == "no answer")
+
+        var readBack = event(.requestFailed, failure)
+        readBack.cause = Position(7)
+        #expect(readBack.words == "no request: timeout (no route)")
     }
 
     @Test func `says what the server made of an edit`() {
