@@ -260,8 +260,8 @@ extension Contradiction {
             let isPlain =
                 collection.lists == nil && collection.feed == nil && collection.window == nil
                 && collection.since == nil && collection.listEvery == .zero
-                && collection.embeds.isEmpty && !collection.makesStandIns && collection.tree == nil
-                && !collection.access.hidesAbsent && collection.access.owner == nil
+                && collection.embeds.isEmpty && !collection.makesPlaceholders
+                && collection.tree == nil && !collection.canBeHidden
                 && collection.access.missing == nil
                 && !model.collections.contains { owner in
                     owner.embeds.contains { $0.collection == collection.name }
@@ -293,5 +293,5 @@ extension CollectionModel {
     }
 
     /// Whether what its entities refer to may get placeholders.
-    fileprivate var makesStandIns: Bool { references.contains { $0.placeholder != nil } }
+    package var makesPlaceholders: Bool { references.contains { $0.placeholder != nil } }
 }

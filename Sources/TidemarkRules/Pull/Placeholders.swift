@@ -36,11 +36,8 @@ extension PlaceholderRule {
 }
 
 extension CollectionModel {
-    /// Whether what its entities refer to may get placeholders.
-    package var makesPlaceholders: Bool { references.contains { $0.placeholder != nil } }
-
     /// An id as the server writes it.
-    fileprivate func idValue(_ id: String) -> JSONValue {
+    package func idValue(_ id: String) -> JSONValue {
         let number = ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
         return number ?? .string(id)
     }

@@ -51,8 +51,7 @@ package enum PushWrite: Sendable, Hashable {
         let isNamed = isUpdate || collection.ids == .client
         // What is known by its path has an id of this store alone.
         if isNamed, !collection.isByPath {
-            let name = collection.ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
-            let value = name ?? .string(id)
+            let value = collection.idValue(id)
             if document.value(collection.idField) != value {
                 patch.set = [Patch.Field(collection.idField, value.encoded())]
             }

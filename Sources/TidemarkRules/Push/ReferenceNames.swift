@@ -220,7 +220,7 @@ package struct ReferenceNames {
 
 extension JSONValue {
     /// The number that a text is, written as an id would be; nil for any other text.
-    package init?(wholeNumber text: String) {
+    init?(wholeNumber text: String) {
         guard let number = JSONNumber(wholeNumber: text) else { return nil }
         self = .number(number)
     }

@@ -100,15 +100,26 @@ extension ServerAdapter {
     /// Why a write is refused before it is sent: the adapter refuses it, or has no request for it.
     ///
     /// Nil for any other call, and where the failure may pass or stops the run.
-    package func refusalBeforeSending(of call: ServerCall) -> ServerRefusal? {
+    ///
+    /// - Parameter take: is handed the request, where there is one.
+    package func refusalBeforeSending(
+        of call: ServerCall, _ take: (ServerRequest) -> Void = { _ in }
+    ) -> ServerRefusal? {
         guard call.isWriteOfOne else { return nil }
         if let refusal = refusal(of: call) { return refusal }
         do throws(SyncFailure) {
-            _ = try request(for: call)
+            take(try request(for: call))
             return nil
         } catch {
             let mayPass = error.stopsRun || error.isTransient || error == .forbidden
             return mayPass ? nil : ServerRefusal(status: 0, message: error.detail)
         }
+    }
+
+    /// The request of each write by itself.
+    func requests(for items: [PushItem]) throws(SyncFailure) -> [ServerRequest] {
+        var requests: [ServerRequest] = []
+        for item in items { requests.append(try request(for: item.call)) }
+        return requests
     }
 }

@@ -72,8 +72,12 @@ extension SyncDriver {
         _ group: inout ThrowingTaskGroup<Arrival, any Error>
     ) async throws -> SyncAction {
         var sendable: [PushItem] = []
+        var made: [ServerRequest] = []
         for item in items {
-            guard let refusal = item.refusal ?? adapter.refusalBeforeSending(of: item.call) else {
+            let refusal =
+                item.refusal
+                ?? adapter.refusalBeforeSending(of: item.call) { made.append($0) }
+            guard let refusal else {
                 sendable.append(item)
                 continue
             }
@@ -99,13 +103,9 @@ extension SyncDriver {
         // Of a batch, the request of each write by itself, for the log.
         let parts: [ServerRequest]
         do throws(SyncFailure) {
-            request = try adapter.request(for: call)
-            parts =
-                items.count == 1
-                ? [request]
-                : try items.map { (item) throws(SyncFailure) in
-                    try adapter.request(for: item.call)
-                }
+            // Where one could not be made that may be later, this fails.
+            parts = made.count == items.count ? made : try adapter.requests(for: items)
+            request = items.count == 1 ? parts[0] : try adapter.request(for: call)
         } catch { return run.machine.unsent(error) }
         dependencies.reach(.beforeAppend)
         let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)

@@ -95,7 +95,8 @@ extension Fold {
             var inputs = [row.basePosition].compactMap(\.self)
             for (choice, only) in zip(collection.choices, only) {
                 guard let only, choice.isOpen(in: own) else { continue }
-                let value = model[choice.collection].value(naming: only.key)
+                let value =
+                    model[choice.collection]?.idValue(only.key.id) ?? .string(only.key.id)
                 patch.set.append(Patch.Field(choice.field, value.encoded()))
                 inputs += [only.row.basePosition].compactMap(\.self)
             }
@@ -176,13 +177,5 @@ extension Fold {
             return count < 2
         }
         return count == 1 ? found : nil
-    }
-}
-
-extension CollectionModel? {
-    /// What names an entity of the collection in a document.
-    fileprivate func value(naming key: EntityKey) -> JSONValue {
-        let number = self?.ids == .serverNumber ? JSONValue(wholeNumber: key.id) : nil
-        return number ?? .string(key.id)
     }
 }
