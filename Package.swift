@@ -83,7 +83,7 @@ let package = Package(
         .library(name: "TidemarkReplay", targets: ["TidemarkReplay"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkTool", targets: ["TidemarkTool"]),
-        .executable(name: "tidemark", targets: ["tidemark"]),
+        .executable(name: "tidemark-cli", targets: ["tidemark-cli"]),
     ],
     traits: [
         .trait(
@@ -170,9 +170,10 @@ let package = Package(
                 "TidemarkTesting", "TidemarkRules", arguments,
             ],
             path: "Tools/tidemark", exclude: ["Main"], swiftSettings: strict),
-        // … and the tool with the library's.
+        // … and the tool with the library's. Not `tidemark`: where a file system or Xcode leaves out
+        // case, that is the library's own name, and one would be built over the other.
         .executableTarget(
-            name: "tidemark", dependencies: ["TidemarkTool"], path: "Tools/tidemark/Main",
+            name: "tidemark-cli", dependencies: ["TidemarkTool"], path: "Tools/tidemark/Main",
             swiftSettings: strict),
 
         // What tests of several targets share: programs and servers beside them, …
@@ -316,7 +317,7 @@ let package = Package(
 // and nothing else is built for it.
 if Context.environment["TIDEMARK_TESTS"] == "fast" {
     let others: Set = [
-        "TidemarkTool", "tidemark", "own-tool", "todo", "toggl-server", "readme-example",
+        "TidemarkTool", "tidemark-cli", "own-tool", "todo", "toggl-server", "readme-example",
         "crash-child",
         "ToolTests", "RealServerTests",
         "EventProto", "EventProtoTests",

@@ -103,6 +103,21 @@ import Testing
         #expect(Set(names) == Set((built ?? []).map(String.init)))
     }
 
+    /// A Mac's file system keeps no two files whose names differ so, nor does Xcode two targets.
+    @Test func `no two products or targets are one name in another case`() throws {
+        let manifest = try Project.text("Package.swift")
+        // The package itself is neither.
+        let named = manifest.replacing("name: \"tidemark\",\n    platforms", with: "")
+        let names = Set(
+            named.components(separatedBy: "\"").enumerated().filter { $0.offset % 2 == 1 }
+                .map(\.element))
+        let spellings = Dictionary(grouping: names) { $0.lowercased() }.values
+
+        #expect(manifest.contains("name: \"tidemark\",\n    platforms"))
+        #expect(names.contains("tidemark-cli"))
+        #expect(spellings.filter { $0.count > 1 }.map { $0.sorted() } == [])
+    }
+
     @Test func `no folder of tests has more files than can be looked through`() throws {
         let folders = Dictionary(
             grouping: try Project.swiftFiles().filter { $0.hasPrefix("Tests/") }

@@ -45,7 +45,7 @@ build_here() (
 )
 
 # The programs that tests run.
-programs=(tidemark crash-child instruction-probe readme-example own-tool toggl-server todo)
+programs=(tidemark-cli crash-child instruction-probe readme-example own-tool toggl-server todo)
 
 # build_tests ARGUMENT... — builds the tests. By name: a build of everything also builds the programs
 # of plugins of the packages that are used, of which nothing here uses one. The compiler of protobuf
@@ -56,7 +56,11 @@ build_tests() { build --product tidemarkPackageTests "$@"; }
 build_programs() {
     local program
     for program in "${programs[@]}"; do build --product "$program" "$@" || return; done
+    name_tool "$(swift build --show-bin-path)"
 }
+
+# name_tool FOLDER — gives the tool that is built there the name it goes by.
+name_tool() { ln -sf tidemark-cli "$1/tidemark"; }
 
 need_swift() {
     command -v swift >/dev/null && return
