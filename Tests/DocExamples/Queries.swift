@@ -74,6 +74,11 @@ package enum Queries {
         }
     }
 
+    package static func count(_ replica: Replica, _ home: ID<TodoList>) throws {
+        let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
+        print(perList[home] ?? 0, "open at home")
+    }
+
     static func explain(_ replica: Replica, _ open: EntityQuery<Todo>) throws {
         print(try replica.read { try $0.explain(open) })
     }

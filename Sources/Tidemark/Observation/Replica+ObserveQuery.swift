@@ -31,6 +31,23 @@ extension Replica {
                 }))
     }
 
+    /// How many entities of a query have each value of a property, and again each time that
+    /// changes; values that none has are not in it.
+    ///
+    /// Only commits that change an entity that met or meets the query's condition wake the
+    /// observer. ``EntityReading/counts(_:by:)`` has more.
+    public func observe<T: Entity, Value: QueryValue & Hashable>(
+        counts query: EntityQuery<T>, by path: KeyPath<T, Value> & Sendable
+    ) -> ObservedValues<[Value: Int]> {
+        ObservedValues(
+            source: ObservedSource(
+                replica: self, interest: { try Interest(query, $0) },
+                read: { context in
+                    let counts = try context.counts(query, by: path)
+                    return ObservedReading(fingerprint: context.position.bigEndianBytes) { counts }
+                }))
+    }
+
     func source<T: Entity>(_ query: EntityQuery<T>) -> ObservedSource<[T]> {
         ObservedSource(
             replica: self, interest: { try Interest(query, $0) },

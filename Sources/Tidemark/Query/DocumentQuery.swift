@@ -57,6 +57,9 @@ package struct DocumentQuery: Sendable {
     /// Whether not all that meets the conditions is asked for.
     var isPart: Bool { limit != nil || start != nil }
 
+    /// Whether all that meets the conditions is asked for, so that no order matters.
+    var isWhole: Bool { !isPart && offset == 0 }
+
     /// How many entities are needed from the beginning, including skipped ones; nil for all, and
     /// where it is not known how many are left out.
     package var needed: Int? {
@@ -150,9 +153,13 @@ package struct DocumentQuery: Sendable {
         }
     }
 
-    /// Drops the order, for a caller that only counts, unless the result begins at a place in it.
-    mutating func dropOrder() {
-        if start == nil { (order, isDescendingByID) = ([], false) }
+    /// The same without the order, for a caller that only counts, unless the result begins at a
+    /// place in it.
+    var unordered: DocumentQuery {
+        guard start == nil else { return self }
+        var query = self
+        (query.order, query.isDescendingByID) = ([], false)
+        return query
     }
 }
 

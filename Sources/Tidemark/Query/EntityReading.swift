@@ -26,6 +26,23 @@ public protocol EntityReading {
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int
 
+    /// How many entities of a query have each value of a property, such as the open ones of each
+    /// list; values that none has are not in it.
+    ///
+    /// ```swift
+    /// let open = try store.counts(Todo.where(\.done == nil), by: \.list)
+    /// let badge = open[home] ?? 0
+    /// ```
+    ///
+    /// Of the entities with one value one is decoded, unless the query leaves out those that can't
+    /// be.
+    ///
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` when the one that
+    ///   shows a value can't be read as the type.
+    func counts<T: Entity, Value: QueryValue & Hashable>(
+        _ query: EntityQuery<T>, by path: KeyPath<T, Value>
+    ) throws -> [Value: Int]
+
     /// The place of an entity in any order, for ``EntityQuery/after(_:)`` and
     /// ``EntityQuery/before(_:)``; nil when there is none.
     ///

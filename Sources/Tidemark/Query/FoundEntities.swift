@@ -169,9 +169,12 @@ extension ViewReader {
 
     /// The plan for a query with the indexes that now exist.
     package func plan(_ query: DocumentQuery) throws -> QueryPlan {
-        let name = query.collection.name
-        return QueryPlan(
-            query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
+        QueryPlan(query, indexes: try indexes(of: query.collection))
+    }
+
+    /// The indexes of a collection that now exist.
+    package func indexes(of collection: CollectionModel) throws -> [IndexModel] {
+        try collection.allIndexes.filter { try hasIndex($0, in: collection.name) }
     }
 
     /// The same with what is read of the entities; those for which this throws `undecodable` are
@@ -232,8 +235,7 @@ extension ViewReader {
     package func count(_ query: DocumentQuery) throws -> Int {
         let plan = try plan(query)
         var count = 0
-        var unordered = query
-        unordered.dropOrder()
+        let unordered = query.unordered
         guard case .index = plan.access, plan.isExact else {
             var plan = try self.plan(unordered)
             // For a cursor the order matters, but nothing has to be sorted or merged.
@@ -262,14 +264,14 @@ extension ViewReader {
     }
 
     /// The row under exactly this key, not under an alias.
-    private func entityRow(_ key: EntityKey) throws -> EntityRow? {
+    func entityRow(_ key: EntityKey) throws -> EntityRow? {
         try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
     /// Calls `body` with the index entries of a plan, one range after the other, or merged where
     /// the order needs it, each entry once: of long values that begin alike the ranges are the
     /// same.
-    private func forEachEntry(
+    func forEachEntry(
         _ plan: QueryPlan, in collection: CollectionName,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
     ) throws {

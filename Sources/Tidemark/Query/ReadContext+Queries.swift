@@ -29,6 +29,24 @@ extension ReadContext: EntityReading {
         return try views.count(try documentQuery(query))
     }
 
+    /// How many entities of a query have each value of a property; values that none has are not in
+    /// it.
+    ///
+    /// Where an index has the property and answers all of the query, only its entries are read.
+    /// Else the documents are; of the entities with one value one is decoded, unless the query
+    /// leaves out those that can't be: ``EntityQuery/decodable()``.
+    ///
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` when the one that
+    ///   shows a value can't be read as the type.
+    public func counts<T: Entity, Value: QueryValue & Hashable>(
+        _ query: EntityQuery<T>, by path: KeyPath<T, Value>
+    ) throws -> [Value: Int] {
+        if query.terms.isDecodable { return try countsRead(query, by: path) }
+        let documents = try documentQuery(query)
+        let field = try documents.documentField(FieldNames.term(path))
+        return try views.counts(documents, by: field).values(of: path, in: self)
+    }
+
     /// The place of an entity in any order, for ``EntityQuery/after(_:)`` and
     /// ``EntityQuery/before(_:)``; nil when there is none.
     ///

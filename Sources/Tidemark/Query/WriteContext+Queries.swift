@@ -36,6 +36,24 @@ extension WriteContext: EntityReading {
         return count
     }
 
+    /// How many entities of a query have each value of a property now; the whole collection is
+    /// read.
+    ///
+    /// - Throws: what ``ReadContext/counts(_:by:)`` throws.
+    public func counts<T: Entity, Value: QueryValue & Hashable>(
+        _ query: EntityQuery<T>, by path: KeyPath<T, Value>
+    ) throws -> [Value: Int] {
+        if query.terms.isDecodable { return try countsRead(query, by: path) }
+        let documents = try draft.fold.documentQuery(query.terms, of: T.collection)
+        var counts = FieldCounts(
+            of: try documents.documentField(FieldNames.term(path)), in: documents.collection)
+        try forEachFound(query, isSorted: !documents.isWhole, reading: { $0 }) { entity in
+            counts.add(entity.key, entity.document)
+            return true
+        }
+        return try counts.values(of: path, in: self)
+    }
+
     /// The place of an entity in any order, with the changes of this commit so far; nil when there
     /// is none.
     ///

@@ -91,4 +91,34 @@ extension Replica {
     }
 }
 
+/// How many chores there are of each value of some properties.
+struct QueryCounts: Equatable {
+    var rooms: [Tidemark.ID<QueryRoom>?: Int] = [:]
+    var titles: [String: Int] = [:]
+    var dues: [Date?: Int] = [:]
+    var points: [Int?: Int] = [:]
+    var done: [Bool: Int] = [:]
+    var ids: [Tidemark.ID<QueryChore>: Int] = [:]
+
+    init(_ query: EntityQuery<QueryChore>, in store: some EntityReading) throws {
+        rooms = try store.counts(query, by: \.room)
+        titles = try store.counts(query, by: \.title)
+        dues = try store.counts(query, by: \.due)
+        points = try store.counts(query, by: \.points)
+        done = try store.counts(query, by: \.isDone)
+        ids = try store.counts(query, by: \.id)
+    }
+
+    init(_ chores: [QueryChore]) {
+        for chore in chores {
+            rooms[chore.room, default: 0] += 1
+            titles[chore.title, default: 0] += 1
+            dues[chore.due, default: 0] += 1
+            points[chore.points, default: 0] += 1
+            done[chore.isDone, default: 0] += 1
+            ids[chore.id, default: 0] += 1
+        }
+    }
+}
+
 func date(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }

@@ -69,6 +69,13 @@ private typealias Chore = QueryChore
             #expect(try replica.count(query) == expected.count, "seed \(seed): \(words)")
             let uncommitted = try replica.write { try $0.all(query).map(\.id.rawValue) }
             #expect(uncommitted == expected.map(\.id.rawValue), "seed \(seed): \(words)")
+            let counts = QueryCounts(expected)
+            #expect(
+                try replica.read { try QueryCounts(query, in: $0) } == counts,
+                "seed \(seed): \(words)")
+            #expect(
+                try replica.write { try QueryCounts(query, in: $0) } == counts,
+                "seed \(seed): \(words)")
         }
         #expect(indexed > 20, "seed \(seed)")
     }
