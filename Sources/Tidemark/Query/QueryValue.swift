@@ -5,9 +5,10 @@ public import TidemarkEvents
 
 /// A type whose values a query can compare with values in documents.
 ///
-/// Strings, booleans, numbers, dates and ids conform. An enum with such raw values conforms by
-/// declaring it: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one of
-/// these can conform by returning its literal.
+/// Strings, booleans, numbers, dates, URLs and ids conform. An enum with such raw values conforms
+/// by declaring it: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one
+/// of these can conform by returning its literal. `UUID` does not, as servers write one in small
+/// letters and Swift in capital ones: declare the property as a text or as a type of your own.
 public protocol QueryValue: Sendable {
     /// The value's form in a document.
     var queryLiteral: QueryLiteral { get }
@@ -95,6 +96,18 @@ extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
 extension Double: QueryValue {}
 extension Float: QueryValue {}
+
+extension Decimal: QueryValue {
+    /// The number as it is coded, of which queries compare the nearest `Double`; NaN is null.
+    public var queryLiteral: QueryLiteral {
+        isNaN ? .null : JSONNumber(text: description).map { .number($0) } ?? .null
+    }
+}
+
+extension URL: QueryValue {
+    /// Its text.
+    public var queryLiteral: QueryLiteral { .text(absoluteString) }
+}
 
 extension String: QueryValue {
     public var queryLiteral: QueryLiteral { .text(self) }

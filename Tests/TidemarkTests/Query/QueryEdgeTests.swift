@@ -51,6 +51,36 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         }
     }
 
+    @Test func `compares money and addresses as they are coded`() throws {
+        struct Sale: Entity {
+            static let collection: CollectionName = "chores"
+            static let fields: FieldNames<Sale> = [\.price: "price", \.page: "page"]
+            let id: Tidemark.ID<Sale>
+            var price: Decimal?
+            var page: URL?
+        }
+        let replica = try QueryStore.make([["price"], ["page"]])
+        defer { try? replica.deleteTemporary() }
+        let page = try #require(URL(string: "https://example.com/a?b=c"))
+        try replica.write { tx in
+            try tx.create(Sale(id: ID("dear"), price: Decimal(string: "1200.50"), page: page))
+            try tx.create(Sale(id: ID("cheap"), price: Decimal(string: "0.1"), page: nil))
+            try tx.create(Sale(id: ID("free"), price: nil, page: nil))
+        }
+
+        try replica.read { store in
+            func found(_ query: EntityQuery<Sale>) throws -> [String] {
+                try store.all(query).map(\.id.rawValue)
+            }
+            #expect(try found(Sale.where(\.price > Decimal(0))) == ["cheap", "dear"])
+            #expect(try found(Sale.where(\.price == Decimal(string: "0.10"))) == ["cheap"])
+            let dearest = Sale.all.order(by: \.price, .descending)
+            #expect(try found(dearest) == ["dear", "cheap", "free"])
+            #expect(try found(Sale.where(\.price == Decimal.nan)) == ["free"])
+            #expect(try found(Sale.where(\.page == page)) == ["dear"])
+        }
+    }
+
     @Test(arguments: indexSets)
     func `says the same in a commit as after it, in any order`(indexes: [IndexModel]) throws {
         let replica = try QueryStore.make(
