@@ -122,14 +122,6 @@ extension Date: JSONReadable {
     }
 
     private static var exampleTime: Timestamp { Timestamp(rawValue: 1_795_000_000_000_000) }
-
-    /// The moment, exact to the microsecond within some centuries of today.
-    init(_ time: Timestamp) {
-        let (seconds, rest) = time.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
-        let secondsTo2001: Int64 = 978_307_200
-        self.init(
-            timeIntervalSinceReferenceDate: Double(seconds - secondsTo2001) + Double(rest) / 1e6)
-    }
 }
 
 extension URL: JSONReadable {

@@ -80,20 +80,6 @@ extension Date: JSONWritable {
 }
 
 extension Timestamp {
-    /// The nearest microsecond; nil where that is out of range.
-    init?(_ date: Date) {
-        let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.magnitude < 1e13 else { return nil }
-        let whole = seconds.rounded(.down)
-        let secondsTo2001: Int64 = 978_307_200
-        let fraction = Int64(((seconds - whole) * 1e6).rounded())
-        let (micros, isFar) = (Int64(whole) + secondsTo2001)
-            .multipliedReportingOverflow(by: 1_000_000)
-        let (sum, isTooFar) = micros.addingReportingOverflow(fraction)
-        if isFar || isTooFar { return nil }
-        self.init(rawValue: sum)
-    }
-
     /// Whether it is in the years 1 to 9999, which alone a text can say.
     fileprivate var isWithinTexts: Bool {
         let fromYear1: Int64 = -62_135_596_800_000_000

@@ -212,3 +212,24 @@ extension Replica {
         }
     }
 }
+
+extension SyncIssue.ID: Codable {
+    /// Reads `@41` or `@41.1`.
+    ///
+    /// - Throws: `DecodingError` for a text that is no such id.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let id = SyncIssue.ID(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\"\(text)\" is no id of an issue: @41")
+        }
+        self = id
+    }
+
+    /// Writes `@41`, or `@41.1` for the second one of that event.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -66,3 +66,6 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
         self.init(value)
     }
 }
+
+/// As a number.
+extension Position: Codable {}

@@ -165,3 +165,26 @@ extension Revision {
 
     private static let weakMark = "W/\""
 }
+
+extension CollectionName: Codable {}
+
+extension EntityKey: Codable {
+    /// Reads `collection/id`.
+    ///
+    /// - Throws: `DecodingError` for a text that is no such key.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let key = EntityKey(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\"\(text)\" is no key: collection/id")
+        }
+        self = key
+    }
+
+    /// Writes `collection/id`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

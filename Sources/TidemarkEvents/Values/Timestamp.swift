@@ -2,7 +2,7 @@
 
 /// A moment: microseconds since 1970-01-01 00:00 UTC.
 ///
-/// Zero stands for "not known".
+/// A `Date` of Foundation is made of one, and one of a `Date`.
 public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
     CustomStringConvertible
 {
