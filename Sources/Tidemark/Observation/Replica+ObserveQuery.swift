@@ -37,7 +37,7 @@ extension Replica {
     /// Only commits that change an entity that met or meets the query's condition wake the
     /// observer. ``EntityReading/counts(_:by:)`` has more.
     public func observe<T: Entity, Value: QueryValue & Hashable>(
-        counts query: EntityQuery<T>, by path: KeyPath<T, Value> & Sendable
+        counts query: EntityQuery<T>, by path: any KeyPath<T, Value> & Sendable
     ) -> ObservedValues<[Value: Int]> {
         ObservedValues(
             source: ObservedSource(
