@@ -2,6 +2,9 @@
 // since-dates and windows.
 
 /// Who gives a new entity its id.
+///
+/// What the server told with a number for its id is named by that number in what is sent, also
+/// where nobody makes such entities here.
 public enum IDSource: String, Sendable, Hashable, CaseIterable {
     /// The app: the server takes the id that the entity was created with.
     case client

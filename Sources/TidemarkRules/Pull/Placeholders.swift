@@ -36,9 +36,14 @@ extension PlaceholderRule {
 }
 
 extension CollectionModel {
-    /// An id as the server writes it.
-    package func idValue(_ id: String) -> JSONValue {
-        let number = ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
-        return number ?? .string(id)
+    /// An id as the server writes it: a number where it numbers entities, also those that nobody
+    /// makes here.
+    ///
+    /// - Parameter said: what it said of the entity; nil where that is not known.
+    package func idValue(_ id: String, asIn said: [UInt8]? = nil) -> JSONValue {
+        guard let number = JSONValue(wholeNumber: id) else { return .string(id) }
+        if ids == .serverNumber { return number }
+        guard let said, case .number? = JSON.value(idField, of: said) else { return .string(id) }
+        return number
     }
 }

@@ -14,7 +14,7 @@ package enum PushWrite: Sendable, Hashable {
     case delete(revision: Revision)
 
     /// Raised whenever the same entity would be sent differently.
-    package static let version = 2
+    package static let version = 3
 
     /// The version in a call to a server without versions: the write is unconditional.
     package static let noRevision = Revision(rawValue: [])
@@ -27,13 +27,16 @@ package enum PushWrite: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - id: the id that the server uses.
+    ///   - said: what it said of the entity, which has the id as it writes it; nil where that is
+    ///     not known.
     ///   - isVersioned: whether the server has versions; where it has none, an entity without one
     ///     is sent without one.
     ///   - mergesLists: whether the server tells the elements of keyed lists apart, too: then the
     ///     changes hold of such a list only the elements that changed.
     package init?(
         _ pending: [PendingChange], on base: Base, revision: Revision?, id: String,
-        collection: CollectionModel, isVersioned: Bool = true, mergesLists: Bool = false
+        asIn said: [UInt8]? = nil, collection: CollectionModel, isVersioned: Bool = true,
+        mergesLists: Bool = false
     ) throws(JSONError) {
         guard !pending.isEmpty else { return nil }
         let revision = revision ?? (isVersioned ? nil : Self.noRevision)
@@ -51,7 +54,7 @@ package enum PushWrite: Sendable, Hashable {
         let isNamed = isUpdate || collection.ids == .client
         // What is known by its path has an id of this store alone.
         if isNamed, !collection.isByPath {
-            let value = collection.idValue(id)
+            let value = collection.idValue(id, asIn: said)
             if document.value(collection.idField) != value {
                 patch.set = [Patch.Field(collection.idField, value.encoded())]
             }

@@ -15,20 +15,18 @@ package struct ReferenceNames {
         /// What leads to the ids from there.
         let steps: ArraySlice<String>
         let collection: CollectionName
-        let isNumber: Bool
 
-        init(_ reference: Reference, isNumber: Bool) {
+        init(_ reference: Reference) {
             let path = FieldPath(reference.field)
             field = ExactString(path.top)
             steps = path.rest
             collection = reference.collection
-            self.isNumber = isNumber
         }
     }
 
     private let references: [Naming]
-    /// The id that an entity is to be named by.
-    private let id: (EntityKey) throws -> String
+    /// The id that an entity is to be named by, a text or a number.
+    private let id: (EntityKey) throws -> JSONValue
     /// What leads to files that are sent, by the field of the document that it begins with.
     private let files: [(field: ExactString, steps: ArraySlice<String>)]
     /// The lists with files of which a change may name elements.
@@ -37,13 +35,12 @@ package struct ReferenceNames {
     private let fileName: (String) throws -> String?
 
     /// - Parameters:
-    ///   - serverID: the id that the server uses for an entity; of one that is not known, the id
-    ///     that it is asked for by.
+    ///   - serverID: the id that the server uses for an entity, as it writes it; of one that is
+    ///     not known, the id that it is asked for by.
     ///   - fileName: by what the server names the file of the user's with a SHA-256; nil for not at
     ///     all.
     package init(
-        _ collection: CollectionModel, _ model: SyncModel,
-        serverID: @escaping (EntityKey) throws -> String,
+        _ collection: CollectionModel, serverID: @escaping (EntityKey) throws -> JSONValue,
         fileName: @escaping (String) throws -> String?
     ) {
         files = collection.contents.filter { $0.upload != nil }.map {
@@ -51,9 +48,7 @@ package struct ReferenceNames {
         }
         keyed = files.isEmpty ? [] : collection.keyed
         self.fileName = fileName
-        references = collection.references.map {
-            Naming($0, isNumber: model[$0.collection]?.ids == .serverNumber)
-        }
+        references = collection.references.map(Naming.init)
         id = serverID
     }
 
@@ -64,8 +59,8 @@ package struct ReferenceNames {
     package init(
         keysIn collection: CollectionModel, key: @escaping (EntityKey) throws -> EntityKey
     ) {
-        references = collection.references.map { Naming($0, isNumber: false) }
-        id = { try key($0).id }
+        references = collection.references.map(Naming.init)
+        id = { .string(try key($0).id) }
         (files, keyed, fileName) = ([], [], { _ in nil })
     }
 
@@ -104,7 +99,7 @@ package struct ReferenceNames {
             func plain(_ raw: ArraySlice<UInt8>) throws -> JSONValue {
                 var value = try JSONValue(parsing: raw)
                 for reference in references where reference.field == exact {
-                    value = try renaming(value, by: reference) { .string($0) }
+                    value = try renaming(value, by: reference) { id, _ in id }
                 }
                 return value
             }
@@ -113,7 +108,7 @@ package struct ReferenceNames {
         func ids(_ raw: ArraySlice<UInt8>) throws -> [String?] {
             let value = try JSONValue(parsing: raw)
             return try (value.array ?? [value]).map { item in
-                try item.idText.map { try id(EntityKey(reference.collection, $0)) }
+                try item.idText.flatMap { try id(EntityKey(reference.collection, $0)).idText }
             }
         }
         let (one, other) = (try ids(left), try ids(right))
@@ -192,24 +187,24 @@ package struct ReferenceNames {
         return result == value ? nil : result.encoded()
     }
 
+    /// A value with other names for the entities that it names by a reference; a text that is the
+    /// same stays as it was written.
     private func named(_ value: JSONValue, by reference: Naming) throws -> JSONValue {
-        try renaming(value, by: reference) { name in
-            reference.isNumber ? JSONValue(wholeNumber: name) : nil
+        try renaming(value, by: reference) { id, value in
+            guard case .string(let text) = id, let known = value.idText else { return id }
+            return ExactString(text) == ExactString(known) ? value : id
         }
     }
 
-    /// A value with other names for the entities that it names by a reference.
+    /// A value with each id that a reference leads to written otherwise.
     ///
-    /// - Parameter special: how a name is written; nil for as a text, or as it was where that is
-    ///   the same.
+    /// - Parameter written: of the id that an entity is to be named by, and what stands there.
     private func renaming(
-        _ value: JSONValue, by reference: Naming, _ special: (String) -> JSONValue?
+        _ value: JSONValue, by reference: Naming, _ written: (JSONValue, JSONValue) -> JSONValue
     ) throws -> JSONValue {
         func renamed(_ value: JSONValue) throws -> JSONValue {
             guard let id = value.idText else { return value }
-            let name = try self.id(EntityKey(reference.collection, id))
-            if let written = special(name) { return written }
-            return ExactString(name) == ExactString(id) ? value : .string(name)
+            return written(try self.id(EntityKey(reference.collection, id)), value)
         }
         return try value.replacing(at: reference.steps) { value in
             guard case .array(let list) = value else { return try renamed(value) }

@@ -66,7 +66,7 @@ extension ViewReader {
         sent.attempt = nil
         let write = try PushWrite(
             try sent.changes(in: collection), on: try row.baseValue(in: collection),
-            revision: row.revision, id: id, collection: collection,
+            revision: row.revision, id: id, asIn: row.said, collection: collection,
             isVersioned: traits.isVersioned(collection), mergesLists: traits.mergesLists)
         // Of what is gone by now it can only have been a deletion.
         let covers = covered.map(\.position)

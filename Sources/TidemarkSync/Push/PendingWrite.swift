@@ -211,7 +211,7 @@ extension ViewReader {
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
         let write = try PushWrite(
             try row.changes(in: collection), on: try row.baseValue(in: collection),
-            revision: row.revision, id: pending.id, collection: collection,
+            revision: row.revision, id: pending.id, asIn: row.said, collection: collection,
             isVersioned: isVersioned, mergesLists: traits.mergesLists)
         guard let write else { return pending }
         pending.write = try write.naming(referenceNames(collection, model))

@@ -51,12 +51,22 @@ extension RowReading {
         return try serverID(of: key, row, idField: collection.idField) ?? key.id
     }
 
+    /// The id that the server uses for an entity, as it writes it; of an id that names none, that
+    /// one.
+    private func writtenID(of named: EntityKey, _ model: SyncModel) throws -> JSONValue {
+        let key = try resolve(named)
+        let collection = model[key.collection] ?? CollectionModel(key.collection)
+        let row = try entity(at: .entity(key))
+        let id = try wireID(of: key, row, collection, through: row.attempt?.covers)
+        return collection.idValue(id, asIn: row.said)
+    }
+
     /// How references are written in what is sent.
     package func referenceNames(
         _ collection: CollectionModel, _ model: SyncModel
     ) -> ReferenceNames {
         ReferenceNames(
-            collection, model, serverID: { try self.serverID(of: $0) },
+            collection, serverID: { try self.writtenID(of: $0, model) },
             fileName: { try self.send(ContentSource(collection.name, $0))?.name })
     }
 
@@ -108,6 +118,10 @@ struct AliasesRow: Sendable, Hashable {
 }
 
 extension EntityRow {
+    /// What the server said of the entity last, also where edits that it took since stand in it;
+    /// nil where it has said nothing.
+    package var said: [UInt8]? { isUntold || isPlaceholder || base.isEmpty ? nil : base }
+
     fileprivate func ids(
         _ key: EntityKey, idField: String?, _ aliases: [String]
     ) -> [String] {

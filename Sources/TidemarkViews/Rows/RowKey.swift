@@ -73,11 +73,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 24
-        case .outbox, .watermarks: 22
-        case .decisions: 20
-        case .contents: 18
-        case .issues: 17
+        case .entities: 25
+        case .outbox: 23
+        case .watermarks: 22
+        case .decisions: 21
+        case .contents, .issues: 18
         case .schedule: 13
         case .access, .places: 10
         case .placeholders, .rivals: 8

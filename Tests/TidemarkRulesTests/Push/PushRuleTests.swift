@@ -86,6 +86,23 @@ import TidemarkRules
                 == .create(body: Array(#"{"id":"7","a":1}"#.utf8)))
     }
 
+    @Test func `an id that the server said as a number stays one`() throws {
+        let said = Array(#"{"id":7,"a":1}"#.utf8)
+        let base = Base.live(#"{"id":7,"a":1}"#)
+        func body(_ set: String, asIn said: [UInt8]?) throws -> String? {
+            let write = try PushWrite(
+                [.update(1, set)], on: base, revision: revision, id: "7", asIn: said,
+                collection: collection)
+            guard case .update(let body, _, _)? = write else { return nil }
+            return String(decoding: body, as: UTF8.self)
+        }
+
+        #expect(try body(#"{"a":2}"#, asIn: said) == #"{"id":7,"a":2}"#)
+        #expect(try body(#"{"id":"7","a":2}"#, asIn: said) == #"{"id":7,"a":2}"#)
+        #expect(try body(#"{"a":2}"#, asIn: Array(#"{"id":"7"}"#.utf8)) == #"{"id":"7","a":2}"#)
+        #expect(try body(#"{"a":2}"#, asIn: nil) == #"{"id":"7","a":2}"#)
+    }
+
     @Test func `a change names the version it was made on and leaves the last change out`() throws {
         let base = Base.live(#"{"id":"7","last_modified":5,"a":1, "b" : 2}"#)
 
