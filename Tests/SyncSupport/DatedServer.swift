@@ -126,6 +126,9 @@ final class DatedServer: Transport, Sendable {
 
 /// What such a server speaks.
 struct DatedAdapter: ServerAdapter {
+    /// Whether records say when they changed, beside what stands in their documents.
+    var tellsChanges = true
+
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, _):
@@ -165,18 +168,18 @@ struct DatedAdapter: ServerAdapter {
             return .failure(SyncFailure(status: status, headerFields: response.headerFields))
         }
         guard let value = try? JSONValue(parsing: body) else { return .failure(.malformed("")) }
-        guard case .array(let items) = value else { return .record(Self.record(value)) }
-        return .page(ListPage(records: items.map(Self.record), next: nil, cursor: nil))
+        guard case .array(let items) = value else { return .record(record(value)) }
+        return .page(ListPage(records: items.map(record), next: nil, cursor: nil))
     }
 
-    private static func record(_ value: JSONValue) -> ServerRecord {
+    private func record(_ value: JSONValue) -> ServerRecord {
         guard case .object(let members) = value else {
             return ServerRecord(id: "", revision: nil, document: nil)
         }
         let at = members["at"]?.int64Value ?? 0
         return ServerRecord(
             id: members["id"]?.idText ?? "", revision: Revision("\(at)"),
-            serverTime: Timestamp(rawValue: at), document: value.encoded(),
+            serverTime: tellsChanges ? Timestamp(rawValue: at) : nil, document: value.encoded(),
             isDeleted: members["deleted"] == .bool(true))
     }
 }
@@ -194,7 +197,8 @@ typealias DatedDevice = Device<DatedServer>
 extension DatedDevice {
     /// A device for the time of a test; what it made is proved at the end.
     static func with(
-        _ model: SyncModel, _ server: DatedServer, movesClock: Bool = true,
+        _ model: SyncModel, _ server: DatedServer, adapter: DatedAdapter = DatedAdapter(),
+        movesClock: Bool = true,
         credentials: @escaping @Sendable (Int) -> Credentials = { _ in .none },
         onSleep: @escaping @Sendable () -> Void = {},
         _ body: (DatedDevice) async throws -> Void
@@ -207,7 +211,7 @@ extension DatedDevice {
         }
         let asked = SyncCounter()
         let device = try DatedDevice(
-            of: server, over: server, model: model, dependencies: dependencies
+            of: server, over: server, model: model, adapter: adapter, dependencies: dependencies
         ) { credentials(asked.count()) }
         try await device.lendAndVerify(body)
     }

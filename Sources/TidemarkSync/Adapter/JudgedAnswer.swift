@@ -41,7 +41,8 @@ struct JudgedAnswer: Sendable {
             let told = (proof?.answer(to: head, body) ?? adapter.answer(to: call, head, body: body))
                 .about(call)
             // What an adapter makes of something else than JSON is not cut.
-            return told.keepsDropped(call) ? .failure(.keepsDropped) : told.asFarAsUncut(call)
+            if told.keepsDropped(call) { return .failure(.keepsDropped) }
+            return told.asFarAsUncut(call).dated(call)
         }
         answer = judge(response)
         self.response = response
@@ -148,6 +149,73 @@ extension ServerAnswer {
                 }
                 return part
             })
+    }
+}
+
+extension ServerAnswer {
+    /// The answer with the last changes of those records of which the adapter told none, as their
+    /// documents have them: lists by date go on from there.
+    fileprivate func dated(_ call: ServerCall) -> ServerAnswer {
+        switch (self, call) {
+        case (.batch(let answers), .batch(let calls)), (.batch(let answers), .poll(_, let calls)):
+            return .batch(
+                zip(answers, calls).map { told, call in
+                    var part = told
+                    part.answer = told.answer.dated(call)
+                    return part
+                })
+        case (.combined(var pages), .combined(let collections)):
+            for index in pages.indices {
+                let name = pages[index].collection
+                if let collection = collections.first(where: { $0.name == name }) {
+                    pages[index].records.date(by: collection)
+                }
+            }
+            return .combined(pages)
+        default: return call.collection.map(dated(by:)) ?? self
+        }
+    }
+
+    private func dated(by collection: CollectionModel) -> ServerAnswer {
+        func dated(_ record: ServerRecord) -> ServerRecord {
+            var record = record
+            record.date(by: collection)
+            return record
+        }
+        switch self {
+        case .page(var page):
+            page.records.date(by: collection)
+            return .page(page)
+        case .records(var records):
+            records.date(by: collection)
+            return .records(records)
+        case .record(let record): return .record(dated(record))
+        case .deleted(let record): return .deleted(dated(record))
+        case .conflict(let record): return .conflict(dated(record))
+        case .description, .combined, .unchanged, .cursorExpired, .stored, .absent,
+            .conflictUnknown, .refused, .ignored, .reserved, .batch, .deferred, .waiting, .failure:
+            return self
+        }
+    }
+}
+
+extension [ServerRecord] {
+    fileprivate mutating func date(by collection: CollectionModel) {
+        guard collection.since != nil else { return }
+        for index in indices where self[index].serverTime == nil {
+            self[index].date(by: collection)
+        }
+    }
+}
+
+extension ServerRecord {
+    /// Takes the time of the last change out of the document, where the adapter told none.
+    fileprivate mutating func date(by collection: CollectionModel) {
+        guard serverTime == nil, collection.since != nil, let field = collection.lastChangeField,
+            let document, let place = JSON.member(field, of: document),
+            (try? JSONValue(parsing: document[place])) != nil
+        else { return }
+        serverTime = collection.dates.timestamp(document[place])
     }
 }
 

@@ -12,7 +12,12 @@ public struct ServerRecord: Sendable, Hashable {
     public var id: String
     /// The version, if the server gave one.
     public var revision: Revision?
-    /// When it last changed by the server's clock, where that is known.
+    /// When it last changed by the server's clock, where that is known; of a deleted entity, when
+    /// it was deleted.
+    ///
+    /// Lists by date go on from the latest one: ``CollectionModel/since``. Where it is nil there,
+    /// the document's ``CollectionModel/lastChangeField`` says it, in the model's
+    /// ``CollectionModel/dates``.
     public var serverTime: Timestamp?
     /// The server's bytes, verbatim: the document; for a deleted entity, what the server sent, if
     /// anything.

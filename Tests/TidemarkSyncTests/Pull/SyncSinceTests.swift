@@ -51,6 +51,29 @@ import TidemarkViews
         }
     }
 
+    @Test func `go by the times in documents where the adapter tells none`() async throws {
+        let clock = ManualClock()
+        let server = DatedServer(clock)
+        let first = clock.now
+        server.put("tags/1", #""changed":"\#(first)""#)
+        clock.advance(by: .seconds(60))
+        var model = Self.model()
+        model.collections[0].lastChangeField = "changed"
+        let adapter = DatedAdapter(tellsChanges: false)
+        try await DatedDevice.with(model, server, adapter: adapter) { device async throws in
+            try await device.sync()
+            #expect(try device.mark("tags")?.since == first)
+
+            clock.advance(by: .seconds(60))
+            let second = clock.now
+            server.put("tags/2", #""changed":"\#(second)""#)
+            clock.advance(by: .seconds(60))
+            try await device.sync()
+            #expect(try device.mark("tags")?.since == second)
+            #expect(server.requests == ["GET tags", "GET tags?since=\(first.rawValue)"])
+        }
+    }
+
     @Test func `bring everything when the last change is too long ago`() async throws {
         let clock = ManualClock()
         let server = DatedServer(clock)
