@@ -72,6 +72,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             text: #""forms":[{"negativeIsNull":"p","sentMinus":"/a/at"}],"nullable":["p"]"#),
         .init(member: "nullable", other: "nullable", text: #""nullable":["/a/at"]"#),
         .init(member: "lastChangeField", other: "idField", text: #""lastChangeField":"id""#),
+        .init(
+            member: "since.overlap", other: "since.ageMax",
+            text: #""since":{"ageMax":"PT1H","overlap":"PT1H"}"#),
         .init(member: "window", other: "absence", text: #""window":{"back":"P2M"}"#),
         .init(
             member: "window", other: "access.hidesAbsent",

@@ -117,6 +117,10 @@ private func parse(_ text: String, isLogged: Bool = false) throws(ModelError) ->
         (#""push": ["x"]"#, "collections[0].pushes[0]", "one of create, update, delete"),
         (#""window": {"back": "2 months"}"#, "collections[0].window.back", "as in \"P2M\""),
         (#""since": {"ageMax": "PT0S"}"#, "collections[0].since.ageMax", "from PT1S to P1200M"),
+        (
+            #""since": {"ageMax": "P2M", "overlap": "-PT1M"}"#, "collections[0].since.overlap",
+            "of at most P1D"
+        ),
     ])
     func `are refused with the name of today where they are wrong`(
         _ member: String, _ path: String, _ problem: String

@@ -115,11 +115,17 @@ extension CollectionModel {
         /// Whether the server's `Date` of an earlier list may be used where the last change is too
         /// old.
         public var serverDate: Bool
+        /// How much earlier than the date lists begin: as long as it may take until the server
+        /// shows a change that it has dated, as by long transactions or several clocks.
+        ///
+        /// What is listed again so and is as it was costs no event.
+        public var overlap: TimeSpan
 
         /// A since-rule with dates that are less than `ageMax` old.
-        public init(ageMax: TimeSpan, serverDate: Bool = false) {
+        public init(ageMax: TimeSpan, serverDate: Bool = false, overlap: TimeSpan = .zero) {
             self.ageMax = ageMax
             self.serverDate = serverDate
+            self.overlap = overlap
         }
     }
 }
@@ -157,6 +163,12 @@ extension SinceRule: ModelObject {
             """
             Whether the Date of an earlier list may be used where the last change that was seen \
             lies too far back.
+            """),
+        ModelMember(
+            "overlap", \.overlap, .span(to: .days(1), such: "PT1M"),
+            """
+            How much earlier lists begin, for changes that the server shows later than it dates \
+            them.
             """),
     ]
 }

@@ -75,6 +75,12 @@ extension Contradiction {
     ]
 
     private static let lists = [
+        Contradiction("since.overlap", "since.ageMax") { collection, _ in
+            guard let rule = collection.since, rule.overlap != .zero, rule.ageMax.months == 0,
+                rule.ageMax.seconds <= rule.overlap.seconds
+            else { return nil }
+            return "every date is too old by it, so that all is listed; make it shorter than ageMax"
+        },
         Contradiction("window", "absence") { collection, _ in
             guard collection.window != nil, collection.absence == .deletes,
                 !collection.access.hidesAbsent

@@ -15,9 +15,10 @@ package enum SinceDecision {
 
     /// The date to list from; nil for everything.
     ///
-    /// A date of exactly the limit is too old. Where the server's time is not known, everything is
-    /// listed: the device's clock may be wrong, and a date that is too late would hide changes. So
-    /// would a last change that is later than the list that named it, whatever the time is now.
+    /// A date of exactly the limit is too old, also where it is so by the overlap. Where the
+    /// server's time is not known, everything is listed: the device's clock may be wrong, and a
+    /// date that is too late would hide changes. So would a last change that is later than the list
+    /// that named it, whatever the time is now.
     ///
     /// - Parameters:
     ///   - since: the last change of the lists so far.
@@ -29,9 +30,8 @@ package enum SinceDecision {
         guard let now, let checkedAt else { return nil }
         let limit = now.subtracting(rule.ageMax)
         let latest = min(checkedAt, now.adding(seconds: slack))
-        if let since, since > limit, since <= latest { return since }
-        guard rule.serverDate, checkedAt > limit else { return nil }
-        return checkedAt
+        let dates = [since.flatMap { $0 <= latest ? $0 : nil }, rule.serverDate ? checkedAt : nil]
+        return dates.lazy.compactMap { $0?.subtracting(rule.overlap) }.first { $0 > limit }
     }
 
     /// The last change of the lists so far, after another one.

@@ -35,6 +35,17 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         #expect(SinceDecision.date(withDate, since: nil, checkedAt: old, now: now) == nil)
     }
 
+    @Test func `is earlier by the overlap, and no older than any other`() {
+        let rule = SinceRule(ageMax: .months(2), serverDate: true, overlap: .hours(1))
+        let (old, checked) = (time(2016, 12, 15, 14), time(2017, 2, 15, 12))
+        func date(_ since: Timestamp, _ checkedAt: Timestamp) -> Timestamp? {
+            SinceDecision.date(rule, since: since, checkedAt: checkedAt, now: now)
+        }
+        #expect(date(time(2017, 2, 15, 11), checked) == time(2017, 2, 15, 10))
+        #expect(date(old, checked) == time(2017, 2, 15, 11))
+        #expect(date(old, old) == nil)
+    }
+
     @Test func `is none where the server's time is not known`() {
         #expect(SinceDecision.date(rule, since: now, checkedAt: now, now: nil) == nil)
     }
