@@ -2,7 +2,8 @@
 
 /// How a field names a file.
 public enum ContentName: Sendable, Hashable {
-    /// By a URL or an id, as the server has it.
+    /// By a URL or an id, as the server has it; a number is the text of its digits, and is written
+    /// as that text.
     case source(String)
     /// A file of the user's that the server has no name for yet: by its SHA-256, 64 hexadecimal
     /// digits, and its length in bytes.

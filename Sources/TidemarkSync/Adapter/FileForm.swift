@@ -4,7 +4,8 @@ import TidemarkEvents
 
 /// The form in which a file is POSTed, as `multipart/form-data`: bytes before it and after it.
 ///
-/// The answer says in a JSON text by what records name the file.
+/// The answer says in a JSON text by what records name the file. A number there is read as its
+/// digits, and sent in records as that text.
 public struct FileForm: Sendable, Hashable {
     /// The type of the whole body.
     public var contentType: String

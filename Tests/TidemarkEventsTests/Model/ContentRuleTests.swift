@@ -120,6 +120,8 @@ private func model(_ contents: String) throws -> CollectionModel {
             #expect(read == [name])
             #expect(ContentName(name.json) == name)
         }
+        let number = try JSONDecoder().decode([ContentName].self, from: Data("[14]".utf8))
+        #expect(number == [.source("14")] && number.map(\.json) == ["14"])
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([ContentName].self, from: Data("[null]".utf8))
         }
