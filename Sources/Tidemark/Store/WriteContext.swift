@@ -443,7 +443,7 @@ public final class WriteContext {
 
 extension String {
     /// Whether it has the form of a whole number in JSON, of any size.
-    fileprivate var isWholeNumber: Bool {
+    var isWholeNumber: Bool {
         let digits = utf8.first == UInt8(ascii: "-") ? utf8.dropFirst() : utf8[...]
         let isOneOrMore = digits.allSatisfy { (0x30...0x39).contains($0) } && !digits.isEmpty
         return isOneOrMore && (digits.first != UInt8(ascii: "0") || digits.count == 1)

@@ -84,6 +84,10 @@ public struct Event: Hashable, Sendable {
     /// What says that it is JSON was checked before it was appended.
     package var isObject: Bool { payloadType == .json && JSON.isObject(payload) }
 
+    /// Whether it is the server's word on an entity that the app took over from a database of its
+    /// own: of no run, and not asked for.
+    package var isTakenOver: Bool { kind == .serverUpserted && sync == nil && asOf == nil }
+
     /// Collection and entity together, when both are named.
     public var key: EntityKey? {
         guard let collection, let entity else { return nil }

@@ -111,7 +111,8 @@ extension EntityExplanation.Input {
     fileprivate var circumstances: String {
         guard let event else { return absence }
         let run = event.sync.map { ", run \($0)" } ?? ""
-        return "  \(event.kind)  \(EventLine.time(event.recordedAt))" + run
+        let origin = event.isTakenOver ? ", taken over from the app's own database" : run
+        return "  \(event.kind)  \(EventLine.time(event.recordedAt))" + origin
     }
 
     /// Why there is no event; empty where that is not known.

@@ -23,6 +23,7 @@ extension EntityStep {
         if after.basePosition != position {
             return before == after ? "said by the server, and older" : "said by the server"
         }
+        if event.isTakenOver { return "taken over from the app's own database" }
         if event.mutation != nil { return "the server's words for what was sent" }
         if before.isPartial { return "said by the server; the whole of it" }
         if before.isPlaceholder { return "said by the server; no stand-in any more" }

@@ -42,6 +42,12 @@ extension RowReading {
         return found.filter { !$0.isFeed && $0.folder == nil && seen.insert($0).inserted }
     }
 
+    /// Whether rows tell of a list of a collection, complete or not.
+    package func hasListRows(of name: CollectionName) throws -> Bool {
+        let prefix = EntityKey.prefix(of: name)
+        return try hasLedgerRow(Ledger.watermarks + prefix) || hasLedgerRow(Ledger.listed + prefix)
+    }
+
     /// How far the folders of a tree by paths were listed, by their ids; without one the root.
     package func folderMarks(of name: CollectionName) throws -> [String: WatermarkRow] {
         var marks: [String: WatermarkRow] = [:]

@@ -212,6 +212,12 @@ package struct EntityRow: Sendable, Hashable {
         baseState == .live && asOf == nil && !isPlaceholder && !isAssumed
     }
 
+    /// Whether its base is what the app took over from a database of its own: any other word of the
+    /// server was asked for before it was logged.
+    package var isTakenOver: Bool {
+        baseState == .live && !isAssumed && !isPlaceholder && asOf == basePosition
+    }
+
     /// How many bytes its documents are.
     var documentBytes: Int {
         var bytes = base.count + current.count

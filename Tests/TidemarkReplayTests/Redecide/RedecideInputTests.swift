@@ -24,6 +24,22 @@ import TidemarkTesting
         #expect(report.runs > 0)
     }
 
+    @Test func `meets what the app took over from a database of its own as the log has it`()
+        async throws
+    {
+        let capsule = try await SyncDevice.capsule { recording in
+            recording.world.server.put("lists/a", #"{"title":"theirs"}"#)
+            let old = ServerRecord(
+                id: "a", revision: Revision("1"),
+                document: Array(#"{"id":"a","title":"old"}"#.utf8))
+            try await recording.replica.takeOver([old], of: "lists")
+            try recording.patch("lists/a", #"{"title":"mine"}"#)
+            try await recording.mustSync()
+            #expect(try recording.replica.issues().map(\.kind) == [.conflict])
+        }
+        try await expectSame(capsule)
+    }
+
     @Test(arguments: [SyncScope.all, .push])
     func `does not know of an edit that came after a write was decided`(
         _ scope: SyncScope

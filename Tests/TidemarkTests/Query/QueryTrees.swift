@@ -75,7 +75,7 @@ extension Replica {
                 try tx.draft.append(
                     Event(
                         .serverUpserted, recordedAt: tx.draft.now, key: EntityKey(record.key),
-                        json: Array(record.json.utf8)))
+                        asOf: tx.draft.last, json: Array(record.json.utf8)))
             }
         }
     }
