@@ -141,7 +141,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
             }
         case let error as ProtoError:
             TidemarkError(.damaged, "a view row is damaged (\(error)); rebuild the store's views")
-        case let error as TreeChangesError: TidemarkError(error)
+        case let error as ChangesSinceError: TidemarkError(error)
         case let error as CapsuleError: TidemarkError(Code(error.code), "\(error)")
         case let error as JSONError: TidemarkError(.invalidDocument, "not a JSON object: \(error)")
         case let error as ModelError: TidemarkError(.invalidModel, "\(error)")

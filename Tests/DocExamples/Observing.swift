@@ -60,4 +60,51 @@ enum Observing {
             waiting = LiveResult(replica, orElse: []) { try $0.outbox() }
         }
     }
+
+    /// A table of another database, with the position up to which it is in step.
+    protocol TodoTable: Sendable {
+        func anchor() throws -> Position?
+        func transaction(upTo anchor: Position, _ body: () throws -> Void) throws
+        func put(_ todo: Todo) throws
+        func remove(_ id: String) throws
+        func removeAll() throws
+    }
+
+    struct TodoIndex {
+        let replica: Replica
+        let table: any TodoTable
+
+        func follow() async throws {
+            for try await _ in replica.observe({ $0.position }) { try update() }
+        }
+
+        func update() throws {
+            do {
+                guard let anchor = try table.anchor() else { return try readAll() }
+                let changes = try replica.changes(since: anchor, in: .collection(Todo.collection))
+                try replica.read { store in
+                    try table.transaction(upTo: changes.position) {
+                        for key in changes.appeared + changes.changed + changes.went {
+                            if let todo = try? store.get(Todo.self, ID(key.id)) {
+                                try table.put(todo)
+                            } else {
+                                try table.remove(key.id)
+                            }
+                        }
+                    }
+                }
+            } catch let error as TidemarkError where error.code == .anchorExpired {
+                try readAll()
+            }
+        }
+
+        func readAll() throws {
+            try replica.read { store in
+                try table.transaction(upTo: store.position) {
+                    try table.removeAll()
+                    for todo in try store.decodable(Todo.self) { try table.put(todo) }
+                }
+            }
+        }
+    }
 }

@@ -91,6 +91,7 @@ extension Journal {
             let plan = try self.views.indexPlan(models, views.generation, transaction)
             views = try self.views.settleIndexes(plan, views, transaction)
             views.indexedTo = last
+            views.toldSince = last
             try self.views.setState(views, transaction)
         }
         guardian?.committed(last: last, root: root, at: state.recordedAt)

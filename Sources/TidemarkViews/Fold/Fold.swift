@@ -34,11 +34,13 @@ package final class Fold {
     private var knownModel: RegisteredModel?
     private var knownCollection: KnownCollection?
     /// The entity without pending changes that the current event changed in its place.
-    private var unpended: RowKey?
+    private(set) var unpended: RowKey?
     /// Where that one was before, of a tree.
     private(set) var unpendedPlace: (key: RowKey, place: PlaceRow)?
     /// What rules remember, by its type.
     private var memories: [ObjectIdentifier: any FoldMemory] = [:]
+    /// Where the current event stands.
+    private(set) var currentPosition = Position.start
     /// The model that the current event replaced.
     var replacedModel: SyncModel?
     /// Whether any entity is hidden of a collection that hides what is absent, once asked for.
@@ -94,6 +96,7 @@ package final class Fold {
         defer { forget() }
         defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
+        currentPosition = position
         if !freePlaces.isEmpty { freePlaces = [:] }
         do { try understand(event, position) } catch is JSONError {
             forget()
@@ -152,7 +155,7 @@ package final class Fold {
 
     /// Merges the current event's writes into the fold.
     private func take(_ event: Event, _ position: Position) throws {
-        if knownModel?.hasTrees == true { try notePlaces(event, position) }
+        if !writtenEntities.isEmpty || unpended != nil { try notePlaces(event, position) }
         for (entry, row) in writtenEntities {
             entry.row = row
             entities.note(entry)
@@ -302,7 +305,7 @@ package final class Fold {
     func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
         let entry = try entry(place)
         guard entry.row.pending.isEmpty else { return false }
-        let before = knownModel?.hasTrees == true ? try self.place(of: entry.row, at: place) : nil
+        let before = try registered().hasTrees ? self.place(of: entry.row, at: place) : nil
         if change(&entry.row) {
             entities.note(entry)
             unpended = place

@@ -32,7 +32,7 @@ extension Fold {
         try moveWithheld(from: other, to: key)
         try moveGrants(from: other, to: key)
         let ids = try aliases(other)
-        try noteChildren(of: other, proof)
+        try noteRenamed(other)
         for id in ids { put(.binding(EntityKey(key.collection, id)), key.bytes) }
         if !ids.isEmpty { put(.aliases(other), nil) }
         put(.binding(other), key.bytes)

@@ -88,9 +88,7 @@ extension Fold {
         let hidden = try hidden(withOwnersThat: goes)
         try wipeLedger(of: goes)
         try wipePools()
-        if try model().collections.contains(where: { $0.tree != nil }) {
-            try forgetPlaces(of: goes, position)
-        }
+        try forgetPlaces(of: goes, position)
         try takeSoFar(event, position)
         (knownFailing, knownWithheld) = (nil, nil)
         var keys: [EntityKey] = []

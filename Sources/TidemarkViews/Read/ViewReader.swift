@@ -27,6 +27,8 @@ package final class ViewReader {
     private let state: ViewTables.State
     /// Whether the rows are as this version of the library makes them.
     var isCurrent: Bool { state.isCurrent }
+    /// From which event on they tell what changed.
+    var toldSince: Position { state.toldSince }
     /// Where it is known which tables are in doubt.
     private var shared: SharedStore?
     /// The files of the store, where it is open for writing and these are its rows of now.

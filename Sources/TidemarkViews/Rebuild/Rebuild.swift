@@ -212,8 +212,11 @@ extension Journal {
         if step.done >= step.last {
             var state = ViewTables.State()
             state.generation = target
-            if let old = try views.state(transaction), !old.isDamaged {
-                (state.mendings, state.lastFound) = (old.mendings, old.lastFound)
+            if let old = try views.state(transaction) {
+                if !old.isDamaged {
+                    (state.mendings, state.lastFound) = (old.mendings, old.lastFound)
+                }
+                state.toldSince = old.isCurrent ? old.toldSince : step.last
             }
             if let damage {
                 state.mendings += 1

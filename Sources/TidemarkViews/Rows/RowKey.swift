@@ -79,7 +79,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .decisions: 21
         case .contents, .issues: 18
         case .schedule: 13
-        case .access, .places: 10
+        case .places: 11
+        case .access: 10
         case .placeholders, .rivals: 8
         case .rollUps: 7
         case .syncRuns: 6

@@ -30,6 +30,7 @@ extension ViewTables.State {
         if !indexes.isEmpty { writer.position(4, indexedTo) }
         writer.varint(5, UInt64(mendings))
         writer.string(6, lastFound)
+        if toldSince > .start { writer.position(7, toldSince) }
         writer.varint(Self.checksum, 1 << 32 | UInt64(CRC32C.checksum(of: writer.bytes)))
         return writer.bytes
     }
@@ -54,6 +55,7 @@ extension ViewTables.State {
             case 4: indexedTo = try field.position()
             case 5: mendings = Int(clamping: try field.unsigned())
             case 6: lastFound = try field.string()
+            case 7: toldSince = try field.position()
             case Self.checksum:
                 let before = bytes.prefix(bytes.count - Self.checksumBytes)
                 let known = 1 << 32 | UInt64(CRC32C.checksum(of: Array(before)))
@@ -130,6 +132,9 @@ package struct ViewTables: Sendable {
         package var mendings = 0
         /// What was found the last time.
         package var lastFound = ""
+        /// The last event when rows of other rules were made anew: what they said before is not
+        /// known, so that it is told from there on what changed.
+        var toldSince = Position.start
         /// Whether the state itself is not what was written.
         package private(set) var isDamaged = false
 

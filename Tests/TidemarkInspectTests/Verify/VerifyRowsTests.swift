@@ -46,9 +46,10 @@ import TidemarkViews
     }
 
     /// Whether a row is known by its short hash alone once it is gone, because an event about
-    /// another entity wrote it: an alias, the mark of a derived change, a placeholder.
+    /// another entity wrote it: an alias, the mark of a derived change, a placeholder, and that
+    /// an entity changed by it.
     private static func isNamedByOthers(_ key: RowKey, _ value: [UInt8]) -> Bool {
-        if key.view == .bindings || key.view == .placeholders { return true }
+        if [.bindings, .placeholders, .places].contains(key.view) { return true }
         if key.view == .entities { return (try? EntityRow(parsing: value))?.isPlaceholder == true }
         let derived = [UInt8(ascii: "n"), UInt8(ascii: "p")]
         return key.tree == .ledger && key.bytes.first.map(derived.contains) == true

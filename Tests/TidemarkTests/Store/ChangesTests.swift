@@ -185,6 +185,46 @@ final class ChangedTree {
         #expect(try tree.changes(since: tree.position) == "")
     }
 
+    @Test func `is told of what is in no tree, too, in each answer from the last one's position`()
+        throws
+    {
+        let tree = try ChangedTree()
+        let key = EntityKey("notes", "n")
+        func says(_ kind: EventKind, _ text: String) throws {
+            try tree.replica.write { tx in
+                _ = try tx.draft.append(
+                    Event(kind, recordedAt: tx.draft.now, key: key, json: Array(text.utf8)))
+            }
+        }
+        let notes = Replica.Changes.Scope.collection("notes")
+        for number in 0..<40 {
+            try tree.serverSays("f\(number)", ChangedTree.document("f\(number)", in: nil))
+        }
+        let start = try tree.position
+        try tree.serverSays("A", ChangedTree.document("A", in: nil, isFolder: true))
+        try says(.serverUpserted, #"{"text":"a"}"#)
+        let first = try tree.replica.changes(since: start)
+        #expect(try ChangedTree.words(first) == "+A ~n")
+        #expect(try tree.changes(since: start, in: notes) == "~n")
+
+        try says(.serverDeleted, "{}")
+        let second = try tree.replica.changes(since: first.position)
+        #expect(try ChangedTree.words(second) == "-n")
+        try tree.serverSays("x", ChangedTree.document("x", in: nil))
+        #expect(try tree.changes(since: second.position, in: notes) == "")
+
+        try tree.replica.journal.seal(keeping: 1)
+        let folder = tree.folder
+        try tree.replica.journal.truncate(
+            through: first.position, at: Timestamp(rawValue: 1), in: { folder / "scratch" })
+        #expect(try tree.changes(since: second.position) == "+x")
+        #expect(try tree.changes(since: first.position, in: notes) == "-n")
+        let error = #expect(throws: TidemarkError.self) {
+            try tree.changes(since: start, in: notes)
+        }
+        #expect(error?.code == .anchorExpired)
+    }
+
     @Test func `is told of a write that is on its way, and of what that came to`() throws {
         let tree = try ChangedTree()
         try tree.make("x")
@@ -239,7 +279,9 @@ final class ChangedTree {
                 return nil
             } catch { return (error as? TidemarkError)?.code }
         }
-        #expect(code(0, .collection("notes")) == .noModel)
+        #expect(code(0, .collection("notes")) == nil)
+        #expect(code(0, .root("notes")) == .noModel)
+        #expect(code(0, .folder(EntityKey("notes", "n"))) == .noModel)
         #expect(code(0, .collection("others")) == .noModel)
         #expect(code(0, Self.folder("never")) == .notFound)
         #expect(code(1000, .all) == .notFound)

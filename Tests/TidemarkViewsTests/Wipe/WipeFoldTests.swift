@@ -48,12 +48,13 @@ extension Event {
         try memory.entity(try #require(EntityKey(key)))
     }
 
-    /// Whether only what stays of everything is there: the model, what was wiped, and what became
-    /// of mutations.
+    /// Whether only what stays of everything is there: the model, what was wiped, from where on it
+    /// is told what changed, and what became of mutations.
     private func isBare() -> Bool {
         memory.rows.keys.allSatisfy { key in
             key == .store("model") || key == .wipes || key.bytes.starts(with: Ledger.settled)
                 || key.view == .decisions || key.view == .bindings
+                || key.bytes.starts(with: Ledger.placesSince)
         }
     }
 

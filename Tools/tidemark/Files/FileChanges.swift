@@ -39,7 +39,7 @@ struct FilesChanges: ParsableCommand {
     private func print(_ journal: Journal) throws {
         let position = try Past.position(since, in: journal, allowsStart: true)
         let scope = try journal.read { try self.scope(in: $0) }
-        let changes = try journal.treeChanges(since: position, in: scope)
+        let changes = try journal.changes(since: position, in: scope)
         try journal.read { views in
             for key in changes.appeared { try write("appeared", key, views) }
             for key in changes.changed { try write("changed", key, views) }
@@ -51,7 +51,7 @@ struct FilesChanges: ParsableCommand {
     }
 
     /// Of which entities it is told.
-    private func scope(in views: ViewReader) throws -> TreeScope {
+    private func scope(in views: ViewReader) throws -> ChangeScope {
         let collection = try tree.collection(of: views.registration()?.model)
         guard let path else { return .collection(collection.name) }
         if path.hasPrefix(collection.name.rawValue + "/"), let key = try? Name.entity(path),

@@ -1,5 +1,5 @@
-// FoldPlaces.swift — notes where entities of trees were before an event that moves them
-// (PlaceRows.swift).
+// FoldPlaces.swift — notes where entities were before events that changed them and don't tell so by
+// themselves (PlaceRows.swift).
 
 import TidemarkEvents
 import TidemarkRules
@@ -24,18 +24,27 @@ final class NotedPlaces: FoldMemory {
 }
 
 extension Fold {
-    /// Notes where the entities that the current event wrote were before it, of those that are
-    /// somewhere else by it, and of others than its own that changed by it.
+    /// Notes where the entities that the current event wrote were before it: others than its own,
+    /// which the event tells of, and in trees those that are somewhere else by it.
     func notePlaces(_ event: Event, _ position: Position) throws {
-        if let (place, before) = unpendedPlace, let key = EntityKey(bytes: place.bytes),
-            try before != self.place(of: entity(at: place), at: place)
+        let named = event.tellsOfEntity ? event.key : nil
+        let hasTrees = try registered().hasTrees
+        // Most events say all that they do.
+        if !hasTrees, let named, wroteNothing(but: .entity(named)) { return }
+        let own = try named.map { try resolve($0) }
+        if !hasTrees, let own, wroteNothing(but: .entity(own)) { return }
+        if let place = unpended, let key = EntityKey(bytes: place.bytes),
+            let collection = try known(key.collection)?.model
         {
-            try note(before, of: key, position)
+            // Of what lies in no tree it is not known any more whether it was seen.
+            let was = unpendedPlace?.place ?? PlaceRow(isSeen: true)
+            let isNow = try self.place(of: entity(at: place), in: collection)
+            try note(was, isNow, of: key, isOwn: key == own, in: collection, position)
         }
-        let own = try event.key.map { try resolve($0) }
-        for (place, before, after) in rowsWritten where place != unpendedPlace?.key {
+        for (place, before, after) in rowsWritten where place != unpended {
             guard let key = EntityKey(bytes: place.bytes),
-                let collection = try known(key.collection)?.model, collection.tree != nil,
+                let collection = try known(key.collection)?.model,
+                collection.tree != nil || key != own,
                 try !isWipedNow(key.collection, position)
             else { continue }
             let isAlike =
@@ -44,8 +53,22 @@ extension Fold {
             guard !isAlike || (key != own && before.status != after.status) else { continue }
             let was = try self.place(of: before, in: collection)
             let isNow = isAlike ? was : try self.place(of: after, in: collection)
-            if was != isNow || (key != own && was.isSeen) { try note(was, of: key, position) }
+            try note(was, isNow, of: key, isOwn: key == own, in: collection, position)
         }
+    }
+
+    /// Whether the current event wrote no entity so far but one.
+    private func wroteNothing(but place: RowKey) -> Bool {
+        writtenPlaces.allSatisfy { $0 == place }
+    }
+
+    /// Notes where an entity was that changed, unless the event tells as much.
+    private func note(
+        _ was: PlaceRow, _ isNow: PlaceRow, of key: EntityKey, isOwn: Bool,
+        in collection: CollectionModel, _ position: Position
+    ) throws {
+        guard collection.tree != nil || !isOwn else { return }
+        if was != isNow || (!isOwn && was.isSeen) { try note(was, of: key, position) }
     }
 
     /// Where an entity of a tree was by its row; nil for one of no tree.
@@ -66,13 +89,14 @@ extension Fold {
         try dropPlaces(atMost: Self.droppedWithOne)
     }
 
-    /// Notes that what lies in an entity lies in the one that this is found to be from now on.
-    func noteChildren(of key: EntityKey, _ position: Position) throws {
-        guard let collection = try known(key.collection)?.model, collection.tree != nil else {
-            return
-        }
+    /// Notes that an id, which may have been an entity's own, names another one from the current
+    /// event on: what refers to it reads otherwise then, and in a tree what lay in it lies in that.
+    func noteRenamed(_ key: EntityKey) throws {
+        guard let collection = try known(key.collection)?.model else { return }
+        try note(place(of: entity(key), in: collection), of: key, currentPosition)
+        guard collection.tree != nil else { return }
         for child in try children(of: key, in: collection) {
-            try note(self.place(of: entity(child), in: collection), of: child, position)
+            try note(place(of: entity(child), in: collection), of: child, currentPosition)
         }
     }
 
@@ -126,33 +150,63 @@ extension Fold {
         try note(place, of: key, position)
     }
 
-    /// Tells of a collection's tree from this event on only.
-    func tellOfPlaces(of collection: CollectionName, since position: Position) throws {
+    /// Tells of a collection from this event on only; of nil, of all of them together.
+    private func tellOfPlaces(of collection: CollectionName?, since position: Position) {
         put(.placesSince(collection), position.bigEndianBytes)
     }
 
-    /// The same, and forgets where entities were.
+    /// The same of some collections, and forgets where their entities were.
     func forgetPlaces(
         of collections: (CollectionName) -> Bool, _ position: Position
     ) throws {
         for (place, _) in try ledgerRows(Ledger.places) {
             if let key = place.entityOfPlace, collections(key.collection) { put(place, nil) }
         }
-        for collection in try model().collections
-        where collection.tree != nil && collections(collection.name) {
-            try tellOfPlaces(of: collection.name, since: position)
+        for collection in try model().collections where collections(collection.name) {
+            tellOfPlaces(of: collection.name, since: position)
         }
     }
 
-    /// Where a tree is another one by a new model, nothing is told of what was before.
+    /// Where documents read otherwise by a new model, or lie elsewhere, nothing is told of what was
+    /// before; nor where collections are gone, whose entities nothing tells of any more.
     func adoptPlaces(_ before: SyncModel, _ position: Position) throws {
         // Nothing can have been there before the first model.
-        guard !before.collections.isEmpty else { return }
-        for collection in try model().collections where collection.tree != nil {
-            let old = before[collection.name]
-            guard old?.tree != collection.tree || old?.migrations != collection.migrations
-            else { continue }
-            try tellOfPlaces(of: collection.name, since: position)
+        guard try !before.collections.isEmpty || get(.placesSince(nil)) != nil else { return }
+        let model = try model()
+        for collection in model.collections {
+            let isTold =
+                try before[collection.name].map { collection.isRead(as: $0) }
+                ?? neverWas(collection.name)
+            if !isTold { tellOfPlaces(of: collection.name, since: position) }
         }
+        if before.collections.contains(where: { model[$0.name] == nil }) {
+            tellOfPlaces(of: nil, since: position)
+        }
+    }
+}
+
+extension Fold {
+    /// Whether nothing of a collection can have been here before the model had it.
+    private func neverWas(_ collection: CollectionName) throws -> Bool {
+        guard try get(.placesSince(nil)) == nil else { return false }
+        var isAny = false
+        try walk(.rows, EntityKey.prefix(of: collection)) { _, _ in
+            isAny = true
+            return false
+        }
+        return !isAny
+    }
+}
+
+extension CollectionModel {
+    /// Whether its documents read, and lie, as by another model.
+    fileprivate func isRead(as old: CollectionModel) -> Bool {
+        func targets(_ collection: CollectionModel) -> [[ExactString]] {
+            collection.references.map {
+                [ExactString($0.field), ExactString($0.collection.rawValue)]
+            }
+        }
+        return tree == old.tree && migrations == old.migrations && forms == old.forms
+            && dates == old.dates && targets(self) == targets(old)
     }
 }

@@ -100,6 +100,7 @@ extension Fold {
         _ before: SyncModel, _ event: Event, _ position: Position
     ) throws {
         replacedModel = nil
+        try adoptPlaces(before, position)
         for rule in FoldRules.all { try rule.adopt(before, event, position, self) }
         try withdrawGroundless(after: before, position)
     }

@@ -135,7 +135,6 @@ struct FoldTrees: FoldRule {
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
-        try fold.adoptPlaces(before, position)
         for collection in try fold.model().collections {
             let old = before[collection.name]
             let reference = collection.treeReference
