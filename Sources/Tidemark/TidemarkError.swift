@@ -8,8 +8,8 @@ import TidemarkViews
 
 /// An error of a replica.
 public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The closed set of reasons.
-    public enum Code: String, Sendable, CaseIterable {
+    /// A reason, in a word.
+    @nonexhaustive public enum Code: String, Sendable, CaseIterable {
         /// There is no store in the directory.
         case noStore
         /// The store has no model yet, or its model lacks the collection, or the pool.

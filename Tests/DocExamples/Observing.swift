@@ -25,6 +25,7 @@ enum Observing {
             case .requestBegan(let open), .requestEnded(let open): screen.isBusy = open > 0
             case .pageApplied(let page): screen.reload(page.collection)
             case .finished: screen.isRefreshing = false
+            @unknown default: break
             }
         }
     }

@@ -36,10 +36,10 @@ enum ProblemsAndIssues {
             case .warned: show("Saved, but: \(issue.message)", issue.answers)
             case .conflict: show("Changed elsewhere: \(issue.fields)", issue.answers)
             case .absent: show("Gone from the server: \(issue.message)", issue.answers)
-            case .unreadable: report(issue.message)
+            case .unreadable, .dangling: report(issue.message)
             case .unsettled: show("Trying again: \(issue.message)", issue.answers)
-            case .dangling: report(issue.message)
             case .unfetched: show("No file: \(issue.message)", issue.answers)
+            @unknown default: show(issue.message, issue.answers)
             }
         }
     }

@@ -1,4 +1,4 @@
-// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`.
+// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`, and which enums grow.
 
 import Foundation
 import Testing
@@ -9,8 +9,9 @@ import Testing
     /// The public types that the facade declares outside of others.
     private func declared() throws -> [String] {
         let kinds = "struct|enum|class|protocol|actor|typealias"
-        let pattern = try Regex("^public (?:final |indirect )?(?:\(kinds)) (\\w+)", as: Match.self)
-            .anchorsMatchLineEndings()
+        let pattern = try Regex(
+            "^(?:@nonexhaustive )?public (?:final |indirect )?(?:\(kinds)) (\\w+)", as: Match.self
+        ).anchorsMatchLineEndings()
         return try Project.swiftFiles().filter { $0.hasPrefix("Sources/Tidemark/") }.flatMap {
             try Project.text($0).matches(of: pattern).map { String($0.output.1) }
         }
@@ -44,5 +45,28 @@ import Testing
         let lines = exports.split(separator: "\n").filter { $0.hasPrefix("@_exported") }
 
         #expect(try exported().count == lines.count)
+    }
+}
+
+@Suite struct `the public enums` {
+    /// Those complete by nature, and those without cases, which are namespaces.
+    private static let exhaustive = [
+        "CleanUp", "CommandLineTool", "ConflictSide", "Direction", "JSON", "JSONLimits",
+        "JSONValue", "Measuring", "Severity", "UpdateContent",
+    ]
+
+    @Test func `take cases in a later version without breaking who switches over them`() throws {
+        let declaration = /(?<before>.*)public (?:indirect )?enum (?<name>\w+)/
+        var found: [String] = []
+        for path in try Project.swiftFiles() where !path.hasPrefix("Tests/") {
+            for line in try Project.text(path).split(separator: "\n") {
+                guard let match = line.prefixMatch(of: declaration),
+                    !match.before.contains("@nonexhaustive")
+                else { continue }
+                found.append(String(match.name))
+            }
+        }
+
+        #expect(found.sorted() == Self.exhaustive)
     }
 }

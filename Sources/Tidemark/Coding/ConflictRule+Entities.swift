@@ -21,7 +21,7 @@ public struct EntityConflict<T: Entity>: Sendable {
 }
 
 /// A rule's decision of a conflict between entities.
-public enum EntityConflictAnswer<T: Entity>: Sendable {
+@nonexhaustive public enum EntityConflictAnswer<T: Entity>: Sendable {
     /// The server's version wins; the conflicting mutations are superseded and reported.
     case theirs
     /// The local changes are applied to the server's version and sent again.

@@ -6,7 +6,7 @@ package import TidemarkViews
 /// Something that a sync run could not settle, or settled against a local edit.
 public struct SyncIssue: Sendable, Hashable, Identifiable {
     /// What an issue is about.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The server refused a pending mutation of an entity; it waits, and so do mutations that
         /// depend on it.
         case rejected
@@ -142,7 +142,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
 }
 
 /// An answer to an issue.
-public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Send a refused mutation again; read an unreadable record again; repeat failing calls, or
     /// ask for a file, at once.
     case retry

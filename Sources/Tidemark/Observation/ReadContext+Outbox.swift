@@ -7,7 +7,7 @@ extension Replica {
     /// A change that was made here and waits: for the server, or, refused by it, for a person.
     public struct OutboxEntry: Sendable, Hashable {
         /// What the change is.
-        public enum Kind: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable {
             /// The entity was made.
             case created
             /// The entity was changed, by an edit or by a rule of the model.
@@ -19,7 +19,7 @@ extension Replica {
         }
 
         /// How a change stands.
-        public enum State: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum State: String, Sendable, Hashable, CaseIterable {
             /// It waits for a run, or for its turn in one.
             case pending
             /// The run in progress sent it, and the outcome is not known yet; also one that was cut

@@ -6,7 +6,7 @@ package import TidemarkEvents
 /// sorting.
 public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
     /// The kind of access.
-    public enum Access: Sendable, Hashable {
+    @nonexhaustive public enum Access: Sendable, Hashable {
         /// None: no entity can meet the conditions.
         case nothing
         /// Entities by their ids.

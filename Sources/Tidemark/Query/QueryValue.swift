@@ -17,7 +17,7 @@ public protocol QueryValue: Sendable {
 }
 
 /// A value in the form that queries compare: numbers by value, strings by the bytes of their UTF-8.
-public enum QueryLiteral: Sendable, Hashable {
+@nonexhaustive public enum QueryLiteral: Sendable, Hashable {
     /// Null, or a missing value.
     case null
     /// A boolean.

@@ -14,7 +14,7 @@ extension Replica {
     /// it.
     public struct Changes: Sendable, Hashable {
         /// Of which entities it is told.
-        public enum Scope: Sendable, Hashable {
+        @nonexhaustive public enum Scope: Sendable, Hashable {
             /// Those of all collections of the model.
             case all
             /// Those of one collection.

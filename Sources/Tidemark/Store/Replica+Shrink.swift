@@ -14,7 +14,7 @@ extension Replica {
     }
 
     /// How far it is.
-    public enum ShrinkingProgress: Sendable, Hashable {
+    @nonexhaustive public enum ShrinkingProgress: Sendable, Hashable {
         /// So many bytes of records were copied, of a file of so many.
         case copying(bytes: Int, of: Int)
         /// The copy's log was verified up to a position, of all.

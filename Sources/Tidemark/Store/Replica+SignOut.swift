@@ -8,7 +8,7 @@ import TidemarkViews
 extension Replica {
     /// What signing out does with changes that the server has not acknowledged, including refused
     /// ones, and with files of the user's that only this device has.
-    public enum PendingChanges: Sendable, Hashable {
+    @nonexhaustive public enum PendingChanges: Sendable, Hashable {
         /// Nothing is done while there are any: `pendingChanges` is thrown.
         case refuse
         /// The store is closed and kept, and can be opened and synced again.

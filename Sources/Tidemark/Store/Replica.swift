@@ -257,7 +257,7 @@ public final class Replica: Sendable {
 }
 
 /// The progress of an opening that takes a moment.
-public enum OpeningProgress: Sendable, Hashable {
+@nonexhaustive public enum OpeningProgress: Sendable, Hashable {
     /// How many pages of the data file were checked, and of how many at most.
     ///
     /// After a restart of the device these are the pages of the log, and all pages after a process

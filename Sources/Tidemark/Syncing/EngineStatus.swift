@@ -6,7 +6,7 @@ public import TidemarkSync
 /// The status of an engine, and of the outbox.
 public struct EngineStatus: Sendable, Hashable {
     /// The activity of an engine.
-    public enum Activity: Sendable, Hashable {
+    @nonexhaustive public enum Activity: Sendable, Hashable {
         /// Nothing, until a run is requested.
         case idle
         /// A sync run is in progress.

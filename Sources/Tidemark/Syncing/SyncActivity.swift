@@ -7,7 +7,7 @@ public import TidemarkSync
 ///
 /// Runs come one after another: of each there is one ``started(_:)`` and one ``finished(_:)``, and
 /// everything else lies in between.
-public enum SyncActivity: Sendable, Hashable {
+@nonexhaustive public enum SyncActivity: Sendable, Hashable {
     /// A run begins, for these triggers, the highest first.
     case started([SyncTrigger])
     /// A request is sent; with it, so many are open.

@@ -14,7 +14,7 @@ import TidemarkViews
 /// of files beside entities, and the model except for its remote.
 public struct Redaction: Sendable, Hashable {
     /// What is done with times.
-    public enum Times: Sendable, Hashable {
+    @nonexhaustive public enum Times: Sendable, Hashable {
         /// They stay, both the server's and the device's.
         case kept
         /// All of them are moved by that many days; a negative number moves them back.
@@ -85,7 +85,7 @@ public struct Redaction: Sendable, Hashable {
 /// Why a capsule was not redacted.
 public struct RedactionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to switch on.
-    public enum Code: String, Sendable {
+    @nonexhaustive public enum Code: String, Sendable {
         /// The policy can't be read.
         case policy
         /// This version does not know which parts of an event or a row are secrets.

@@ -1,7 +1,7 @@
 // EntityStatus.swift — how an entity stands with the server, in one word.
 
 /// How an entity stands with the server.
-public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
     /// Equal to what the server last said, or kept on this device alone.
     case synced
     /// Made here, not yet on the server.

@@ -1,7 +1,7 @@
 // Event.swift — one appended fact: a small header, and a payload kept as it came.
 
 /// What the payload's bytes are.
-public enum PayloadType: UInt32, Sendable, CaseIterable {
+@nonexhaustive public enum PayloadType: UInt32, Sendable, CaseIterable {
     /// There is no payload.
     case none = 0
     /// One JSON value.

@@ -5,7 +5,7 @@
 /// Kinds of newer versions are kept and shown by number. A switch over all of them needs no
 /// `default`: a new kind does not compile until each of them places it. Most code asks for no more
 /// than the family of a kind.
-public enum EventKind: Hashable, Sendable, CaseIterable {
+@nonexhaustive public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Build, device and account of the process that writes; logged when any of them changed.
     case storeOpened
     /// The sync model and the remote's configuration, as JSON.

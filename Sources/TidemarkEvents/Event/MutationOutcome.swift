@@ -1,7 +1,7 @@
-// MutationOutcome.swift — the closed set of what may become of a mutation.
+// MutationOutcome.swift — what may become of a mutation.
 
 /// How a mutation left the outbox, or that the server refused it and it waits there.
-public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
     /// All of it was stored.
     case accepted
     /// Part of it was stored, and a decision names what was kept and what was lost; or nothing was

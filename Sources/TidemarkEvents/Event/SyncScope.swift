@@ -1,7 +1,7 @@
 // SyncScope.swift — what a sync run is to do; logged with it.
 
 /// What a sync run is to do.
-public enum SyncScope: Sendable, Hashable {
+@nonexhaustive public enum SyncScope: Sendable, Hashable {
     /// Read back, pull every collection, prune where the model says so, push.
     case all
     /// Read back, and push what is pending.

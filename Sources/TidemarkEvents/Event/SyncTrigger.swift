@@ -2,7 +2,7 @@
 // in the log and in an engine's status.
 
 /// Why a sync run is started, the highest priority first; logged with it.
-public enum SyncTrigger: Sendable, Hashable, Comparable {
+@nonexhaustive public enum SyncTrigger: Sendable, Hashable, Comparable {
     /// The user asked for it: waits for nothing but what the server asked in so many words.
     case userRequested
     /// There are new credentials, or a new process of an app that the server had refused as too
@@ -91,7 +91,7 @@ extension SyncTrigger: RawRepresentable {
 }
 
 /// What the next run waits for.
-public enum SyncWaitReason: Sendable, Hashable {
+@nonexhaustive public enum SyncWaitReason: Sendable, Hashable {
     /// The server said when it may be called again.
     case serverAsked
     /// So many runs in a row failed, or calls about one entity or list.
@@ -105,7 +105,7 @@ public enum SyncWaitReason: Sendable, Hashable {
 }
 
 /// Why no run begins by itself.
-public enum SyncPauseReason: String, Sendable, Hashable {
+@nonexhaustive public enum SyncPauseReason: String, Sendable, Hashable {
     /// The app paused the engine.
     case byApp
     /// The server does not accept the credentials.

@@ -1,9 +1,9 @@
 // JSONError.swift — why some bytes are not JSON, and where.
 
-/// Why bytes were refused as JSON: a closed code, and the place.
+/// Why bytes were refused as JSON: a code, and the place.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The closed set of reasons.
-    public enum Code: String, Sendable, CaseIterable {
+    /// A reason, in a word.
+    @nonexhaustive public enum Code: String, Sendable, CaseIterable {
         /// The bytes end inside a value.
         case unexpectedEnd
         /// A byte stands where the grammar allows no such byte.

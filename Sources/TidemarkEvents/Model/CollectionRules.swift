@@ -5,7 +5,7 @@
 ///
 /// What the server told with a number for its id is named by that number in what is sent, also
 /// where nobody makes such entities here.
-public enum IDSource: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum IDSource: String, Sendable, Hashable, CaseIterable {
     /// The app: the server takes the id that the entity was created with.
     case client
     /// The server, as a text; until it has answered, the entity has a local id.
@@ -15,7 +15,7 @@ public enum IDSource: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Which local changes of a collection may be sent.
-public enum PushOperation: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum PushOperation: String, Sendable, Hashable, CaseIterable {
     /// Creations.
     case create
     /// Updates of entities that the server has.
@@ -33,7 +33,7 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a list of everything says of entities that it does not name.
-public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
     case deletes
     /// Nothing.
@@ -42,7 +42,7 @@ public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
 
 extension CollectionModel {
     /// What happens to a list of which a page fails, where the server's pages have numbers.
-    public enum FailedPageRule: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum FailedPageRule: String, Sendable, Hashable, CaseIterable {
         /// The next page is asked for, up to three failed ones. What the others bring is kept, and
         /// the list is made again in the next run.
         case next
@@ -273,7 +273,7 @@ extension CollectionModel {
     /// ``CollectionModel/dates``; a record whose key is missing or no time is put aside.
     public struct FeedRule: Sendable, Hashable {
         /// How the server compares two keys.
-        public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum Comparison: String, Sendable, Hashable, CaseIterable {
             /// As texts, byte by byte, or as numbers: `…Z` and `…+00:00` are two keys.
             case verbatim
             /// By the time that they say: `…Z` and `…+00:00` are one key.

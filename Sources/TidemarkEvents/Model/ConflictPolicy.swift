@@ -11,7 +11,7 @@ public enum ConflictSide: String, Sendable, Hashable, CaseIterable {
 /// What happens to local changes when the server changed the same entity.
 ///
 /// Changes of different fields don't conflict, unless the policy keeps entities whole.
-public enum ConflictPolicy: Sendable, Hashable {
+@nonexhaustive public enum ConflictPolicy: Sendable, Hashable {
     /// The server's version stands; the mutation in conflict is superseded and reported.
     case serverWins
     /// The local change is applied on the server's version and sent again.

@@ -120,7 +120,7 @@ public struct ConflictCase: Sendable, Hashable {
 }
 
 /// How a rule decides a conflict.
-public enum ConflictAnswer: Sendable, Hashable {
+@nonexhaustive public enum ConflictAnswer: Sendable, Hashable {
     /// The server's version stands; the mutations in conflict are superseded and reported.
     case server
     /// The local changes are applied on the server's version and sent again.

@@ -1,7 +1,7 @@
 // ContentName.swift — by what an entity names a file: a text of the server's, or a hash.
 
 /// How a field names a file.
-public enum ContentName: Sendable, Hashable {
+@nonexhaustive public enum ContentName: Sendable, Hashable {
     /// By a URL or an id, as the server has it; a number is the text of its digits, and is written
     /// as that text.
     case source(String)

@@ -5,7 +5,7 @@ extension CollectionModel {
     /// file of the user's, by its hash.
     public struct ContentRule: Sendable, Hashable {
         /// When files are fetched.
-        public enum When: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum When: String, Sendable, Hashable, CaseIterable {
             /// Those that somebody wants.
             case demand
             /// All of them.

@@ -9,14 +9,14 @@
 
 extension CollectionModel {
     /// How a server writes a field, where the model reads it otherwise.
-    public enum FieldForm: Sendable, Hashable {
+    @nonexhaustive public enum FieldForm: Sendable, Hashable {
         /// A negative number stands for null, whichever it is.
         case negativeIsNull(String, sent: NegativeNumber = .number(-1))
         /// A time counts to the second: it is read and sent without fractions, in UTC.
         case wholeSeconds(String)
 
         /// The negative number that null is sent as.
-        public enum NegativeNumber: Sendable, Hashable {
+        @nonexhaustive public enum NegativeNumber: Sendable, Hashable {
             /// This one.
             case number(Int)
             /// Minus the seconds from 1970 to the time in a field; −1 where there is none.

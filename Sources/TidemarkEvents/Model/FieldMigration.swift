@@ -7,7 +7,7 @@ extension CollectionModel {
     /// A new field that may be missing needs no step. Steps are only ever added at the end of a
     /// collection's list: each applies to documents after the steps before it. What was renamed or
     /// removed leaves a name that no other field can have.
-    public enum FieldMigration: Sendable, Hashable {
+    @nonexhaustive public enum FieldMigration: Sendable, Hashable {
         /// A field was renamed: where only the old one is present, it is read as the new one, and
         /// pending changes of it are sent under the new name.
         case rename(String, to: String)

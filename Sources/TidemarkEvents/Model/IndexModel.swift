@@ -24,7 +24,7 @@ public struct IndexModel: Sendable, Hashable, ExpressibleByArrayLiteral {
 /// through objects as in JSON Pointer, such as `/from/person`.
 public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
     /// How the values of the field are ordered.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// As JSON values: what is not there and null, then false, true, numbers by value, texts
         /// by the bytes of their UTF-8, then lists and objects.
         case value

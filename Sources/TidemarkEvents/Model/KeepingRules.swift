@@ -74,7 +74,7 @@ extension RefetchRule: ModelObject {
 
 extension CollectionModel {
     /// When a reference makes a placeholder for an entity that is not here.
-    public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
         /// In every pull.
         case always
         /// In a pull of only some collections, which does not bring the referenced entity.
@@ -87,7 +87,7 @@ package typealias PlaceholderUse = CollectionModel.PlaceholderUse
 extension CollectionModel {
     /// What becomes of an entity while the one that it refers to can't be had: the server does not
     /// have it, or does not show it to the user.
-    public enum MissingAction: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum MissingAction: String, Sendable, Hashable, CaseIterable {
         /// It stays as it is.
         case keeps
         /// It is hidden, as far as nothing is pending on it, and an issue tells of it. It comes
@@ -98,7 +98,7 @@ extension CollectionModel {
 
 extension CollectionModel {
     /// What becomes of an entity when the app deletes the one that it refers to.
-    public enum ReferentialAction: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum ReferentialAction: String, Sendable, Hashable, CaseIterable {
         /// It stays, and goes on referring to it.
         case keep
         /// It is deleted, too, and all that refers to it in this way.

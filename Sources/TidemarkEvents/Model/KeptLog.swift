@@ -6,7 +6,7 @@ extension SyncSettings {
     /// Older events are dropped at the end of sync runs and when the store closes, where a snapshot
     /// of the tables is at hand to go on from: never what waits in the outbox, is at issue, or
     /// belongs to the last 20 runs.
-    public enum KeptLog: Sendable, Hashable {
+    @nonexhaustive public enum KeptLog: Sendable, Hashable {
         /// All of it.
         case all
         /// What was recorded within such a time before the last event.

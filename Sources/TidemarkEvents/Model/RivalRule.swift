@@ -6,7 +6,7 @@ extension CollectionModel {
     /// One of them keeps the state, and the others get a value that ends it.
     public struct RivalRule: Sendable, Hashable {
         /// The value that ends a loser's state.
-        public enum End: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum End: String, Sendable, Hashable, CaseIterable {
             /// The whole seconds from its start to its stop.
             case secondsSinceStart
             /// The whole milliseconds from its start to its stop.
@@ -16,7 +16,7 @@ extension CollectionModel {
         }
 
         /// When a loser stops.
-        public enum Stop: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum Stop: String, Sendable, Hashable, CaseIterable {
             /// At the earliest later start of any entity, or now; one that is overtaken by a local
             /// start stops now.
             case nextStart
@@ -27,7 +27,7 @@ extension CollectionModel {
         }
 
         /// Which of two rivals wins that were changed at the same time.
-        public enum Ties: String, Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum Ties: String, Sendable, Hashable, CaseIterable {
             /// The one with the later start, then the one with the greater id: independent of the
             /// order of arrival.
             case start

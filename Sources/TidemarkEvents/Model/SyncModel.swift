@@ -81,7 +81,7 @@ public struct Reference: Sendable, Hashable {
     public var rollUp: RollUp?
 
     /// When an entity counts in the one that it refers to.
-    public enum RollUp: Sendable, Hashable {
+    @nonexhaustive public enum RollUp: Sendable, Hashable {
         case always
         /// Where the field of that name is true.
         case whereTrue(String)

@@ -4,7 +4,7 @@
 ///
 /// It decides whether the write is sent again, read back, or counts as refused. What the answer
 /// says of the entity stands in the events that follow it.
-public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
     /// The write was done.
     case done
     /// Nothing was done, and nothing will be.

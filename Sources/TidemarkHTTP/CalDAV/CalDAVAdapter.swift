@@ -23,7 +23,7 @@ public import TidemarkSync
 /// quotes; a weak ETag counts as none, since it can't be used as a precondition.
 public struct CalDAVAdapter: ServerAdapter {
     /// What the collections hold.
-    public enum Content: Sendable, Hashable {
+    @nonexhaustive public enum Content: Sendable, Hashable {
         /// iCalendar (RFC 5545): calendars.
         case events
         /// vCard (RFC 6350): address books.

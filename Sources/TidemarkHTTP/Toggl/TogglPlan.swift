@@ -7,7 +7,7 @@ import Tidemark
 public import TidemarkEvents
 
 /// What a workspace pays for.
-public enum TogglPlan: Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum TogglPlan: Sendable, Hashable, CaseIterable {
     case free, starter, premium
 
     /// The name of the group of requests to addresses of the user.

@@ -7,7 +7,7 @@ package import TidemarkViews
 /// Who last set a field.
 public struct FieldBlame: Sendable, Hashable {
     /// Who sets fields.
-    public enum Author: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Author: String, Sendable, Hashable, CaseIterable {
         /// The user, when creating the entity.
         case created
         /// The user, with an edit.

@@ -7,7 +7,7 @@ import TidemarkInspect
 /// The first place at which a replay differs from what was recorded.
 public struct Divergence: Error, Sendable, Hashable {
     /// The kind of difference.
-    public enum Kind: String, Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, CaseIterable {
         /// An event was recorded, and the replay does not make it.
         case missing
         /// The replay makes an event that was not recorded.

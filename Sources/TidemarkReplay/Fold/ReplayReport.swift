@@ -5,7 +5,7 @@ public import TidemarkEvents
 /// The result of a replay.
 public struct ReplayReport: Sendable, Hashable {
     /// How it was replayed.
-    public enum Mode: String, Sendable, CaseIterable {
+    @nonexhaustive public enum Mode: String, Sendable, CaseIterable {
         /// The recorded events are folded again by today's rules.
         case fold
         /// The recorded inputs drive today's engine.

@@ -7,7 +7,7 @@ public import TidemarkEvents
 /// A mishap that a replay injects at an event.
 public struct Injection: Sendable, Hashable, CustomStringConvertible {
     /// The kind of mishap.
-    public enum Kind: String, Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, CaseIterable {
         /// The process ends after the event's commit and starts again: everything in memory is
         /// lost.
         case restart

@@ -13,7 +13,7 @@ public import TidemarkSync
 /// One recorded bug of a corpus.
 public struct RecordedReplay: Sendable, CustomStringConvertible {
     /// The expected result of a replay.
-    public enum Expectation: Sendable, Hashable {
+    @nonexhaustive public enum Expectation: Sendable, Hashable {
         /// It comes out as recorded.
         case replays
         /// It differs at that event, in that way.

@@ -17,7 +17,7 @@ public import TidemarkEvents
 /// fewer than it was asked for and has more.
 public struct FeedBlock: Sendable, Hashable {
     /// Which entities are asked for, and in which order.
-    public enum Bound: Sendable, Hashable {
+    @nonexhaustive public enum Bound: Sendable, Hashable {
         case upTo(FeedKey)
         case before(FeedKey)
         case from(FeedKey)

@@ -210,7 +210,7 @@ extension ServerAnswer {
 }
 
 /// What a server's answer means.
-public indirect enum ServerAnswer: Sendable, Hashable {
+@nonexhaustive public indirect enum ServerAnswer: Sendable, Hashable {
     /// The server's collections, each with its epoch; `next` is the token of the next page, nil on
     /// the last one.
     case description([CollectionDescription], next: String? = nil)

@@ -4,7 +4,7 @@ public import HTTPTypes
 public import TidemarkEvents
 
 /// A call to a server.
-public indirect enum ServerCall: Sendable, Hashable {
+@nonexhaustive public indirect enum ServerCall: Sendable, Hashable {
     /// The identity of each collection, which changes when one is dropped and created again; asked
     /// only with ``ServerTraits/describesCollections``. `page` is the next page of an earlier
     /// answer.

@@ -9,7 +9,7 @@ public struct ServerWords: Sendable, Hashable {
     /// A header field that the adapter reads, and that is logged with the answer.
     public struct Field: Sendable, Hashable {
         /// What a field's value means.
-        public enum Meaning: Sendable, Hashable {
+        @nonexhaustive public enum Meaning: Sendable, Hashable {
             /// A notice to the operator of the app: ``SyncOutcome/alert``.
             case notice
             /// For how many seconds only necessary calls are to be made; at most a day is honoured.
@@ -39,7 +39,7 @@ public struct ServerWords: Sendable, Hashable {
     }
 
     /// What a parameter of a query holds.
-    public enum Parameter: Sendable, Hashable {
+    @nonexhaustive public enum Parameter: Sendable, Hashable {
         /// A version, a time, or any other text.
         case version
         /// Seconds since 1970.
@@ -55,7 +55,7 @@ public struct ServerWords: Sendable, Hashable {
     }
 
     /// What a member of a body or a document holds; its name is never a secret.
-    public enum Member: Sendable, Hashable {
+    @nonexhaustive public enum Member: Sendable, Hashable {
         /// Anything.
         case anything
         /// User content and no longer part of the protocol: numbers in it are secrets, too.

@@ -1,11 +1,11 @@
-// SyncFailure.swift — the closed set of reasons why a sync run failed, or left something undone.
+// SyncFailure.swift — the reasons why a sync run failed, or left something undone.
 
 public import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
 /// Why a call, or a whole sync run, failed.
-public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server can't be reached.
     case offline(String)
     /// The server did not answer in time, or the connection broke: what was sent may have arrived.

@@ -84,8 +84,8 @@ public struct TransportResponse: Sendable, Hashable {
 
 /// Why there is no whole answer.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The closed set of reasons.
-    public enum Code: String, Sendable, CaseIterable {
+    /// A reason, in a word.
+    @nonexhaustive public enum Code: String, Sendable, CaseIterable {
         /// No connection was made: refused, no route, name not found. The request did not arrive.
         case offline
         /// The deadline passed. The request may have arrived.

@@ -4,7 +4,7 @@ public import HTTPTypes
 package import TidemarkStore
 
 /// The bytes that a request sends.
-public enum TransportBody: Sendable, Hashable {
+@nonexhaustive public enum TransportBody: Sendable, Hashable {
     /// Bytes in memory.
     case bytes([UInt8])
     /// A part of a file, read while it is sent.

@@ -8,7 +8,7 @@ import TidemarkStore
 /// The checksums that a server tells of a file, with the version and the length that it has.
 public struct FileChecksums: Sendable, Hashable {
     /// How a checksum is made; of several the first of these is compared.
-    public enum Algorithm: String, Sendable, CaseIterable {
+    @nonexhaustive public enum Algorithm: String, Sendable, CaseIterable {
         case sha256 = "SHA256"
         case sha1 = "SHA1"
         case md5 = "MD5"

@@ -5,7 +5,7 @@ public import TidemarkEvents
 /// How far a sync run is.
 public struct SyncProgress: Sendable, Hashable {
     /// What the run is doing.
-    public enum Phase: String, Sendable {
+    @nonexhaustive public enum Phase: String, Sendable {
         /// Reading back writes whose outcome is not known.
         case readingBack
         /// Fetching what the server changed.

@@ -80,7 +80,7 @@ public struct FaultRule: Sendable {
 }
 
 /// What is done with a request instead of handling it.
-public enum FaultAction: Sendable {
+@nonexhaustive public enum FaultAction: Sendable {
     /// The request is not applied, and gets this answer; a nil body is replaced by an error in the
     /// server's own form.
     case answer(status: Int, fields: HTTPFields = [:], body: [UInt8]? = nil)

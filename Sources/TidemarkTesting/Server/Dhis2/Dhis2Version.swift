@@ -1,7 +1,7 @@
 // Dhis2Version.swift — what a server that behaves like DHIS2 can be: its version, users, rules.
 
 /// A version of DHIS2, by what a client meets: which tracker API there is, and its shapes.
-public enum Dhis2Version: Int, Sendable, Hashable, CaseIterable, Comparable {
+@nonexhaustive public enum Dhis2Version: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// 2.37, here with the old tracker API alone: import summaries, no jobs.
     case v37 = 37
     /// 2.40: both tracker APIs; lists of the new one are `instances`.
@@ -61,7 +61,7 @@ public struct Dhis2User: Sendable, Hashable {
 /// An error keeps the object that has the value out; a warning lets it in.
 public struct Dhis2ValueRule: Sendable, Hashable {
     /// How serious a rule is.
-    public enum Severity: Sendable, Hashable { case error, warning }
+    @nonexhaustive public enum Severity: Sendable, Hashable { case error, warning }
 
     /// The rule's id.
     public var id: String

@@ -8,7 +8,7 @@ import TidemarkEvents
 import TidemarkSync
 
 /// Whose requests are counted together.
-public enum TogglQuota: Sendable, Hashable {
+@nonexhaustive public enum TogglQuota: Sendable, Hashable {
     case user
     case organization(Int64)
 }

@@ -4,7 +4,7 @@
 /// for, and nothing besides.
 public struct WebDAVOptions: Sendable, Hashable {
     /// What the ETag of a folder moves with.
-    public enum FolderVersions: Sendable, Hashable {
+    @nonexhaustive public enum FolderVersions: Sendable, Hashable {
         /// Folders have no ETags.
         case none
         /// With its own members: that one comes, goes, or has another content.
