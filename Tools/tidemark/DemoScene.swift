@@ -155,7 +155,7 @@ struct DemoReplica {
     }
 
     /// Makes edits in one commit, and prints its events, a line each.
-    func edit(_ body: (WriteContext) throws -> Void) throws {
+    func edit(_ body: sending (WriteContext) throws -> Void) throws {
         let before = try replica.journal.read { $0.last }
         try replica.write { tx in try body(tx) }
         try replica.journal.read { views in

@@ -30,7 +30,7 @@ extension Replica {
     ///   time ago, and what the other `write` throws.
     @discardableResult
     public func write(
-        once key: IdempotencyKey, _ body: (WriteContext) throws -> Void
+        once key: IdempotencyKey, _ body: sending (WriteContext) throws -> Void
     ) throws -> CommitReceipt? {
         try TidemarkError.mapped {
             try checkWritable()

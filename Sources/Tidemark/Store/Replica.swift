@@ -221,13 +221,15 @@ public final class Replica: Sendable {
 
     /// Writes one commit while the caller's thread waits: everything that `body` does, or nothing.
     ///
-    /// It is on disk when this returns. `body` sees its own changes, may run on another thread, and
-    /// may be run again when the store has to grow: it must have no effects outside the context.
+    /// It is on disk when this returns. `body` sees its own changes. It runs on another thread when
+    /// somebody else writes just then, so that it may not touch what belongs to the main actor, or
+    /// what others hold; and it may be run again when the store has to grow: it must have no effects
+    /// outside the context.
     ///
     /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write`
     ///   of the same store.
     @discardableResult
-    public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
+    public func write<R: Sendable>(_ body: sending (WriteContext) throws -> R) throws -> R {
         try checkWritable()
         return try TidemarkError.mapped {
             try journal.write(at: dependencies.now()) { draft in

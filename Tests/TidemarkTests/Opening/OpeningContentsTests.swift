@@ -131,7 +131,8 @@ private final class MissingFile {
     @Test func `is there after the next opening where it was taken in within a write`() throws {
         let store = try MissingFile(inTree: false)
 
-        try store.replica.write { _ in _ = try store.replica.importText("tea") }
+        let replica = store.replica
+        try replica.write { _ in _ = try replica.importText("tea") }
 
         #expect(try store.count == 0)
         try store.reopen()

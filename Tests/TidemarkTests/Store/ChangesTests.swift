@@ -51,7 +51,8 @@ final class ChangedTree {
     func make(_ id: String, in parent: String? = nil, isFolder: Bool = false) throws {
         try replica.write { tx in
             try tx.create(
-                EntityKey("files", id), Self.document(id, in: parent, isFolder: isFolder))
+                EntityKey("files", id),
+                ChangedTree.document(id, in: parent, isFolder: isFolder))
         }
     }
 

@@ -62,6 +62,30 @@ import TidemarkViews
     }
 }
 
+@Suite struct `a blocking write, while another one lasts` {
+    @Test func `has its body run on another thread, so that it can't be the main actor's`() throws {
+        try withReplica { replica in
+            var isElsewhere = false
+            for _ in 0..<50 where !isElsewhere {
+                let (begun, other) = (DispatchSemaphore(value: 0), DispatchGroup())
+                other.enter()
+                Thread.detachNewThread {
+                    defer { other.leave() }
+                    try? replica.write { _ in
+                        begun.signal()
+                        Thread.sleep(forTimeInterval: 0.02)
+                    }
+                }
+                begun.wait()
+                let caller = ObjectIdentifier(Thread.current)
+                isElsewhere = try replica.write { _ in ObjectIdentifier(Thread.current) != caller }
+                other.wait()
+            }
+            #expect(isElsewhere)
+        }
+    }
+}
+
 /// A thread that writes and waits for each write.
 private final class BlockingWriter: Sendable {
     private let group = DispatchGroup()

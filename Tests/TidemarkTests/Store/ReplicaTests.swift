@@ -152,7 +152,7 @@ import TidemarkViews
     @Test func `says what is wrong`() throws {
         try withReplica { replica in
             try replica.write { tx in _ = try tx.create(key, Array("{}".utf8)) }
-            func write(_ body: @escaping (WriteContext) throws -> Void) throws {
+            func write(_ body: sending (WriteContext) throws -> Void) throws {
                 try replica.write { tx in try body(tx) }
             }
             let none = EntityKey("tasks", "none")

@@ -15,7 +15,7 @@ struct FileChange: ParsableArguments {
     typealias Made = (key: EntityKey, position: Position?, path: String)
 
     /// Changes the tree, and prints the position, the entity and its path.
-    func write(_ body: (FileTree, WriteContext) throws -> Made) throws {
+    func write(_ body: sending (FileTree, WriteContext) throws -> Made) throws {
         try write { _ in
         } _: { tree, _, tx in
             try body(tree, tx)
@@ -23,9 +23,9 @@ struct FileChange: ParsableArguments {
     }
 
     /// The same after something is prepared outside of the write.
-    func write<Prepared>(
+    func write<Prepared: Sendable>(
         _ prepare: (Replica) throws -> Prepared,
-        _ body: (FileTree, Prepared, WriteContext) throws -> Made
+        _ body: sending (FileTree, Prepared, WriteContext) throws -> Made
     ) throws {
         let replica = try store.open(patience)
         let files = try replica.read { try FileTree($0.views, tree) }
