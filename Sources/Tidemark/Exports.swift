@@ -4,6 +4,7 @@
 // exports all of its types.
 
 @_exported public import struct TidemarkCapsule.Redaction
+@_exported public import struct TidemarkCapsule.RedactionError
 @_exported public import struct TidemarkEvents.CollectionModel
 @_exported public import struct TidemarkEvents.CollectionName
 @_exported public import enum TidemarkEvents.ConflictAnswer

@@ -239,14 +239,17 @@ extension ModelRegistration {
 extension SyncEngine {
     /// An engine for the server that the remote names, over HTTP.
     ///
-    /// - Throws: ``ModelError`` when the remote's adapter is not known.
+    /// - Throws: ``TidemarkError`` `invalidModel` when there is no adapter of the remote's name, a
+    ///   parameter is missing, or the remote holds something that may be a credential.
     public init(
         _ replica: Replica, remote: Remote, transport: any Transport = .urlSession,
         limits: TransportLimits = TransportLimits(),
         credentials: @escaping @Sendable () async throws -> Credentials
-    ) throws(ModelError) {
+    ) throws {
+        let adapter: any ServerAdapter
+        do { adapter = try remote.makeAdapter() } catch { throw TidemarkError.wrapping(error) }
         self.init(
-            replica, remote: remote.withAdapterDefaults, adapter: try remote.makeAdapter(),
+            replica, remote: remote.withAdapterDefaults, adapter: adapter,
             transport: transport, limits: limits, credentials: credentials)
     }
 }

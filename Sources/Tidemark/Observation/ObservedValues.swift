@@ -8,7 +8,7 @@
 ///
 /// The sequence ends when the replica is closed or the awaiting task is cancelled. It throws
 /// ``TidemarkError`` when an entity can't be decoded or the store fails, and what a read of the
-/// app's own throws, and then ends.
+/// app's own throws, as ``Replica/read(_:)`` does, and then ends.
 ///
 /// Each `for` loop observes independently, for as long as it runs.
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {

@@ -17,8 +17,8 @@ extension Replica {
     ///
     /// The context is not valid afterwards. Not to be called inside a `write`.
     ///
-    /// - Throws: ``TidemarkError`` `notFound` when there is no such position, what `body` throws,
-    ///   and others.
+    /// - Throws: ``TidemarkError``: `notFound` when there is no such position, `dropped` when the log
+    ///   does not reach back to it any more; and what ``read(_:)`` throws.
     public func read<R>(asOf position: Position, _ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
             let last = try journal.read { $0.last }
@@ -40,8 +40,8 @@ extension Replica {
     ///
     /// If the clock was set back, later events may have earlier times: the last such event counts.
     ///
-    /// - Throws: ``TidemarkError`` `notFound` when every event was recorded later, what `body`
-    ///   throws, and others.
+    /// - Throws: ``TidemarkError``: `notFound` when every event that the log still has was recorded
+    ///   later; and what ``read(_:)`` throws.
     public func read<R>(asOf time: Timestamp, _ body: (ReadContext) throws -> R) throws -> R {
         guard let position = try position(asOf: time) else {
             throw TidemarkError(.notFound, "the first event was recorded after \(time)")

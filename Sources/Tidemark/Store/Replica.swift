@@ -215,6 +215,10 @@ public final class Replica: Sendable {
     ///
     /// The context is not valid afterwards. Inside a `write` it shows the state before the write;
     /// the ``WriteContext`` sees its own changes.
+    ///
+    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and a
+    ///   `ModelError` as `invalidModel`; ``TidemarkError``: `closed`, `damaged`, and other errors of
+    ///   the storage.
     public func read<R>(_ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped { try journal.read { try body(ReadContext($0)) } }
     }
@@ -226,8 +230,10 @@ public final class Replica: Sendable {
     /// what others hold; and it may be run again when the store has to grow: it must have no effects
     /// outside the context.
     ///
-    /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write`
-    ///   of the same store.
+    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and a
+    ///   `ModelError` as `invalidModel`; ``TidemarkError``: `nested` inside a `read` or a `write` of
+    ///   the same store, `readOnly`, `closed`, `diskFull`, `fileTooLarge`, `storeFull`, `poisoned`,
+    ///   `damaged`, and other errors of the storage.
     @discardableResult
     public func write<R: Sendable>(_ body: sending (WriteContext) throws -> R) throws -> R {
         try checkWritable()
@@ -244,6 +250,8 @@ public final class Replica: Sendable {
     ///
     /// `body` may be run again when the store has to grow: it must have no effects outside the
     /// context.
+    ///
+    /// - Throws: what the `write` that blocks throws.
     @discardableResult
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (WriteContext) throws -> R

@@ -17,7 +17,7 @@ extension Replay {
     ///   `tasks/1.done == true`, `tasks/1 is error`, `count(tasks) > 3`, `pending > 0`,
     ///   `outcome(@12) == superseded`; joined with `and`, `or`, `not`.
     /// - Throws: `ReplayMistake` for a predicate that can't be parsed, or where there is no such
-    ///   file or event; also errors of reading the file.
+    ///   file or event; `TidemarkError` where it can't be read.
     public func holds(_ predicate: String) throws -> Bool {
         let wanted: StatePredicate
         do { wanted = try StatePredicate(predicate) } catch {

@@ -62,7 +62,8 @@ public struct Replay: Sendable {
     /// - Returns: for each way of replaying, what was compared and what could not be.
     /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such file
     ///   or event, and where none of the sync runs could be decided again, unless only the fold was
-    ///   asked for; also errors of reading the file.
+    ///   asked for; `TidemarkError` where the file or the store can't be read: `damaged`,
+    ///   `newerFormat`, or `invalidPath` for what is no capsule.
     @discardableResult
     public func run() async throws -> [ReplayReport] {
         let reports = try await reports()
@@ -72,6 +73,9 @@ public struct Replay: Sendable {
     }
 
     /// Replays as ``run()`` does, with a divergence in the report instead of thrown.
+    ///
+    /// - Throws: as ``run()``, but no `Divergence`, and nothing where runs could not be decided
+    ///   again beside a fold.
     public func reports() async throws -> [ReplayReport] {
         try await reports(of: try source.capsule())
     }
@@ -139,7 +143,8 @@ public struct Replay: Sendable {
     /// Requests and answers stay as recorded: another policy changes what the views make of them,
     /// not what the engine would have sent.
     ///
-    /// - Throws: `ReplayMistake` for a collection or an event that is not in the log.
+    /// - Throws: `ReplayMistake` for a collection or an event that is not in the log;
+    ///   `TidemarkError` where that can't be read.
     public func whatIf(_ change: WhatIf) throws -> WhatIfResult {
         let outcome = try change.outcome(of: try source.capsule(), through: through)
         return WhatIfResult(

@@ -35,12 +35,17 @@ public struct ReplaySource: Sendable {
     }
 
     /// Reads it.
+    ///
+    /// - Throws: `ReplayMistake` where there is none; ``TidemarkError`` where it can't be read.
     package func capsule() throws -> Capsule {
-        switch place {
-        case .value(let capsule): capsule
-        case .path(let path): try Self.read(path)
-        case .fixture(let name, let file): try Self.read(try Self.find(name, beside: file))
-        }
+        do {
+            switch place {
+            case .value(let capsule): return capsule
+            case .path(let path): return try Self.read(path)
+            case .fixture(let name, let file):
+                return try Self.read(try Self.find(name, beside: file))
+            }
+        } catch { throw TidemarkError.wrapping(error) }
     }
 
     private static func read(_ path: String) throws -> Capsule {

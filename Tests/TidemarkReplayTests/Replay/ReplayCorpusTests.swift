@@ -139,6 +139,25 @@ private struct Untitled: ServerAdapter {
         }
     }
 
+    @Test func `of what can't be read says so by an error that an app can tell`() async throws {
+        try await withScratch { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            let whole = try ReplayLog.conflict().capsule().encoded
+            let files: [(bytes: [UInt8], code: TidemarkError.Code)] = [
+                (Array("no capsule".utf8), .invalidPath), (Array(whole.dropLast(9)), .damaged),
+            ]
+            for file in files {
+                let path = folder + "/a.capsule"
+                try Data(file.bytes).write(to: URL(filePath: path))
+                let error = await #expect(throws: TidemarkError.self) {
+                    try await Replay(.file(path)).run()
+                }
+                #expect(error?.code == file.code)
+            }
+        }
+    }
+
     @Test func `of a store replays the whole of it`() async throws {
         try await CapsuleWorld.with { world in
             let reports = try await Replay(.file(world.replica.directory)).run()

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkInspect
 import TidemarkSync
 import TidemarkTesting
@@ -286,5 +287,16 @@ import TidemarkViews
 
         #expect(error?.code == .invalidModel)
         #expect(error?.message.hasPrefix("remote.origin: ") == true)
+    }
+
+    @Test func `and an engine by the same code`() throws {
+        try withReplica { replica in
+            let remote = Remote(origin: "https://x.test", adapter: "tuggl")
+            expect(.invalidModel) {
+                _ = try SyncEngine(replica, remote: remote, transport: SyncWorld().server) {
+                    .bearer("secret")
+                }
+            }
+        }
     }
 }
