@@ -23,7 +23,8 @@ extension Replica {
     ///     anything else in it holds the server's name, cursors and answers keep it in any case.
     ///   - contents: whether the bytes of the files that entities name are in it, as far as they
     ///     are here and have room, 60 MiB together; never of a redacted one.
-    ///   - redaction: how the data of users is replaced; nil to keep it.
+    ///   - redaction: how the data of users is replaced; nil to keep it, readable for whoever gets the
+    ///     capsule.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
     ///   MiB before compression): fewer events help, but where the rows before them alone are
     ///   too many, as the message says then, only if much was deleted or wiped since; `damaged`
@@ -31,7 +32,7 @@ extension Replica {
     ///   without the data of users.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
-        contents: Bool = false, redaction: Redaction? = nil
+        contents: Bool = false, redaction: Redaction?
     ) throws -> [UInt8] {
         try TidemarkError.mapped {
             var capsule = try journal.capsule(last: last, note: note, namesRemote: namesRemote)
@@ -62,7 +63,7 @@ extension Replica {
     ///   where the file can't be written: `invalidPath` without its folder.
     public func writeCapsule(
         to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
-        contents: Bool = false, redaction: Redaction? = nil
+        contents: Bool = false, redaction: Redaction?
     ) throws {
         let bytes = try capsule(
             last: last, note: note, namesRemote: namesRemote, contents: contents,

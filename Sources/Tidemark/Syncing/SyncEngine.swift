@@ -98,6 +98,10 @@ public actor SyncEngine {
 
     /// Makes one sync run and waits for its end, whether or not the engine was started or paused.
     ///
+    /// Without a trigger it is for what the user asks for: such a run goes ahead after failures,
+    /// while the server is busy and where the credentials were refused, and counts as an attempt of
+    /// every gate. From a timer, a task in the background or a screen, give the trigger.
+    ///
     /// Writes without an answer are read back, every collection is pulled, and every pending
     /// mutation is pushed. While a run is in progress, all callers share the next one, so that
     /// everything written before this call is part of it. Failures of network and server are in the

@@ -207,7 +207,8 @@ import TidemarkViews
     @Test func `is what an app writes, unless it asks for all`() async throws {
         try await CapsuleWorld.with { world in
             let path = scratchPath()
-            try world.replica.writeCapsule(to: path, last: 30, note: "the tea came back")
+            try world.replica.writeCapsule(
+                to: path, last: 30, note: "the tea came back", redaction: nil)
             let capsule = try Capsule(file: path)
             try FileManager.default.removeItem(atPath: path)
 
@@ -215,7 +216,7 @@ import TidemarkViews
             #expect(capsule.provenance.note == "the tea came back")
             #expect(capsule.provenance.build == Replica.version)
             #expect((30...45).contains(capsule.commits.flatMap(\.entries).count))
-            let bytes = try world.replica.capsule(namesRemote: true)
+            let bytes = try world.replica.capsule(namesRemote: true, redaction: nil)
             #expect(try Capsule(parsing: bytes) == (try world.capsule()))
         }
     }
@@ -223,7 +224,9 @@ import TidemarkViews
     @Test func `can't be written where there is no folder`() async throws {
         try await CapsuleWorld.with { world in
             let path = scratchPath() + "/none/a.capsule"
-            #expect(throws: TidemarkError.self) { try world.replica.writeCapsule(to: path) }
+            #expect(throws: TidemarkError.self) {
+                try world.replica.writeCapsule(to: path, redaction: nil)
+            }
         }
     }
 
@@ -236,7 +239,8 @@ import TidemarkViews
                 ("👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 می‌روم \u{200E}שלום soft\u{AD}ly", nil),
                 ("\u{1B}[2J \u{202E}evil\u{2069}", " [2J  evil "),
             ] {
-                let capsule = try Capsule(parsing: world.replica.capsule(note: note))
+                let capsule = try Capsule(
+                    parsing: world.replica.capsule(note: note, redaction: nil))
                 #expect(Array(capsule.provenance.note.utf8) == Array((kept ?? note).utf8))
             }
         }
@@ -341,7 +345,8 @@ import TidemarkViews
             }.value
             var last = Position.start
             for round in 0..<12 {
-                let bytes = try replica.capsule(last: round % 2 == 0 ? 100_000 : 7)
+                let bytes = try replica.capsule(
+                    last: round % 2 == 0 ? 100_000 : 7, redaction: nil)
                 let capsule = try Capsule(parsing: bytes)
                 #expect(try capsule.refolded() == capsule)
                 #expect(capsule.last >= last)

@@ -26,7 +26,7 @@ import TidemarkTesting
                         JSONValue.object(["photo": name.json]).encoded())
                 }
             }
-            try body(try Capsule(parsing: try replica.capsule(contents: true)))
+            try body(try Capsule(parsing: try replica.capsule(contents: true, redaction: nil)))
         }
     }
 
