@@ -184,7 +184,7 @@ extension Remote {
     }
 
     /// The remote with its adapter's defaults for collections, where it has none of its own.
-    public var withAdapterDefaults: Remote {
+    package var withAdapterDefaults: Remote {
         var remote = self
         if defaults == AdapterDefaults(), let known = KnownAdapter[adapter] {
             remote.defaults = known.defaults

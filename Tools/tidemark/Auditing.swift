@@ -157,7 +157,7 @@ struct Stats: ParsableCommand {
                     + "\(snapshot.rows) rows in \(snapshot.bytes) bytes"
                     + (snapshot.isCurrent ? "" : ", by other rules"))
         }
-        for (kind, sum) in stats.kinds.sorted(by: { $0.key < $1.key }) {
+        for (kind, sum) in stats.kinds.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             Terminal.write(
                 "  " + kind.description.padded(to: 18) + "\(sum.events)".padded(to: 8)
                     + "\(sum.bytes) bytes")

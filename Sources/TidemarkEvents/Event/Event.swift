@@ -1,7 +1,7 @@
 // Event.swift — one appended fact: a small header, and a payload kept as it came.
 
 /// What the payload's bytes are.
-@nonexhaustive public enum PayloadType: UInt32, Sendable, CaseIterable {
+package enum PayloadType: UInt32, Sendable, CaseIterable {
     /// There is no payload.
     case none = 0
     /// One JSON value.
@@ -13,47 +13,47 @@
 /// One appended fact.
 ///
 /// All references to other events are positions, and all of them are here.
-public struct Event: Hashable, Sendable {
+package struct Event: Hashable, Sendable {
     /// What the event says.
-    public var kind: EventKind
+    package var kind: EventKind
     /// When it was appended, by this device's clock.
-    public var recordedAt: Timestamp
+    package var recordedAt: Timestamp
     /// The collection it is about, or nil.
-    public var collection: CollectionName?
+    package var collection: CollectionName?
     /// The entity it is about, or nil.
-    public var entity: String?
+    package var entity: String?
     /// The event that brought this one about: for an answer to a read-back, the attempt it settles.
-    public var cause: Position?
+    package var cause: Position?
     /// The `sync.started` of the sync run it belongs to.
-    public var sync: Position?
+    package var sync: Position?
     /// The last of the mutations it is about.
-    public var mutation: Position?
+    package var mutation: Position?
     /// The `request.sent` it answers.
-    public var call: Position?
+    package var call: Position?
     /// The log's last position when the server was asked for this, or a request was decided.
     ///
     /// What is as of an earlier position never replaces what is as of a later one.
-    public var asOf: Position?
+    package var asOf: Position?
     /// By the server's clock: the entity's last change, or, of an edit made here, when it was made.
-    public var serverTime: Timestamp?
+    package var serverTime: Timestamp?
     /// The entity's version, or the cursor of a pull, as the server wrote it.
-    public var revision: Revision?
+    package var revision: Revision?
     /// What the payload's bytes are.
-    public var payloadType: PayloadType
+    package var payloadType: PayloadType
     /// The version of the payload's shape for this kind; 0 is the first.
-    public var schemaVersion: UInt32
+    package var schemaVersion: UInt32
     /// What the caller named the write that appended it, so that a repeated one is known again.
-    public var idempotencyKey: [UInt8]?
+    package var idempotencyKey: [UInt8]?
     /// Of an edit whose time decides something, of a timer and of a trigger: microseconds since
     /// the device's boot, so that the time can be judged by what is learnt later.
-    public var uptime: Int64?
+    package var uptime: Int64?
     /// That boot, where it is not the one that was named last.
-    public var bootID: String?
+    package var bootID: String?
     /// The payload as it came.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
 
     /// An event; everything but the kind and the time is optional.
-    public init(
+    package init(
         _ kind: EventKind, recordedAt: Timestamp, key: EntityKey? = nil,
         collection: CollectionName? = nil, cause: Position? = nil, sync: Position? = nil,
         mutation: Position? = nil, call: Position? = nil, asOf: Position? = nil,
@@ -89,7 +89,7 @@ public struct Event: Hashable, Sendable {
     package var isTakenOver: Bool { kind == .serverUpserted && sync == nil && asOf == nil }
 
     /// Collection and entity together, when both are named.
-    public var key: EntityKey? {
+    package var key: EntityKey? {
         guard let collection, let entity else { return nil }
         return EntityKey(collection, entity)
     }

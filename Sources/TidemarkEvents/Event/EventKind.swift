@@ -1,11 +1,12 @@
-// EventKind.swift — the closed list of what can be appended; numbers and names are for ever.
+// EventKind.swift — what can be appended; numbers and names are for ever.
 
 /// What an event says.
 ///
-/// Kinds of newer versions are kept and shown by number. A switch over all of them needs no
-/// `default`: a new kind does not compile until each of them places it. Most code asks for no more
-/// than the family of a kind.
-@nonexhaustive public enum EventKind: Hashable, Sendable, CaseIterable {
+/// Kinds of newer versions are kept and shown by number.
+@nonexhaustive public enum EventKind: Hashable, Sendable {
+    // In this package a switch over all of them has no `default`: a new kind does not compile until
+    // each of them places it. Most code asks for no more than the family of a kind.
+
     /// Build, device and account of the process that writes; logged when any of them changed.
     case storeOpened
     /// The sync model and the remote's configuration, as JSON.
@@ -80,7 +81,7 @@
     case unknown(UInt32)
 
     /// Every kind of this version, by number.
-    public static let allCases: [EventKind] = [
+    package static let allCases: [EventKind] = [
         .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
         .localRequested, .localDiscarded, .localRetried, .issueAnswered, .localWiped,
         .triggerReceived, .timerFired,
@@ -179,7 +180,7 @@ extension EventKind: CustomStringConvertible {
     public var description: String { label.name }
 
     /// The kind with that name, or of the form `kind-N`.
-    public init?(named name: String) {
+    package init?(named name: String) {
         if let kind = Self.all.first(where: { $0.description == name }) {
             self = kind
         } else if name.hasPrefix("kind-"), let number = UInt32(name.dropFirst(5)) {
@@ -190,12 +191,7 @@ extension EventKind: CustomStringConvertible {
     }
 
     /// Every kind that has a name, by number: also those that nothing is written by yet.
-    public static let all = (allCases + reserved.keys.map { .unknown($0) }).sorted()
-}
-
-extension EventKind: Comparable {
-    /// Ordered by number.
-    public static func < (left: EventKind, right: EventKind) -> Bool {
-        left.rawValue < right.rawValue
+    package static let all = (allCases + reserved.keys.map { .unknown($0) }).sorted {
+        $0.rawValue < $1.rawValue
     }
 }

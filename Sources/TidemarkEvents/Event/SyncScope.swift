@@ -86,7 +86,7 @@
     }
 
     /// Whether only some collections are pulled, so that what they refer to does not come along.
-    public var isPartialPull: Bool {
+    package var isPartialPull: Bool {
         switch self {
         case .pull, .fetch, .select, .folders: true
         case .all, .push, .reserve, .cleanUp: false

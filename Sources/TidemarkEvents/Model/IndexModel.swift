@@ -66,7 +66,7 @@ extension CollectionModel {
     ///
     /// Those of references find the entities that refer to an entity; there is none for one that
     /// leads through lists. Those of choices find the entities with one that is open.
-    public var allIndexes: [IndexModel] {
+    package var allIndexes: [IndexModel] {
         let own = references.filter { FieldPath($0.field).isOnePlace }
             .map { IndexModel([IndexField($0.field)]) }
         let names = tree.map { IndexModel([IndexField($0.parent), IndexField($0.name)]) }

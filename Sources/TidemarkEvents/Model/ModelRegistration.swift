@@ -35,10 +35,17 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
 extension ModelRegistration {
     /// Reads a model document, in today's spelling or in that of an earlier version.
     ///
+    /// - Throws: ``ModelError`` naming the member that is wrong.
+    public init(parsing bytes: [UInt8]) throws(ModelError) {
+        try self.init(parsing: bytes, isLogged: false)
+    }
+
+    /// Reads a model document.
+    ///
     /// - Parameter isLogged: whether it comes from a log: then members that only a newer version
     ///   knows are passed over, and rules that contradict each other are taken as they are.
     /// - Throws: ``ModelError`` naming the member that is wrong.
-    public init(parsing bytes: [UInt8], isLogged: Bool = false) throws(ModelError) {
+    package init(parsing bytes: [UInt8], isLogged: Bool) throws(ModelError) {
         let value: JSONValue
         do { value = try JSONValue(parsing: bytes) } catch {
             throw ModelError("", "not a JSON document: \(error)")
@@ -54,7 +61,7 @@ extension ModelRegistration {
     ///   contradicts itself, and with the defaults of the remote's adapter.
     /// - Throws: ``ModelError`` when it could not be read back, or the model is not the known one
     ///   and contradicts itself.
-    public func checked(beside known: ModelRegistration? = nil) throws(ModelError)
+    package func checked(beside known: ModelRegistration? = nil) throws(ModelError)
         -> ModelRegistration
     {
         var wanted = self

@@ -11,7 +11,7 @@ public struct CauseStep: Sendable, Hashable, CustomStringConvertible {
     /// The event in one line.
     public var text: String
 
-    public init(position: Position, text: String) {
+    package init(position: Position, text: String) {
         self.position = position
         self.text = text
     }

@@ -36,7 +36,7 @@ public struct Divergence: Error, Sendable, Hashable {
     /// The chain of causes, from the event itself back to its origin.
     public var causes: [CauseStep]
 
-    public init(
+    package init(
         _ kind: Kind, at position: Position, recorded: String? = nil, replayed: String? = nil,
         field: String? = nil, entity: EntityKey? = nil, causes: [CauseStep] = []
     ) {

@@ -57,7 +57,7 @@ public struct ReplayReport: Sendable, Hashable {
     public var divergence: Divergence?
 
     /// An empty report.
-    public init(_ mode: Mode) { self.mode = mode }
+    package init(_ mode: Mode) { self.mode = mode }
 
     /// Whether nothing differs.
     public var isSame: Bool { divergence == nil }

@@ -38,14 +38,14 @@ public struct ReplayMistake: Error, Sendable, Hashable, CustomStringConvertible 
     public let description: String
 
     /// A mistake described in a sentence.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 extension Injection {
     /// Reads `restart@12`.
     ///
     /// - Throws: ``ReplayMistake`` naming what is wrong.
-    public init(parsing text: some StringProtocol) throws(ReplayMistake) {
+    package init(parsing text: some StringProtocol) throws(ReplayMistake) {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])),
             let position = Position(parts[1])
@@ -59,7 +59,7 @@ extension Injection {
     /// Reads `restart@12,drop@30`.
     ///
     /// - Throws: ``ReplayMistake`` naming what is wrong.
-    public static func list(parsing text: String) throws(ReplayMistake) -> [Injection] {
+    package static func list(parsing text: String) throws(ReplayMistake) -> [Injection] {
         var list: [Injection] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             list.append(try Injection(parsing: part))

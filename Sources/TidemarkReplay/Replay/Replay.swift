@@ -157,16 +157,6 @@ public struct Replay: Sendable {
     ) throws -> WhatIfResult {
         try whatIf(WhatIf(policies: [collection: policy]))
     }
-
-    /// Folds the log once as it is and once with its injections.
-    ///
-    /// - Throws: `ReplayMistake` for an event that is not in the log.
-    public func injected() throws -> InjectionResult {
-        let outcome = try source.capsule().outcome(injecting: inject, through: through)
-        return InjectionResult(
-            difference: ReplayDifference(outcome.difference),
-            faults: outcome.faults.map(\.description), isSame: outcome.isSame)
-    }
 }
 
 extension [ReplayReport] {

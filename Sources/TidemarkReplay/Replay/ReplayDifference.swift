@@ -87,13 +87,3 @@ public struct WhatIfResult: Sendable, Hashable {
     /// The events that were left out, in log order.
     public var leftOut: [CauseStep]
 }
-
-/// The outcome with mishaps.
-public struct InjectionResult: Sendable, Hashable {
-    /// The difference from the outcome of the unchanged log.
-    public var difference: ReplayDifference
-    /// Invariants that are broken, for example a lost mutation.
-    public var faults: [String]
-    /// Whether every row is the same, visible or not.
-    public var isSame: Bool
-}

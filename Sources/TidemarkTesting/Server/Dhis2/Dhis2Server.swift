@@ -163,7 +163,7 @@ public final class Dhis2Server: Transport, Sendable {
 
     /// Whether something can have this key: `events/single1`, or, of a data value, what it is told
     /// by: `dataValues/element-period-unit-category-attribute`.
-    public static func isRow(_ key: String) -> Bool { find(key) != nil }
+    package static func isRow(_ key: String) -> Bool { find(key) != nil }
 
     /// Loses all jobs, those that wait and those that are done, as a server does that starts anew.
     public func loseJobs() { core.withModel { $0.jobs = [] } }

@@ -127,7 +127,7 @@ public final class TogglServer: Transport, Sendable {
     }
 
     /// Whether a row can have this key: `projects/5`.
-    public static func isRow(_ key: String) -> Bool { find(key) != nil }
+    package static func isRow(_ key: String) -> Bool { find(key) != nil }
 
     private var now: Timestamp { Timestamp(milliseconds: core.nowMilliseconds()) }
 
