@@ -75,10 +75,10 @@ extension ConflictSides<[UInt8]> {
             self.init(
                 key: key, base: try read(base), mine: try read(row.content),
                 theirs: try read(row.baseState == .live ? row.base : nil))
-        case .rejected, .warned, .unsettled:
+        case .rejected, .warned, .unsettled, .dangling, .unfetched:
             guard let row = try views.entity(key) else { return nil }
             let theirs = try read(row.baseState == .live ? row.base : nil)
-            self.init(key: key, base: theirs, mine: try read(row.document), theirs: theirs)
+            self.init(key: key, base: theirs, mine: try read(row.content), theirs: theirs)
         case .conflict:
             guard let decision = try views.decision(issue.position, issue.index),
                 let row = try views.sides(issue.position)
@@ -87,18 +87,18 @@ extension ConflictSides<[UInt8]> {
             self.init(
                 key: key, base: try read(base), mine: try read(row.mine),
                 theirs: try read(try said(at: issue.position)))
-        case .absent, .unreadable, .dangling, .unfetched: return nil
+        case .absent, .unreadable: return nil
         }
     }
 }
 
 extension ReadContext {
-    /// Both sides of an open issue, as documents; nil when there is no such issue, or when it is
-    /// not about a single entity.
+    /// Both sides of an open issue, as documents; nil when there is no such issue, and for the kinds
+    /// `absent` and `unreadable`, which are about no entity that is here.
     ///
     /// For a conflict, they are as they were when it was decided; of one that is not, `mine` and
-    /// `theirs` are the current ones. For a refusal, or an unsettled entity, all are the current
-    /// ones, and `base` and `theirs` are the same.
+    /// `theirs` are the current ones. For any other kind, all are the current ones, also of an
+    /// entity that is hidden, and `base` and `theirs` are the same.
     public func sides(of issue: SyncIssue.ID) throws -> ConflictSides<[UInt8]>? {
         let row = try views.issue(at: issue.position, index: issue.index)
         return try row.flatMap { try ConflictSides($0, views) }

@@ -54,6 +54,28 @@ private struct Note: Entity, Equatable {
         }
     }
 
+    @Test func `are those of one that is hidden, too`() throws {
+        let links = CollectionModel(
+            "links", references: [Reference("to", to: "people", missing: .hides)])
+        let model = SyncModel(name: "m", collections: [CollectionModel("people"), links])
+        try withReplica(model) { replica in
+            let key = EntityKey("links", "l")
+            let json = Array(#"{"id":"l","to":"nobody"}"#.utf8)
+            try replica.write { tx in
+                _ = try tx.draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: tx.draft.now, key: key,
+                        revision: Revision("1"), json: json))
+            }
+
+            let issue = try #require(try replica.issues().first)
+            #expect(issue.kind == .dangling && issue.key == key)
+            #expect(try replica.text(key) == nil)
+            let sides = try replica.sides(of: issue.id)
+            #expect(sides == ConflictSides(key: key, base: json, mine: json, theirs: json))
+        }
+    }
+
     @Test func `are what was edited, what the edits made of it, and what the server said`()
         async throws
     {
