@@ -108,7 +108,8 @@ public actor SyncEngine {
     /// outcome. A run that has to wait sends nothing and logs nothing: the outcome tells for how
     /// long.
     ///
-    /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent.
+    /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent. One
+    /// that is cancelled while others wait for the same run waits for its end with them.
     ///
     /// A trigger that the app names is held by the gate of its name in the model: then nothing is
     /// requested, nothing is logged, and the outcome's failure is `gated`, with the time from which
@@ -141,6 +142,7 @@ public actor SyncEngine {
         _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
         deadline: Duration? = nil, full: Bool = false, overwriting: Bool = false
     ) async throws -> SyncOutcome {
+        check(trigger)
         try asking.refuse("a sync run")
         let mode = PullMode(isFull: full, overwrites: overwriting)
         let run = join([trigger], scope, deadline, mode)
@@ -221,7 +223,14 @@ public actor SyncEngine {
         ask(trigger, in: folder)
     }
 
+    private nonisolated func check(_ trigger: SyncTrigger) {
+        precondition(
+            trigger.isToldByName,
+            "every app has the trigger \(trigger.rawValue); choose another name for the app's own")
+    }
+
     private func ask(_ trigger: SyncTrigger, in folder: SyncScope.Folder?) -> Timestamp? {
+        check(trigger)
         guard isStarted else { return nil }
         let now = replica.dependencies.moment
         if case .named = trigger {

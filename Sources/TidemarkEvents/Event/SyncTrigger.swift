@@ -11,7 +11,10 @@
     /// The server let it be known that something changed there, by a push notification.
     case remoteChange
     /// Something that only the app knows happened, such as a screen being shown; the name is the
-    /// app's, and none of the names of the other triggers.
+    /// app's.
+    ///
+    /// It is none of the names of the other triggers, as `timer`: an engine stops the program where
+    /// it is, as the log would take it for the other one.
     ///
     /// The gate of that name in the model says how often it may begin a run:
     /// ``SyncSettings/gates``. As by all that follow here, lists that are not old are not made by
@@ -88,6 +91,9 @@ extension SyncTrigger: RawRepresentable {
     public init(rawValue: String) {
         self = Self.allCases.first { $0.rawValue == rawValue } ?? .named(rawValue)
     }
+
+    /// Whether no other trigger has its name.
+    package var isToldByName: Bool { Self(rawValue: rawValue) == self }
 }
 
 /// What the next run waits for.

@@ -56,6 +56,14 @@ private func kindsOfTheSchema() throws -> [UInt32: String] {
         #expect(EventKind(named: "nothing.known") == nil)
     }
 
+    @Test func `a trigger of the app's is told by its name from those that every app has`() {
+        for trigger in SyncTrigger.allCases {
+            #expect(trigger.isToldByName)
+            #expect(!SyncTrigger.named(trigger.rawValue).isToldByName)
+        }
+        #expect(SyncTrigger.named("discover").isToldByName)
+    }
+
     @Test func `the outcomes of a mutation have numbers that lead back to them`() {
         for outcome in MutationOutcome.allCases {
             #expect(MutationOutcome(number: outcome.number) == outcome)
