@@ -179,11 +179,15 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
 
 extension ReadContext {
     /// The open issues, in the order in which they were raised.
+    ///
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func issues() throws -> [SyncIssue] { try views.issuesInFull().map { SyncIssue($0) } }
 }
 
 extension Replica {
     /// The open issues, in the order in which they were raised.
+    ///
+    /// - Throws: what ``read(_:)`` throws.
     public func issues() throws -> [SyncIssue] { try read { try $0.issues() } }
 
     /// Answers an issue, in a commit of its own; the resulting edits are sent like any others.

@@ -79,6 +79,8 @@ extension ReadContext {
     /// follows from one by rules of the model comes after it, by key.
     ///
     /// ``pendingCount()`` is their number.
+    ///
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func outbox() throws -> [Replica.OutboxEntry] {
         let last = try views.lastSyncRun()
         let run = last?.row.finished == nil ? last?.position : nil

@@ -84,6 +84,8 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
     }
 
     /// Limits the result to the first entities in order; the last of several limits counts.
+    ///
+    /// - Precondition: `count` is not negative.
     public func limit(_ count: Int) -> Self {
         precondition(count >= 0, "a query's limit can't be negative")
         var query = self
@@ -92,6 +94,8 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
     }
 
     /// Skips the first entities; the last of several offsets counts.
+    ///
+    /// - Precondition: `count` is not negative.
     public func offset(_ count: Int) -> Self {
         precondition(count >= 0, "a query's offset can't be negative")
         var query = self

@@ -37,6 +37,8 @@ public struct ReadContext {
     /// continue.
     ///
     /// Entities whose deletion is pending are left out.
+    ///
+    /// - Throws: what `body` throws; ``TidemarkError``: `damaged`, and other errors of the storage.
     public func forEachDocument(
         in collection: CollectionName? = nil,
         _ body: (EntityKey, [UInt8], EntityStatus) throws -> Bool
@@ -49,6 +51,8 @@ public struct ReadContext {
     }
 
     /// How many mutations the server has not acknowledged, including refused ones.
+    ///
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func pendingCount() throws -> Int {
         let counts = try OutboxCounts(views)
         return counts.pending + counts.refused

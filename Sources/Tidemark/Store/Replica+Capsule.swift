@@ -28,8 +28,11 @@ extension Replica {
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
     ///   MiB before compression): fewer events help, but where the rows before them alone are
     ///   too many, as the message says then, only if much was deleted or wiped since; `damaged`
-    ///   where the log can't be read; `RedactionError` where a decision would come out differently
-    ///   without the data of users.
+    ///   where the log can't be read. With a redaction ``RedactionError``: `policy` where it keeps
+    ///   what is no field, `unknown` where this version does not know which parts are secrets,
+    ///   `decision` where a decision would come out differently without the data of users, and
+    ///   `otherRules` where other rules made what the capsule begins with.
+    /// - Precondition: `last` is 1 or more.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction?
@@ -61,6 +64,7 @@ extension Replica {
     ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``
     ///   where the file can't be written: `invalidPath` without its folder.
+    /// - Precondition: `last` is 1 or more.
     public func writeCapsule(
         to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction?

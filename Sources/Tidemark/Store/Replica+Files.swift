@@ -70,7 +70,8 @@ extension Replica {
     /// - Parameters:
     ///   - key: the entity.
     ///   - fields: as they stand in the model's `contents`; nil for all.
-    /// - Throws: ``TidemarkError``.
+    /// - Throws: what ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next use
+    ///   is noted.
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
         let files = try read { try $0.files(of: key) }.filter { file in
             fields?.contains(file.field) ?? true
@@ -135,6 +136,8 @@ extension Replica {
 
 extension ReadContext {
     /// The files that an entity names, in the order of the model's fields.
+    ///
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func files(of key: EntityKey) throws -> [EntityFile] {
         let row = try views.contents(of: key)
         guard let model = try views.model()[key.collection], !model.contents.isEmpty,

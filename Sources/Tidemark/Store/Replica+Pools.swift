@@ -38,7 +38,8 @@ extension Replica {
     /// It is on disk when this returns that the value is taken. One that is not used after all is
     /// not handed out again.
     ///
-    /// - Throws: ``TidemarkError``: `poolEmpty`, `noModel`, `invalidKey`, and those of a write.
+    /// - Throws: ``TidemarkError``: `poolEmpty`, `noModel`, `invalidKey`, and what
+    ///   `write` throws.
     public func take(from pool: String, key: [String]) throws -> String {
         try write { tx in try tx.take(from: pool, key: key) }
     }

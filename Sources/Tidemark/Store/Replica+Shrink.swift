@@ -8,6 +8,7 @@ import TidemarkViews
 extension Replica {
     /// The data file's length, before it was made smaller and after, in bytes.
     public struct Shrinking: Sendable, Hashable {
+        /// What it was.
         public let bytesBefore: Int
         /// The same as before where there was nothing to gain.
         public let bytesAfter: Int

@@ -29,7 +29,7 @@ extension Replica {
     ///     refused ones included, and files of the user's that only this device has.
     /// - Throws: ``TidemarkError``: `pendingChanges` where there are such changes or files in what
     ///   is to be wiped, with nothing changed; `noModel` for a collection that the model does not
-    ///   have; `invalidKey` for one that can't stay alone; and those of a write.
+    ///   have; `invalidKey` for one that can't stay alone; and what `write` throws.
     public func wipe(keeping kept: [CollectionName], discardingPending: Bool = false) throws {
         try write { tx in try tx.wipe(keeping: kept, discardingPending) }
     }

@@ -174,6 +174,8 @@ public final class Replica: Sendable {
     /// then on is not logged, and the next run asks for it again. ``SyncEngine/stop()`` before it
     /// has engines end in order; without that, requests may be open for a moment more, beside those
     /// of an engine that syncs the store after another opening.
+    ///
+    /// - Throws: ``TidemarkError``: `nested` inside a `read` or a `write` of the same store.
     public func close() throws {
         if !isReader { journal.keepTidy(at: dependencies.now()) }
         try TidemarkError.mapped { try journal.close() }
@@ -181,6 +183,8 @@ public final class Replica: Sendable {
     }
 
     /// The model and the remote in the log.
+    ///
+    /// - Throws: what ``read(_:)`` throws.
     public var registration: ModelRegistration? {
         get throws { try TidemarkError.mapped { try journal.read { try $0.registration() } } }
     }

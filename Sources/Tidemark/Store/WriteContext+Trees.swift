@@ -9,6 +9,7 @@ extension WriteContext {
     /// the changes of this commit so far: ``CollectionModel/tree``.
     ///
     /// - Returns: nil where there is no such entity, or its collection is no tree.
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func path(of key: EntityKey) throws -> [String]? {
         guard let collection = try draft.fold.known(key.collection)?.model else { return nil }
         return try draft.fold.path(of: key, in: collection)
@@ -208,6 +209,7 @@ extension ReadContext {
     /// stored.
     ///
     /// - Returns: nil where there is no such entity, or its collection is no tree.
+    /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func path(of key: EntityKey) throws -> [String]? {
         guard let collection = try views.model()[key.collection] else { return nil }
         return try views.path(of: key, in: collection)

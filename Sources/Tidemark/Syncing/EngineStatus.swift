@@ -35,7 +35,8 @@ public struct EngineStatus: Sendable, Hashable {
     public var lastOutcome: SyncOutcome?
     /// What came of the last time that this engine fetched files; nil before the first one.
     public var lastTransfer: Result<TransferOutcome, TidemarkError>?
-    /// How many mutations the server has not acknowledged, as of the last change of this status.
+    /// How many mutations the server has not acknowledged, without those it refused, as of the last
+    /// change of this status.
     public var pending: Int
     /// How many mutations the server refused and that wait for the user.
     public var refused: Int

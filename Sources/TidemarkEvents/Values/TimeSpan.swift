@@ -5,6 +5,8 @@
 ///
 /// Written as an ISO 8601 duration: `P2M`, `P7D`, `PT12H`, `P1DT30M`. Spans of the same length are
 /// equal, however they were written: `PT24H` is `P1D`.
+///
+/// - Precondition: no count is negative, nor so large that its seconds don't fit an `Int`.
 public struct TimeSpan: Sendable, Hashable {
     /// Calendar months; never negative.
     public let months: Int

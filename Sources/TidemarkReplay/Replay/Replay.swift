@@ -14,6 +14,7 @@ import TidemarkViews
 ///
 /// Nothing is sent anywhere, and only a temporary folder is written to.
 public struct Replay: Sendable {
+    /// What is replayed.
     @nonexhaustive public enum Mode: String, Sendable, CaseIterable {
         /// The recorded events are folded again; the digests of every commit are compared.
         case fold

@@ -31,6 +31,7 @@ public struct Credentials: Sendable {
         authorization("Basic " + Base64.encode(Array("\(user):\(password)".utf8)))
     }
 
+    /// A token, as OAuth 2.0 gives one.
     public static func bearer(_ token: String) -> Credentials { authorization("Bearer \(token)") }
 
     /// A header field of another name, as `X-API-Key`, with its whole value.

@@ -18,16 +18,23 @@ public import TidemarkEvents
 public struct FeedBlock: Sendable, Hashable {
     /// Which entities are asked for, and in which order.
     @nonexhaustive public enum Bound: Sendable, Hashable {
+        /// Those whose field is at most the key, descending.
         case upTo(FeedKey)
+        /// Those whose field is less than the key, descending.
         case before(FeedKey)
+        /// Those whose field is at least the key, ascending.
         case from(FeedKey)
+        /// Those whose field is greater than the key, ascending.
         case after(FeedKey)
+        /// Those whose field is the key, behind an id, by ids; nil for all of them.
         case equal(FeedKey, after: String?)
+        /// All behind an id, by ids; nil for all there are.
         case ids(after: String?)
     }
 
     /// The field that is compared; for ``Bound/ids(after:)`` the id.
     public var field: String
+    /// Which entities are asked for, and in which order.
     public var bound: Bound
     /// How many entities the server is to list at most.
     public var limit: Int

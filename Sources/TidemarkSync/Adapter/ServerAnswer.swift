@@ -115,6 +115,7 @@ extension ServerRecord {
 
 /// An entity that a list names without its document.
 public struct ServerReference: Sendable, Hashable {
+    /// The entity's id, as the server has it.
     public var id: String
     /// The version, where it is known: an entity whose version is here already is not fetched.
     public var revision: Revision?
@@ -303,6 +304,7 @@ public struct ListPage: Sendable, Hashable {
 
 /// What an answer about several collections holds of one of them.
 public struct CombinedPage: Sendable, Hashable {
+    /// The collection, one of those that the call names.
     public var collection: CollectionName
     /// The entities, in the server's order.
     public var records: [ServerRecord]

@@ -33,7 +33,7 @@ public import TidemarkEvents
     /// It only adds and changes: a collection or an entity that is missing says nothing.
     case combined([CollectionModel])
     /// The entities of some placeholders, by another way than ``fetch(_:ids:)``; `together` is the
-    /// id that they all refer to in the field ``CollectionModel/PlaceholderRule/refetch``.
+    /// id that they all refer to in the field ``CollectionModel/RefetchRule/together``.
     case refetch(CollectionModel, ids: [String], together: String?)
     /// One entity as it is now.
     case read(CollectionModel, id: String)

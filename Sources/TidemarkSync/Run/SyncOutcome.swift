@@ -66,7 +66,8 @@ public struct SyncOutcome: Sendable, Hashable {
     /// An outcome to be filled in.
     public init() {}
 
-    /// Whether both sides are equal, as far as this run could see.
+    /// Whether both sides are equal in what the run's scope has, as far as it could see: lists that
+    /// were not due were not looked at.
     public var isSynced: Bool {
         failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
             && unsettled == 0 && !isTimeInDoubt
