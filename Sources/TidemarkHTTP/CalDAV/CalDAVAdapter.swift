@@ -133,7 +133,7 @@ extension CalDAVAdapter {
 
     /// The collection's path below the origin, with a slash at its end.
     private func path(_ collection: CollectionModel) -> String {
-        "\(home)/\(URLPath.escape(collection.name.rawValue.utf8))/"
+        "\(home)/\(ServerRequest.percentEncoded(collection.name.rawValue))/"
     }
 
     /// The path of an item.

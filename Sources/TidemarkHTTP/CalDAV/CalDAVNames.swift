@@ -10,6 +10,7 @@
 //   %FF.ics      (FF hex).ics  not UTF-8, or with control characters: percent-encoded
 
 import TidemarkEvents
+import TidemarkSync
 
 /// Names of items in a collection.
 struct CalDAVNames {
@@ -24,7 +25,7 @@ struct CalDAVNames {
         let forms = [
             isUsual ? String(validating: bytes.dropLast(suffix.utf8.count), as: UTF8.self) : nil,
             String(validating: Array("=".utf8) + bytes, as: UTF8.self),
-            "%" + URLPath.escape(bytes),
+            "%" + ServerRequest.percentEncoded(bytes),
         ]
         return forms.lazy.compactMap { $0 }.first { EntityKey("c", $0).isValid }
     }
@@ -32,9 +33,9 @@ struct CalDAVNames {
     /// The last part of the address of an item with this id, percent-encoded.
     func component(of id: String) -> String {
         switch id.utf8.first {
-        case UInt8(ascii: "="): URLPath.escape(id.utf8.dropFirst())
+        case UInt8(ascii: "="): ServerRequest.percentEncoded(id.utf8.dropFirst())
         case UInt8(ascii: "%"): String(decoding: id.utf8.dropFirst(), as: UTF8.self)
-        default: URLPath.escape(id.utf8) + suffix
+        default: ServerRequest.percentEncoded(id) + suffix
         }
     }
 

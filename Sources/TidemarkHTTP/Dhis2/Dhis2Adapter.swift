@@ -159,7 +159,7 @@ public struct Dhis2Adapter: ServerAdapter {
         }
         return get(
             try place(of: id, .trackedEntities)
-                + "?program=\(URLPath.escape(program.utf8))&fields=\(Self.trackerFields)")
+                + "?program=\(ServerRequest.percentEncoded(program))&fields=\(Self.trackerFields)")
     }
 
     /// The program, percent-encoded, in which tracked entities are read: the one that all lists of
@@ -172,7 +172,7 @@ public struct Dhis2Adapter: ServerAdapter {
             return nil
         }
         return Self.program(of: (collection.lists ?? []).map(\.parameters))
-            .map { URLPath.escape($0.utf8) }
+            .map { ServerRequest.percentEncoded($0) }
     }
 
     /// The program that all of some lists name; nil where there is none.
@@ -233,7 +233,7 @@ public struct Dhis2Adapter: ServerAdapter {
         }
         let after = after.flatMap(Self.start)
         var query = words.map { (name, value) in
-            "\(name)=\(URLPath.escape(value.utf8))"
+            "\(name)=\(ServerRequest.percentEncoded(value))"
         }
         if kind.isTracker {
             query.append("fields=\(Self.trackerFields)")
@@ -279,7 +279,7 @@ public struct Dhis2Adapter: ServerAdapter {
         if kind == .user { return get(Self.placeOfUser) }
         if let id = try alone(ids) { return get(try place(of: id, kind) + "?fields=\(fields)") }
         let mark = dialect.minor < 41 ? ";" : ","
-        let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
+        let list = ids.map { ServerRequest.percentEncoded($0) }.joined(separator: mark)
         guard let name = dialect.idsParameter(of: kind) else {
             throw .client(status: 0, "metadata is read one by one")
         }
@@ -299,7 +299,7 @@ public struct Dhis2Adapter: ServerAdapter {
             return try fetch(collection, ids, fields: Self.trackerFields + held.joined())
         }
         if let id = try alone(ids) { return get(try place(of: id, kind) + "?fields=:owner") }
-        let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: ",")
+        let list = ids.map { ServerRequest.percentEncoded($0) }.joined(separator: ",")
         return get(
             "\(dialect.place(of: kind))?filter=id:in:%5B\(list)%5D&fields=:owner&paging=false")
     }
@@ -333,7 +333,7 @@ public struct Dhis2Adapter: ServerAdapter {
                 "\"\(id)\" can't be asked for as an id: in an address it is another place; correct "
                     + "what names it")
         }
-        return dialect.place(of: kind) + "/" + URLPath.escape(id.utf8)
+        return dialect.place(of: kind) + "/" + ServerRequest.percentEncoded(id)
     }
 
     func pageSize(of collection: CollectionModel) -> Int {
@@ -350,7 +350,7 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     private static func escape(_ revision: Revision) -> String {
-        URLPath.escape(revision.description.utf8)
+        ServerRequest.percentEncoded(revision.description)
     }
 
     private func get(_ place: String) -> ServerRequest {

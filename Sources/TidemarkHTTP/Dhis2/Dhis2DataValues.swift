@@ -89,14 +89,14 @@ extension Dhis2Adapter {
             list.parameters["dataSet"]?.split(separator: ",").map(String.init) ?? []
         }
         // More of them would not fit into an address.
-        let bytes = sets.reduce(0) { $0 + URLPath.escape($1.utf8).utf8.count + 9 }
+        let bytes = sets.reduce(0) { $0 + ServerRequest.percentEncoded($1).utf8.count + 9 }
         return bytes > Self.idBytesMax ? [] : sets
     }
 
     private static let since = "lastUpdated"
 
     private static func place(_ query: [(name: String, value: String)]) -> String {
-        let parts = query.map { "\($0.name)=\(URLPath.escape($0.value.utf8))" }
+        let parts = query.map { "\($0.name)=\(ServerRequest.percentEncoded($0.value))" }
         return "dataValueSets?" + parts.joined(separator: "&")
     }
 

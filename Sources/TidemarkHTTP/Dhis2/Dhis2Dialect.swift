@@ -98,7 +98,7 @@ struct Dhis2Dialect: Sendable, Hashable {
     /// The path of a list, below `api`.
     func place(of kind: Dhis2Kind) -> String {
         switch kind {
-        case .metadata(let name): URLPath.escape(name.utf8)
+        case .metadata(let name): ServerRequest.percentEncoded(name)
         case .dataValues: "dataValueSets"
         case .user: "me"
         case .trackedEntities, .enrollments, .events, .relationships:

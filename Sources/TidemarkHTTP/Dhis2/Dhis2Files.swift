@@ -47,7 +47,8 @@ extension Dhis2Adapter {
             steps[1] == list, steps[2] != "*", steps[3] == "value",
             ![entity.id, steps[2]].contains(where: URLPath.isPlace)
         else { return nil }
-        let (id, element) = (URLPath.escape(entity.id.utf8), URLPath.escape(steps[2].utf8))
+        let id = ServerRequest.percentEncoded(entity.id)
+        let element = ServerRequest.percentEncoded(steps[2])
         if dialect.minor > 41 {
             let names = dialect.listName(of: kind)
             return "/api/tracker/\(names)/\(id)/\(list)/\(element)/file"

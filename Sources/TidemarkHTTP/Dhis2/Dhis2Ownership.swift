@@ -32,10 +32,10 @@ extension Dhis2Adapter {
                 status: 0,
                 "\(action) needs the parameters \(known.parameters.joined(separator: " and "))")
         }
-        var query = "\(dialect.idField(of: .trackedEntities))=\(URLPath.escape(id.utf8))"
+        var query = "\(dialect.idField(of: .trackedEntities))=\(ServerRequest.percentEncoded(id))"
         for name in known.parameters {
             let word = name == "orgUnit" && dialect.minor < 42 ? "ou" : name
-            query += "&\(word)=\(URLPath.escape((parameters[name] ?? "").utf8))"
+            query += "&\(word)=\(ServerRequest.percentEncoded(parameters[name] ?? ""))"
         }
         return ServerRequest(
             method: action == "override" ? .post : .put,

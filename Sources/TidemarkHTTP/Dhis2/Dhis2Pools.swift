@@ -33,9 +33,10 @@ extension Dhis2Adapter {
         guard !URLPath.isPlace(attribute) else {
             throw .client(status: 0, "\"\(attribute)\" is no id of an attribute")
         }
-        var place = "trackedEntityAttributes/\(URLPath.escape(attribute.utf8))/generateAndReserve"
+        let id = ServerRequest.percentEncoded(attribute)
+        var place = "trackedEntityAttributes/\(id)/generateAndReserve"
         place += "?numberToReserve=\(count)"
-        if key.count == 2 { place += "&ORG_UNIT_CODE=\(URLPath.escape(key[1].utf8))" }
+        if key.count == 2 { place += "&ORG_UNIT_CODE=\(ServerRequest.percentEncoded(key[1]))" }
         return place
     }
 

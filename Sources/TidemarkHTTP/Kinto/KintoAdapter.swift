@@ -47,7 +47,7 @@ public struct KintoAdapter: ServerAdapter {
         prefix = path
         version = path.hasSuffix("/v1") ? "" : "/v1"
         isPersonal = bucket == "default"
-        base = "\(version)/buckets/\(URLPath.escape(bucket.utf8))/collections"
+        base = "\(version)/buckets/\(ServerRequest.percentEncoded(bucket))/collections"
     }
 
     /// The path of the origin, which is put before every path.
@@ -62,7 +62,7 @@ public struct KintoAdapter: ServerAdapter {
             }
             return ServerRequest(method: .get, path: base + (try query(of: page, below: "")))
         }
-        let place = "/" + URLPath.escape(collection.name.rawValue.utf8) + "/records"
+        let place = "/" + ServerRequest.percentEncoded(collection.name.rawValue) + "/records"
         let records = base + place
         switch call {
         case .list(_, _, let page?):
@@ -71,7 +71,7 @@ public struct KintoAdapter: ServerAdapter {
             let after = after.map { Self.strong($0.description) }
             // From 0 on, deletions are listed as well: a first list may continue one that was cut
             // off.
-            var query = ["_since=" + URLPath.escape((after ?? "0").utf8)]
+            var query = ["_since=" + ServerRequest.percentEncoded(after ?? "0")]
             if let size = collection.pageSize { query.append("_limit=\(size)") }
             let suffix = "?" + query.joined(separator: "&")
             var headers: HTTPFields = [:]
@@ -82,14 +82,15 @@ public struct KintoAdapter: ServerAdapter {
         case .feed(_, let block):
             return ServerRequest(method: .get, path: "\(records)?\(try Self.query(of: block))")
         case .read(_, let id):
-            return ServerRequest(method: .get, path: records + "/" + URLPath.escape(id.utf8))
+            return ServerRequest(
+                method: .get, path: records + "/" + ServerRequest.percentEncoded(id))
         case .create(_, let id, let body):
             return put(records, id, body, [.ifNoneMatch: "*"])
         case .update(_, let id, let body, _, let revision):
             return put(records, id, body, [.ifMatch: "\"\(revision)\""])
         case .delete(_, let id, let revision):
             return ServerRequest(
-                method: .delete, path: records + "/" + URLPath.escape(id.utf8),
+                method: .delete, path: records + "/" + ServerRequest.percentEncoded(id),
                 headers: [.ifMatch: "\"\(revision)\""])
         case .describe, .listWindow, .listPart, .combined, .refetch, .perform, .batch, .poll,
             .reserve:
@@ -137,7 +138,7 @@ public struct KintoAdapter: ServerAdapter {
         var headers = precondition
         headers[.contentType] = "application/json"
         return ServerRequest(
-            method: .put, path: records + "/" + URLPath.escape(id.utf8), headers: headers,
+            method: .put, path: records + "/" + ServerRequest.percentEncoded(id), headers: headers,
             body: Array(#"{"data":"#.utf8) + document + Array("}".utf8))
     }
 

@@ -81,7 +81,9 @@ extension KintoAdapter {
     }
 
     /// A key as a value of a query.
-    private static func value(_ key: FeedKey) -> String { URLPath.escape(key.value.encoded()) }
+    private static func value(_ key: FeedKey) -> String {
+        ServerRequest.percentEncoded(key.value.encoded())
+    }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {

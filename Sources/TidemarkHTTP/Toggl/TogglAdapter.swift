@@ -132,7 +132,7 @@ public struct TogglAdapter: ServerAdapter {
     }
 
     private static func text(_ time: Timestamp) -> String {
-        URLPath.escape(DateFormat.iso8601.encoded(time).dropFirst().dropLast())
+        ServerRequest.percentEncoded(DateFormat.iso8601.encoded(time).dropFirst().dropLast())
     }
 
     // MARK: Writing
@@ -152,7 +152,7 @@ public struct TogglAdapter: ServerAdapter {
         case .user, .preferences: path = type.listPath
         default:
             let place = try type.path(in: workspace(of: body, type), "changed")
-            path = place + "/" + URLPath.escape(id.utf8)
+            path = place + "/" + ServerRequest.percentEncoded(id)
         }
         let sent = try TogglBody.changed(type, body, changes)
         return json(type == .preferences ? .post : .put, path, sent)
@@ -162,7 +162,7 @@ public struct TogglAdapter: ServerAdapter {
         _ type: TogglType, _ id: String, _ revision: Revision
     ) throws(SyncFailure) -> ServerRequest {
         let path = try type.path(in: TogglRevision.workspace(of: revision), "deleted")
-        return ServerRequest(method: .delete, path: path + "/" + URLPath.escape(id.utf8))
+        return ServerRequest(method: .delete, path: path + "/" + ServerRequest.percentEncoded(id))
     }
 
     /// The workspace that a document belongs to.

@@ -53,8 +53,8 @@ enum TogglType: String {
     /// The path to read one of them; nil where it can only be listed.
     func readPath(_ id: String) -> String? {
         switch self {
-        case .timeEntries: listPath + "/" + URLPath.escape(id.utf8)
-        case .workspaces: Self.base + "/workspaces/" + URLPath.escape(id.utf8)
+        case .timeEntries: listPath + "/" + ServerRequest.percentEncoded(id)
+        case .workspaces: Self.base + "/workspaces/" + ServerRequest.percentEncoded(id)
         case .user, .preferences: listPath
         case .features, .tags, .clients, .projects, .tasks: nil
         }
@@ -72,7 +72,7 @@ enum TogglType: String {
         guard let workspace else {
             throw .client(status: 0, "without a \(workspaceField) it can't be \(verb)")
         }
-        return "\(Self.base)/workspaces/\(URLPath.escape(workspace.utf8))/\(rawValue)"
+        return "\(Self.base)/workspaces/\(ServerRequest.percentEncoded(workspace))/\(rawValue)"
     }
 }
 

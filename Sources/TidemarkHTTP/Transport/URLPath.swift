@@ -1,24 +1,7 @@
-// URLPath.swift — percent-encoding (RFC 3986) and the parts of addresses.
+// URLPath.swift — the parts of addresses, and what stands there percent-encoded (RFC 3986).
 
-/// Percent-encoding, and the parts of addresses.
+/// The parts of addresses.
 package enum URLPath {
-    /// Escapes everything but what RFC 3986 calls unreserved.
-    package static func escape(_ bytes: some Sequence<UInt8>) -> String {
-        var escaped = ""
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                escaped.append(Character(Unicode.Scalar(byte)))
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                escaped += byte < 16 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        return escaped
-    }
-
     /// Whether a part of a path would be another place, however it is escaped: `.` and `..`.
     package static func isPlace(_ text: String) -> Bool { text == "." || text == ".." }
 

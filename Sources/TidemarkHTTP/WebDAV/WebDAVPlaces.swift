@@ -3,6 +3,8 @@
 // A path is the names from the root down, joined by slashes and not encoded; empty for the root.
 // Names are told apart byte for byte.
 
+import TidemarkSync
+
 /// Where a tree lies on a server.
 struct WebDAVPlaces: Hashable {
     /// Scheme, host and port.
@@ -25,7 +27,7 @@ struct WebDAVPlaces: Hashable {
     func path(_ path: String, isFolder: Bool) -> String {
         // By bytes: a name may begin with a mark that belongs to the slash before it.
         let names = path.utf8.split(separator: UInt8(ascii: "/"))
-            .map { "/" + URLPath.escape($0) }.joined()
+            .map { "/" + ServerRequest.percentEncoded($0) }.joined()
         return home + names + (isFolder || names.isEmpty ? "/" : "")
     }
 

@@ -147,7 +147,7 @@ public import TidemarkEvents
 /// A request without origin and credentials; all of it may be logged.
 public struct ServerRequest: Sendable, Hashable {
     public var method: HTTPRequest.Method
-    /// Path and query below the remote's origin, percent-encoded.
+    /// Path and query below the remote's origin, percent-encoded: ``percentEncoded(_:)``.
     public var path: String
     /// Header fields, preconditions among them; never credentials, also not in a field of another
     /// name: a server may give back what it gets, and only ``Credentials`` are masked in answers.
@@ -166,5 +166,35 @@ public struct ServerRequest: Sendable, Hashable {
         self.headers = headers
         self.body = body
         self.file = file
+    }
+}
+
+extension ServerRequest {
+    /// A text as it stands in a ``path``: one part between slashes, such as an id, or a value of
+    /// the query.
+    ///
+    /// All is percent-encoded but what RFC 3986 calls unreserved: the letters and digits of ASCII,
+    /// `-`, `.`, `_` and `~`. The ids `.` and `..` are no part of any path: in every writing they
+    /// are another place. Where the server may have them, refuse such writes
+    /// (``ServerAdapter/refusal(of:)``).
+    public static func percentEncoded(_ text: some StringProtocol) -> String {
+        percentEncoded(text.utf8)
+    }
+
+    /// Bytes, percent-encoded as a text is.
+    package static func percentEncoded(_ bytes: some Sequence<UInt8>) -> String {
+        var encoded = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                encoded.append(Character(Unicode.Scalar(byte)))
+            default:
+                let hex = String(byte, radix: 16, uppercase: true)
+                encoded += byte < 16 ? "%0\(hex)" : "%\(hex)"
+            }
+        }
+        return encoded
     }
 }

@@ -1,4 +1,5 @@
-// ServerRecordTests.swift — a record of a document that the adapter parsed.
+// ServerRecordTests.swift — a record of a document that the adapter parsed, and an id in the path of
+// a request.
 
 import Testing
 import TidemarkEvents
@@ -25,5 +26,17 @@ import TidemarkSync
         record.document = Array("no JSON".utf8)
 
         #expect(!record.isChecked)
+    }
+}
+
+@Suite struct `an id in a path` {
+    @Test(arguments: [
+        ("n-1._~Z", "n-1._~Z"), ("a/b", "a%2Fb"), ("x?y#z", "x%3Fy%23z"),
+        ("../users/1", "..%2Fusers%2F1"), ("50% off", "50%25%20off"), ("größe", "gr%C3%B6%C3%9Fe"),
+        ("\t", "%09"), ("", ""),
+    ])
+    func `is one part of it, whatever it is`(id: String, part: String) {
+        #expect(ServerRequest.percentEncoded(id) == part)
+        #expect(ServerRequest.percentEncoded(Substring(id)) == part)
     }
 }

@@ -1,6 +1,7 @@
 // WebDAVPath.swift — where an entry lies: names from the root down, as bytes.
 
 import TidemarkHTTP
+import TidemarkSync
 
 /// Names from the root down; none for the root itself.
 struct WebDAVPath: Sendable, Hashable {
@@ -37,7 +38,7 @@ struct WebDAVPath: Sendable, Hashable {
 
     /// The path of a URL, from the server's root on.
     func href(home: WebDAVPath, isFolder: Bool) -> String {
-        let parts = (home.names + names).map { URLPath.escape($0) }
+        let parts = (home.names + names).map { ServerRequest.percentEncoded($0) }
         let text = "/" + parts.joined(separator: "/")
         return isFolder && text != "/" ? text + "/" : text
     }
