@@ -132,7 +132,7 @@ struct DatedAdapter: ServerAdapter {
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, _):
-            let since = after.flatMap { Self.microseconds($0.description) }
+            let since = after.flatMap { Timestamp($0.description)?.rawValue }
             return Self.get("\(collection.name)" + (since.map { "?since=\($0)" } ?? ""))
         case .listWindow(let collection, let from, let to, _):
             return Self.get("\(collection.name)?from=\(from)&to=\(to)")
@@ -147,17 +147,6 @@ struct DatedAdapter: ServerAdapter {
 
     private static func get(_ path: String) -> ServerRequest {
         ServerRequest(method: .get, path: "/\(path)")
-    }
-
-    /// Of a date as the engine writes it.
-    private static func microseconds(_ text: String) -> Int64? {
-        let parts = text.split { !$0.isNumber }.compactMap { Int($0) }
-        guard parts.count == 7,
-            let seconds = Timestamp(
-                year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4],
-                second: parts[5])
-        else { return nil }
-        return seconds.rawValue + Int64(parts[6])
     }
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {

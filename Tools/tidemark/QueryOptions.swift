@@ -69,8 +69,7 @@ struct QueryOptions: ParsableArguments {
 
     private static func literal(_ text: String, _ kind: IndexField.Kind) throws -> QueryLiteral {
         if kind == .date, text != "null" {
-            let quoted = JSONValue.string(text).encoded()
-            return .time(try DateFormat.iso8601.timestamp(quoted[...]) ?? Name.time(text))
+            return .time(try Timestamp(text) ?? Name.time(text))
         }
         switch try? JSONValue(parsing: Array(text.utf8)) {
         case .null: return .null

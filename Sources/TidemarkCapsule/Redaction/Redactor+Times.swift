@@ -37,9 +37,7 @@ extension Redactor {
         return number
     }
 
-    private func isDate(_ text: String) -> Bool {
-        DateFormat.iso8601.timestamp(Array("\"\(text)\"".utf8)[...]) != nil
-    }
+    private func isDate(_ text: String) -> Bool { Timestamp(text) != nil }
 
     /// RFC 3339: the date is shifted, and the rest stays.
     private func dateText(_ text: String) -> String {

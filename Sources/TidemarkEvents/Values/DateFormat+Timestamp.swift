@@ -1,5 +1,43 @@
 // DateFormat+Timestamp.swift — reading and writing times as a server has them.
 
+extension Timestamp {
+    /// The moment that a text in RFC 3339 says, as `2026-11-18T11:06:40.123456+01:00`; nil where it
+    /// says none.
+    ///
+    /// It is exact to the microsecond; what is finer is cut off. Read a server's times so, and not
+    /// by `Date`: the nearest of its numbers may be later, and a list of what changed since then
+    /// passes over a change. A space for the `T` is read, too.
+    public init?(_ text: String) { self.init(rfc3339: Array(text.utf8)[...]) }
+
+    /// The same of a text's UTF-8.
+    fileprivate init?(rfc3339 text: ArraySlice<UInt8>) {
+        var reader = DigitReader(rest: text)
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
+            reader.take("-"), let day = reader.number(2), reader.take("Tt "),
+            let hour = reader.number(2), reader.take(":"), let minute = reader.number(2),
+            reader.take(":"), let second = reader.number(2)
+        else { return nil }
+        var micros: Int64 = 0
+        if reader.take(".") {
+            guard let fraction = reader.fraction() else { return nil }
+            micros = fraction
+        }
+        var offset: Int64 = 0
+        if !reader.take("Zz") {
+            let isEast = reader.rest.first == UInt8(ascii: "+")
+            guard reader.take("+-"), let hours = reader.number(2), reader.take(":"),
+                let minutes = reader.number(2), hours < 24, minutes < 60
+            else { return nil }
+            offset = Int64(hours * 3600 + minutes * 60) * (isEast ? 1 : -1)
+        }
+        guard reader.rest.isEmpty,
+            let time = Timestamp(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        else { return nil }
+        self.init(rawValue: time.adding(seconds: -offset).rawValue + micros)
+    }
+}
+
 extension DateFormat {
     /// The time that a JSON text says; nil where it says none in this format.
     ///
@@ -8,8 +46,8 @@ extension DateFormat {
         switch self {
         case .iso8601:
             guard raw.count > 2, raw.first == UInt8(ascii: "\"") else { return nil }
-            if let text = JSON.unescapedText(raw) { return Self.internetTime(text[...]) }
-            return Self.internetTime(raw.dropFirst().dropLast())
+            if let text = JSON.unescapedText(raw) { return Timestamp(rfc3339: text[...]) }
+            return Timestamp(rfc3339: raw.dropFirst().dropLast())
         case .seconds: return Self.number(raw, digits: 6)
         case .milliseconds: return Self.number(raw, digits: 3)
         }
@@ -55,35 +93,6 @@ extension DateFormat {
         }
         let number = JSONNumber(scanned: String(decoding: raw, as: UTF8.self))
         return number.floor(timesTenTo: digits).map(Timestamp.init(rawValue:))
-    }
-
-    /// Reads `2026-11-18T11:06:40Z` as RFC 3339 has it, with fractions and offsets; a space for
-    /// the `T` is allowed.
-    private static func internetTime(_ text: ArraySlice<UInt8>) -> Timestamp? {
-        var reader = DigitReader(rest: text)
-        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
-            reader.take("-"), let day = reader.number(2), reader.take("Tt "),
-            let hour = reader.number(2), reader.take(":"), let minute = reader.number(2),
-            reader.take(":"), let second = reader.number(2)
-        else { return nil }
-        var micros: Int64 = 0
-        if reader.take(".") {
-            guard let fraction = reader.fraction() else { return nil }
-            micros = fraction
-        }
-        var offset: Int64 = 0
-        if !reader.take("Zz") {
-            let isEast = reader.rest.first == UInt8(ascii: "+")
-            guard reader.take("+-"), let hours = reader.number(2), reader.take(":"),
-                let minutes = reader.number(2), hours < 24, minutes < 60
-            else { return nil }
-            offset = Int64(hours * 3600 + minutes * 60) * (isEast ? 1 : -1)
-        }
-        guard reader.rest.isEmpty,
-            let time = Timestamp(
-                year: year, month: month, day: day, hour: hour, minute: minute, second: second)
-        else { return nil }
-        return Timestamp(rawValue: time.adding(seconds: -offset).rawValue + micros)
     }
 }
 

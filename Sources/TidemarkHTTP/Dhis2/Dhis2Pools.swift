@@ -117,7 +117,7 @@ struct Dhis2Day: Sendable, Hashable, Comparable {
     /// The time that a text without a zone says, as if it was UTC; nil for anything else.
     static func moment(_ text: String) -> Timestamp? {
         let clock = text.utf8.count == 10 ? "T00:00:00Z" : "Z"
-        return DateFormat.iso8601.timestamp(JSONValue.string(text + clock).encoded()[...])
+        return Timestamp(text + clock)
     }
 
     /// When it begins, as if that was UTC.

@@ -123,8 +123,7 @@ public struct TogglAdapter: ServerAdapter {
     /// down so that no change is missed.
     private static func words(since: Revision?) throws(SyncFailure) -> [String] {
         guard let since else { return [] }
-        let text = Array("\"\(since)\"".utf8)
-        guard let time = DateFormat.iso8601.timestamp(text[...]) else {
+        guard let time = Timestamp("\(since)") else {
             throw .client(status: 0, "a list since \"\(since)\", which is no time")
         }
         let (seconds, rest) = time.rawValue.quotientAndRemainder(dividingBy: 1_000_000)

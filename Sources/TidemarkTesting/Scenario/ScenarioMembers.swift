@@ -145,10 +145,7 @@ struct ScenarioMembers {
 
 extension JSONValue {
     /// The moment of a string in RFC 3339.
-    var time: Timestamp? {
-        guard stringValue != nil else { return nil }
-        return DateFormat.iso8601.timestamp(encoded()[...])
-    }
+    var time: Timestamp? { stringValue.flatMap { Timestamp($0) } }
 
     /// A duration: a number of seconds, or a whole number with one of the units s, m, h and d.
     var duration: Duration? {

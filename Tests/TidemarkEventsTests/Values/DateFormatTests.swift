@@ -21,6 +21,16 @@ private func micros(_ text: String, _ format: DateFormat) -> Int64? {
         #expect(micros(text, .iso8601) == expected)
     }
 
+    @Test func `a text without quotes is read the same, and what is finer is cut off`() {
+        let micros: Int64 = 1_763_463_999_999_999
+
+        #expect(Timestamp("2025-11-18T12:06:39.999999999+01:00")?.rawValue == micros)
+        #expect(Timestamp(Timestamp(rawValue: micros).description)?.rawValue == micros)
+        for text in ["", "2025-11-18", #""2025-11-18T11:06:39Z""#, "2025-11-18T11:06:39"] {
+            #expect(Timestamp(text) == nil, "\(text)")
+        }
+    }
+
     @Test(arguments: [
         #""1970-01-01T00:00:00""#, #""1970-01-01""#, #""1970-13-01T00:00:00Z""#,
         #""1970-02-29T00:00:00Z""#, #""1970-01-01T24:00:00Z""#, #""1970-01-01T00:00:00.Z""#,

@@ -13,8 +13,7 @@ import TidemarkSync
         _ type: String?, _ periods: String, at day: String = "2026-03-10", ahead: Int = 0
     ) throws -> ListParameters {
         let adapter = try #require(Dhis2Adapter(version: "2.41"))
-        let now = try #require(
-            DateFormat.iso8601.timestamp(Array("\"\(day)T10:00:00Z\"".utf8)[...]))
+        let now = try #require(Timestamp("\(day)T10:00:00Z"))
         return adapter.asked(
             ["dataSet": "S1", "orgUnit": "O1", "periods": periods], of: values, at: now
         ) { key in

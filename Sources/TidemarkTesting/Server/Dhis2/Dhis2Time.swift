@@ -38,8 +38,7 @@ struct Dhis2Time: Sendable {
             wall = String(wall[..<mark])
         }
         if wall.utf8.count == 16 { wall += ":00" }
-        let utc = JSONValue.string(wall + "Z").encoded()
-        return DateFormat.iso8601.timestamp(utc[...])?.adding(seconds: -ahead)
+        return Timestamp(wall + "Z")?.adding(seconds: -ahead)
     }
 
     /// The same in the server's form; nil where it is no time.

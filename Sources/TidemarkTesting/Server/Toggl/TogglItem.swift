@@ -71,7 +71,7 @@ enum TogglTime {
 
     /// A time with seconds and an offset from UTC.
     static func parse(_ text: String) -> Timestamp? {
-        DateFormat.iso8601.timestamp(JSONValue.string(text).encoded()[...])
+        Timestamp(text)
     }
 
     /// A date, which is its midnight in UTC, or a time.
