@@ -12,42 +12,35 @@ package struct NotesAdapter: ServerAdapter {
     package func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, let page):
-            let first = "/\(collection.name)?since=\(after?.description ?? "")"
-            return ServerRequest(method: .get, path: page ?? first)
+            let since = ServerRequest.percentEncoded(after?.description ?? "")
+            return ServerRequest(method: .get, path: page ?? "/\(collection.name)?since=\(since)")
         case .read(let collection, let id):
-            return ServerRequest(method: .get, path: "/\(collection.name)/\(id)")
+            return ServerRequest(method: .get, path: path(collection, id))
         case .create(let collection, let id, let body):
             return ServerRequest(
-                method: .put, path: "/\(collection.name)/\(id)", headers: [.ifNoneMatch: "*"],
-                body: body)
+                method: .put, path: path(collection, id), headers: [.ifNoneMatch: "*"], body: body)
         case .update(let collection, let id, let body, _, let revision):
             return ServerRequest(
-                method: .put, path: "/\(collection.name)/\(id)",
+                method: .put, path: path(collection, id),
                 headers: [.ifMatch: revision.description], body: body)
         case .delete(let collection, let id, let revision):
             return ServerRequest(
-                method: .delete, path: "/\(collection.name)/\(id)",
+                method: .delete, path: path(collection, id),
                 headers: [.ifMatch: revision.description])
         default:
             throw .client(status: 0, "this server has no such call")
         }
     }
 
+    private func path(_ collection: CollectionModel, _ id: String) -> String {
+        "/\(collection.name)/" + ServerRequest.percentEncoded(id)
+    }
+
     package func answer(
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
-        let message = String(decoding: body.prefix(200), as: UTF8.self)
-        switch response.status.code {
-        case 200..<300: break
-        case 304: return .unchanged
-        case 404: return .absent
-        case 410: return .cursorExpired
-        case 412: return .conflictUnknown
-        case 422: return .refused(ServerRefusal(status: 422, message: message))
-        case let status:
-            return .failure(
-                SyncFailure(
-                    status: status, headerFields: response.headerFields, message: message))
+        guard (200..<300).contains(response.status.code) else {
+            return declined(call, response, body)
         }
         let revision = response.headerFields[.eTag].map { Revision($0) }
         switch call {
@@ -59,6 +52,28 @@ package struct NotesAdapter: ServerAdapter {
             return .deleted(ServerRecord(id: id, revision: revision, document: nil))
         default: return .failure(.malformed("not asked for"))
         }
+    }
+
+    /// What a status says that is no success: of a list it is another thing than of an entity.
+    private func declined(
+        _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
+    ) -> ServerAnswer {
+        let status = response.status.code
+        let message = String(decoding: body.prefix(200), as: UTF8.self)
+        switch (call, status) {
+        case (.list, 304): return .unchanged
+        case (.list, 410): return .cursorExpired
+        case (.read, 404), (.read, 410), (.update, 404), (.update, 410), (.delete, 404),
+            (.delete, 410):
+            return .absent
+        case (.list, _), (.read, _): break
+        case (_, 412): return .conflictUnknown
+        case (_, 400), (_, 409), (_, 422):
+            return .refused(ServerRefusal(status: status, message: message))
+        default: break
+        }
+        return .failure(
+            SyncFailure(status: status, headerFields: response.headerFields, message: message))
     }
 
     /// `{"items":[{"id":…,"etag":…,"data":{…}},…],"next":…,"cursor":…}`; without data, or
@@ -73,13 +88,10 @@ package struct NotesAdapter: ServerAdapter {
             cursor: JSON.value("cursor", of: body)?.stringValue.map { Revision($0) })
         for range in items {
             let bytes = Array(body[range])
-            guard let item = try? JSONDocument(parsing: bytes),
-                let id = item.value("id")?.stringValue
-            else {
+            let id = JSON.value("id", of: bytes)?.stringValue
+            guard let id, let item = try? JSONDocument(parsing: bytes) else {
                 page.unreadable.append(
-                    UnreadableRecord(
-                        id: JSON.value("id", of: bytes)?.stringValue, bytes: bytes,
-                        problem: "no JSON, or without an id"))
+                    UnreadableRecord(id: id, bytes: bytes, problem: "no JSON, or without an id"))
                 continue
             }
             page.records.append(

@@ -6,6 +6,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import Tidemark
+import TidemarkSync
 import TidemarkTesting
 
 @testable import SyncSupport
@@ -122,6 +123,34 @@ import TidemarkTesting
 
         #expect(try Self.title(replica) == "Milk")
         #expect(try replica.issues().count { $0.kind == .unreadable } == 1)
+    }
+
+    @Test(arguments: [304, 400, 404, 409, 410, 412, 422])
+    func `understands a status by its call`(status: Int) {
+        let notes = Self.model.collections[0]
+        let version = Revision("7")
+        let calls: [ServerCall] = [
+            .list(notes, after: version, page: nil), .read(notes, id: "n1"),
+            .create(notes, id: "n1", body: []),
+            .update(notes, id: "n1", body: [], revision: version),
+            .delete(notes, id: "n1", revision: version),
+        ]
+
+        for call in calls {
+            let answer = NotesAdapter().answer(
+                to: call, HTTPResponse(status: .init(code: status)), body: Array("no".utf8)
+            ).about(call)
+            if case .failure(.malformed) = answer { Issue.record("\(status) to \(call)") }
+            if call.isWriteOfOne, [400, 409, 422].contains(status) {
+                #expect(answer == .refused(ServerRefusal(status: status, message: "no")))
+            }
+        }
+    }
+
+    @Test func `asks for an entity by any id`() throws {
+        let call = ServerCall.read(Self.model.collections[0], id: "../users/1?x")
+
+        #expect(try NotesAdapter().request(for: call).path == "/notes/..%2Fusers%2F1%3Fx")
     }
 }
 
