@@ -47,6 +47,12 @@ enum Entities {
         }
     }
 
+    struct Day: RawRepresentable, Codable, Hashable, Comparable, QueryValue {
+        let rawValue: String  // 2026-05-01
+
+        static func < (left: Day, right: Day) -> Bool { left.rawValue < right.rawValue }
+    }
+
     static func close(_ replica: Replica, _ edited: TimeEntry, _ shown: TimeEntry) throws {
         try replica.write { tx in try tx.save(edited, editedFrom: shown) }
     }

@@ -15,7 +15,37 @@ private typealias ID = Tidemark.ID
 
 private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due")]]]
 
+private struct Day: RawRepresentable, Codable, Hashable, Comparable, QueryValue {
+    let rawValue: String
+
+    static func < (left: Day, right: Day) -> Bool { left.rawValue < right.rawValue }
+}
+
+private struct Bill: Entity {
+    static let collection: CollectionName = "bills"
+    static let fields: FieldNames<Bill> = [\.due: "due"]
+    let id: Tidemark.ID<Bill>
+    var due: Day?
+}
+
 @Suite struct `a query at its edges` {
+    @Test func `compares a type of the app as the text that it is in documents`() throws {
+        let model = SyncModel(
+            name: "bills", collections: [CollectionModel("bills", indexes: [["due"]])])
+        let replica = try Replica.temporary(model: model)
+        defer { try? replica.deleteTemporary() }
+        try replica.write { tx in
+            try tx.create(Bill(id: "a", due: Day(rawValue: "2026-05-01")))
+            try tx.create(Bill(id: "b", due: Day(rawValue: "2026-04-30")))
+            try tx.create(Bill(id: "c", due: nil))
+        }
+
+        let early = Bill.where(\.due < Day(rawValue: "2026-05-01"))
+        #expect(try replica.read { try $0.all(early).map(\.id.rawValue) } == ["b"])
+        let document = try replica.read { try $0.document(EntityKey("bills", "a")) } ?? []
+        #expect(String(decoding: document, as: UTF8.self).contains(#""due":"2026-05-01""#))
+    }
+
     private func chore(_ id: String, _ points: Int?, _ title: String = "") -> Chore {
         var chore = Chore(id)
         (chore.points, chore.title) = (points, title)
