@@ -2,6 +2,7 @@
 
 import Observation
 import Tidemark
+import TidemarkSync
 
 enum Observing {
     @MainActor @Observable final class TodoScreen {
