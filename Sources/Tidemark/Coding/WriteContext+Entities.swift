@@ -1,6 +1,6 @@
 // WriteContext+Entities.swift — reads and changes the app's own types within a commit.
 
-public import TidemarkEvents
+import TidemarkEvents
 import TidemarkViews
 
 extension WriteContext {
@@ -29,15 +29,13 @@ extension WriteContext {
     /// know of it is there again. One that is kept on this device alone
     /// (``CollectionModel/localOnly``) is made anew at once, of what the type has.
     ///
-    /// - Returns: the position of the event, for ``Replica/outcome(of:)``.
     /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
-    @discardableResult
-    public func create<T: Entity>(_ entity: T) throws -> Position {
+    public func create<T: Entity>(_ entity: T) throws {
         let (key, collection) = try check(T.key(entity.id))
         let document =
             try undeleted(entity, key, collection.model)
             ?? EntityCoding.document(entity, in: collection.model)
-        return try create(key, document)
+        try create(key, document)
     }
 
     /// The document of an entity whose deletion is pending, as it was before, with this value; nil
@@ -68,31 +66,27 @@ extension WriteContext {
     /// that is an object, and so do those that only the server sets
     /// (``CollectionModel/serverFields``). Without a difference, nothing is logged.
     ///
-    /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `undecodable`, `invalidKey` when
     ///   the change gave it another id, and what ``put(_:_:)`` throws; what `change` throws.
-    @discardableResult
     public func update<T: Entity>(
         _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
-    ) throws -> Position? {
+    ) throws {
         guard var entity = try get(type, id) else { throw notFound(T.key(id)) }
         // Encoded before the change, because a class instance in the entity is changed in place.
         let before = try EntityCoding.encode(entity, in: try collection(type))
         let key = T.key(entity.id)
         try change(&entity)
-        return try replace(before, of: key, by: entity)
+        try replace(before, of: key, by: entity)
     }
 
     /// Creates an entity, or changes the stored one to this value, as ``update(_:_:_:)`` does.
     ///
     /// What was changed since this value was read is taken back: see ``save(_:editedFrom:)``.
     ///
-    /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `undecodable`, and what ``put(_:_:)`` throws.
-    @discardableResult
-    public func save<T: Entity>(_ entity: T) throws -> Position? {
+    public func save<T: Entity>(_ entity: T) throws {
         guard let before = try get(T.self, entity.id) else { return try create(entity) }
-        return try replace(
+        try replace(
             try EntityCoding.encode(before, in: try collection(T.self)), of: T.key(before.id),
             by: entity)
     }
@@ -105,30 +99,24 @@ extension WriteContext {
     /// ``update(_:_:_:)``. Without a value before it is ``save(_:)``. Of a class, `before` has to
     /// be another instance: what is changed in place is no difference.
     ///
-    /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `notFound` where the entity is gone, `invalidKey` when the edit
     ///   gave it another id, and what ``put(_:_:)`` throws.
-    @discardableResult
-    public func save<T: Entity>(_ entity: T, editedFrom before: T?) throws -> Position? {
+    public func save<T: Entity>(_ entity: T, editedFrom before: T?) throws {
         guard let before else { return try save(entity) }
-        return try replace(
+        try replace(
             try EntityCoding.encode(before, in: try collection(T.self)),
             of: try draft.fold.resolve(T.key(before.id)), by: entity, isCopy: true)
     }
 
     /// Deletes an entity.
     ///
-    /// - Returns: the position of the entity's own deletion.
     /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
-    @discardableResult
-    public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> Position {
-        try delete(T.key(id))
-    }
+    public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
 
     /// - Parameter isCopy: whether the document may have changed since it was read as `before`.
     private func replace<T: Entity>(
         _ before: EncodedNode, of key: EntityKey, by after: T, isCopy: Bool = false
-    ) throws -> Position? {
+    ) throws {
         guard try draft.fold.resolve(T.key(after.id)) == key else {
             throw TidemarkError(
                 .invalidKey,
@@ -147,7 +135,7 @@ extension WriteContext {
         let difference = try difference(
             of: try JSONDocument(parsing: document), key, as: present, from: before, to: after,
             in: collection)
-        return try log(difference, of: key, in: collection)
+        try log(difference, of: key, in: collection)
     }
 
     /// What an edit changed, as a patch of an entity's document.

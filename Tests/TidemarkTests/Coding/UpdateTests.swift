@@ -196,26 +196,6 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
-    @Test func `tells the position of its event, and none where nothing differed`() throws {
-        try withReplica(model) { replica in
-            try replica.write { tx in
-                var last = try tx.create(Thing(id: id, title: "a"))
-                func isNext(_ position: Position?) -> Bool {
-                    defer { last = position ?? last }
-                    return position == last.next
-                }
-                #expect(last == tx.position)
-                #expect(isNext(try tx.update(Thing.self, id) { $0.title = "b" }))
-                #expect(try tx.update(Thing.self, id) { $0.title = "b" } == nil)
-                #expect(try tx.save(Thing(id: id, title: "b")) == nil)
-                #expect(isNext(try tx.save(Thing(id: id, title: "c"))))
-                let edited = Thing(id: id, title: "d")
-                #expect(isNext(try tx.save(edited, editedFrom: Thing(id: id, title: "c"))))
-                #expect(isNext(try tx.delete(Thing.self, id)))
-            }
-        }
-    }
-
     @Test func `saves what an edit of a copy changed, and keeps what came meanwhile`() throws {
         func json(_ count: Int, _ size: Int) -> String {
             #"{"title":"a","item_count":\#(count),"weight":2,"#
