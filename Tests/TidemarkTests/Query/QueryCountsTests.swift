@@ -32,7 +32,7 @@ private let indexSets: [[IndexModel]] = [
         let replica = try QueryStore.make(indexes, chores)
         defer { try? replica.deleteTemporary() }
 
-        try replica.read { store in
+        try replica.read { store throws in
             #expect(try store.counts(Chore.all, by: \.room) == [ID("hall"): 2, nil: 1])
             #expect(
                 try store.counts(Chore.where(\.isDone == false), by: \.room)
@@ -63,7 +63,7 @@ private let indexSets: [[IndexModel]] = [
         let replica = try QueryStore.make([["done", "room"], ["title"]], chores)
         defer { try? replica.deleteTemporary() }
 
-        try replica.read { store in
+        try replica.read { store throws in
             func isIndexed(_ query: EntityQuery<Chore>, _ field: String) throws -> Bool {
                 let documents = try store.documentQuery(query)
                 let indexes = try store.views.indexes(of: documents.collection)
@@ -86,7 +86,7 @@ private let indexSets: [[IndexModel]] = [
             _ = try tx.patch(EntityKey("chores", "c"), Patch(set: [wrong]))
         }
 
-        try replica.read { store in
+        try replica.read { store throws in
             let error = #expect(throws: TidemarkError.self) {
                 try store.counts(Chore.all, by: \.room)
             }

@@ -98,7 +98,7 @@ private struct Bill: Entity {
             try tx.create(Sale(id: ID("free"), price: nil, page: nil))
         }
 
-        try replica.read { store in
+        try replica.read { store throws in
             func found(_ query: EntityQuery<Sale>) throws -> [String] {
                 try store.all(query).map(\.id.rawValue)
             }

@@ -239,7 +239,8 @@ private let key = EntityKey("tasks", "1")
     @Test func `events of other versions and without an entity change no row`() throws {
         var newer = Event.about(.localDeleted, "tasks/1")
         newer.schemaVersion = 1
-        let nobody = EventKind.all.filter { $0 < .syncStarted && $0 > .modelRegistered }
+        let (first, last) = (EventKind.modelRegistered.rawValue, EventKind.syncStarted.rawValue)
+        let nobody = EventKind.all.filter { $0.rawValue > first && $0.rawValue < last }
             .map { Event($0, recordedAt: Timestamp(rawValue: 1)) }
 
         try fold.apply([newer, Event(EventKind(rawValue: 777), recordedAt: newer.recordedAt)])

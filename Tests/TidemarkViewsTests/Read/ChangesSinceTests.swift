@@ -3,6 +3,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkStore
 import TidemarkViews
 
 @testable import ViewsSupport

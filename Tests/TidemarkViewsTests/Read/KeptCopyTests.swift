@@ -30,7 +30,8 @@ private struct KeptCopy {
                 let model = try views.model()
                 for key in changes.changed {
                     let row = try #require(try views.entity(key), place)
-                    shown[key] = try #require(try Self.shown(key, row, model, views), place)
+                    let now = try #require(try Self.shown(key, row, model, views), place)
+                    shown[key] = now
                 }
                 for key in changes.went {
                     let row = try views.entity(at: .entity(key))
