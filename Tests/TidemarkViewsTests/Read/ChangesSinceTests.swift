@@ -140,6 +140,26 @@ private enum Work {
         #expect(try store.differences() == [])
     }
 
+    @Test func `names what refers to an entity by its other id, which was wiped just after`()
+        throws
+    {
+        let store = try Work.store()
+        try store.write(.about(.localCreated, "projects/L", "{}"))
+        let made = try store.last.rawValue
+        try store.write(.about(.requestSent, "projects/L", "{}", mutation: made))
+        let call = try store.last.rawValue
+        try store.write(.about(.serverUpserted, "entries/e", #"{"project":"7"}"#, revision: "1"))
+        let anchor = try store.last
+        try store.write(
+            .about(
+                .pushAccepted, "projects/L", #"{"serverID":"7"}"#, mutation: made, call: call))
+
+        try store.write(.wiped(keeping: ["entries"]))
+
+        #expect(try store.told(since: anchor, in: .collection("entries")) == "~entries/e")
+        #expect(try store.differences() == [])
+    }
+
     @Test func `is told of what is hidden for want of another, and of what is seen again`() throws {
         let store = try ScratchStore()
         try store.write(

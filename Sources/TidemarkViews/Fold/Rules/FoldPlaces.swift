@@ -155,12 +155,15 @@ extension Fold {
         put(.placesSince(collection), position.bigEndianBytes)
     }
 
-    /// The same of some collections, and forgets where their entities were.
+    /// The same of some collections, and forgets where their entities were; not from where on an id
+    /// names another one, as what refers to it may stay.
     func forgetPlaces(
         of collections: (CollectionName) -> Bool, _ position: Position
     ) throws {
         for (place, _) in try ledgerRows(Ledger.places) {
-            if let key = place.entityOfPlace, collections(key.collection) { put(place, nil) }
+            if let key = place.entityOfPlace, collections(key.collection), try resolve(key) == key {
+                put(place, nil)
+            }
         }
         for collection in try model().collections where collections(collection.name) {
             tellOfPlaces(of: collection.name, since: position)
