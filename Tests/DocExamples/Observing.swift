@@ -1,10 +1,10 @@
 // Observing.swift — the code of the article of that name.
 
 import Observation
-import Tidemark
+package import Tidemark
 import TidemarkSync
 
-enum Observing {
+package enum Observing {
     @MainActor @Observable final class TodoScreen {
         let open: LiveQuery<Todo>
 
@@ -64,7 +64,7 @@ enum Observing {
     }
 
     /// A table of another database, with the position up to which it is in step.
-    protocol TodoTable: Sendable {
+    package protocol TodoTable: Sendable {
         func anchor() throws -> Position?
         func transaction(upTo anchor: Position, _ body: () throws -> Void) throws
         func put(_ todo: Todo) throws
@@ -72,22 +72,27 @@ enum Observing {
         func removeAll() throws
     }
 
-    struct TodoIndex {
+    package struct TodoIndex {
         let replica: Replica
         let table: any TodoTable
+
+        package init(replica: Replica, table: any TodoTable) {
+            self.replica = replica
+            self.table = table
+        }
 
         func follow() async throws {
             for try await _ in replica.observe({ $0.position }) { try update() }
         }
 
-        func update() throws {
+        package func update() throws {
             do {
                 guard let anchor = try table.anchor() else { return try readAll() }
                 let changes = try replica.changes(since: anchor, in: .collection(Todo.collection))
                 try replica.read { store in
                     try table.transaction(upTo: changes.position) {
                         for key in changes.appeared + changes.changed + changes.went {
-                            if let todo = try? store.get(Todo.self, ID(key.id)) {
+                            if let todo = try todo(key, store) {
                                 try table.put(todo)
                             } else {
                                 try table.remove(key.id)
@@ -98,6 +103,13 @@ enum Observing {
             } catch let error as TidemarkError where error.code == .anchorExpired {
                 try readAll()
             }
+        }
+
+        func todo(_ key: EntityKey, _ store: ReadContext) throws -> Todo? {
+            do {
+                let todo = try store.get(Todo.self, ID(key.id))
+                return todo?.id.rawValue == key.id ? todo : nil
+            } catch let error as TidemarkError where error.code == .undecodable { return nil }
         }
 
         func readAll() throws {
