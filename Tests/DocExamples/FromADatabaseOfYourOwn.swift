@@ -17,12 +17,14 @@ package protocol OldDatabase: Sendable {
     func noteHandedOver() throws
 }
 
-/// A row as the server sent it last.
+/// A row as the server sent it last, or what of that there are columns for.
 package struct OldRow: Sendable {
     package var id: String
     package var etag: String?
     package var changedAt: Timestamp?
     package var json: [UInt8]
+    /// Whether there are columns for all that the server sends.
+    package var isWhole = true
 
     package init(id: String, etag: String?, changedAt: Timestamp?, json: [UInt8]) {
         self.id = id
@@ -64,7 +66,7 @@ package enum FromADatabaseOfYourOwn {
             while let last = page.last {
                 let records = page.map { row in
                     ServerRecord(
-                        id: row.id, revision: row.etag.map { Revision($0) },
+                        id: row.id, revision: row.isWhole ? row.etag.map { Revision($0) } : nil,
                         serverTime: row.changedAt, document: row.json)
                 }
                 try await replica.takeOver(records, of: CollectionName(table))

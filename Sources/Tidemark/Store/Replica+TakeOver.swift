@@ -26,16 +26,19 @@ extension Replica {
     ///   - records: each as an adapter makes it of the server's answer: the server's id, the
     ///     version where the server has versions, the time of the last change where the server told
     ///     it, and the whole document as the server sent it last, without what the user edited
-    ///     since. What stands in a record of another collection (``CollectionModel/embeds``) is
-    ///     handed over by itself.
+    ///     since. A document that lacks some of it is handed over without a version, so that it is
+    ///     read before it is written: on that version an edit would be sent without the rest. What
+    ///     stands in a record of another collection (``CollectionModel/embeds``) is handed over by
+    ///     itself.
     ///   - collection: the collection of all of them.
     /// - Returns: how many were not here yet, or otherwise.
     /// - Throws: ``TidemarkError``, and nothing of the page is taken: `noModel` where the model has
     ///   no such collection; `invalidKey` where it is kept on this device alone, or is a tree by
     ///   paths, and for an id that is no key, or that the server can't have given;
-    ///   `invalidDocument` where there is none, or it is no JSON object, holds others, or its
-    ///   version is too long; `pendingChanges` where an edit of the entity waits; `alreadyExists`
-    ///   where the collection was listed, or the server spoke of the entity; and those of a write.
+    ///   `invalidDocument` where there is none, or it is no JSON object, is said to be partial,
+    ///   holds others, or its version is too long; `pendingChanges` where an edit of the entity
+    ///   waits; `alreadyExists` where the collection was listed, or the server spoke of the entity;
+    ///   and those of a write.
     @discardableResult
     public func takeOver(
         _ records: [ServerRecord], of collection: CollectionName
@@ -132,6 +135,13 @@ extension WriteContext {
             throw TidemarkError(
                 .invalidDocument,
                 "\(key) is deleted: leave out what the server does not have", key: key)
+        }
+        guard !record.isPartial else {
+            throw TidemarkError(
+                .invalidDocument,
+                "\(key) is said to be only a part (isPartial): hand over what there is of it as a "
+                    + "document without a version, so that it is read before it is written",
+                key: key)
         }
         guard record.revision.map({ $0.rawValue.count <= Revision.bytesMax }) ?? true else {
             throw TidemarkError(

@@ -95,6 +95,23 @@ import TidemarkViews
         }
     }
 
+    @Test func `keep the fields that there was no column for, also where the push comes first`()
+        async throws
+    {
+        let world = SyncWorld.notes(.mergeFields(.serverWins))
+        world.rivalPuts(key, #"{"title":"old","n":1}"#)
+        try await SyncDevice.with(world) { device in
+            let part = Self.record("n1", #"{"title":"old"}"#)
+            try await device.replica.takeOver([part], of: "notes")
+            try device.patch(key, #"{"title":"mine"}"#)
+            try await device.sync(.push)
+
+            #expect(world.record(key) == #"{"title":"mine","n":1}"#)
+            #expect(try device.replica.issues() == [])
+            try device.verify()
+        }
+    }
+
     @Test func `go with the first list where they were deleted meanwhile`() async throws {
         let world = SyncWorld.notes(.serverWins)
         for number in 1...3 { world.rivalPuts("notes/n\(number)", "{}") }
@@ -226,6 +243,9 @@ import TidemarkViews
             refused(.invalidDocument, Self.record("2", "[]"), of: "children")
             refused(.invalidDocument, Self.record("2", "{"), of: "children")
             refused(.invalidDocument, Self.record("2", #"{"children":[]}"#), of: "parents")
+            var part = Self.record("2", "{}")
+            part.isPartial = true
+            refused(.invalidDocument, part, of: "children")
             refused(
                 .invalidDocument, ServerRecord(id: "2", revision: nil, document: nil),
                 of: "children")
