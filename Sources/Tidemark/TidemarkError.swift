@@ -41,7 +41,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case anchorExpired
         /// The store belongs to another server.
         case otherRemote
-        /// Another engine syncs the store; only one may at a time.
+        /// Another engine syncs the store; only one may at a time, and nothing is taken over
+        /// meanwhile.
         case engineRunning
         /// There are changes that the server has not acknowledged, or has refused, or files that
         /// only this device has; they would be lost, or could never be sent.

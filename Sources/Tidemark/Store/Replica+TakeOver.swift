@@ -38,13 +38,13 @@ extension Replica {
     ///   `invalidDocument` where there is none, or it is no JSON object, is said to be partial,
     ///   holds others, or its version is too long; `pendingChanges` where an edit of the entity
     ///   waits; `alreadyExists` where the collection was listed, or the server spoke of the entity;
-    ///   and those of a write.
+    ///   `engineRunning` while an engine is started or a run is under way; and those of a write.
     @discardableResult
     public func takeOver(
         _ records: [ServerRecord], of collection: CollectionName
     ) throws -> Int {
-        let moment = dependencies.moment
-        return try write { tx in try tx.takeOver(records, of: collection, at: moment) }
+        let (moment, shared) = (dependencies.moment, journal.shared)
+        return try write { tx in try tx.takeOver(records, of: collection, at: moment, shared) }
     }
 
     /// The same without blocking the caller's thread.
@@ -52,14 +52,17 @@ extension Replica {
     public func takeOver(
         _ records: [ServerRecord], of collection: CollectionName
     ) async throws -> Int {
-        let moment = dependencies.moment
-        return try await write { tx in try tx.takeOver(records, of: collection, at: moment) }
+        let (moment, shared) = (dependencies.moment, journal.shared)
+        return try await write { tx in
+            try tx.takeOver(records, of: collection, at: moment, shared)
+        }
     }
 }
 
 extension WriteContext {
     fileprivate func takeOver(
-        _ records: [ServerRecord], of name: CollectionName, at moment: Moment
+        _ records: [ServerRecord], of name: CollectionName, at moment: Moment,
+        _ shared: SharedStore
     ) throws -> Int {
         guard let collection = try draft.fold.known(name)?.model else {
             throw TidemarkError.noCollection(name, in: try draft.fold.model())
@@ -86,6 +89,13 @@ extension WriteContext {
                     serverTime: record.serverTime, revision: record.revision,
                     json: record.document))
             count += 1
+        }
+        // A list that was asked for already does not know what it is to name.
+        if count > 0, shared.isSyncing {
+            throw TidemarkError(
+                .engineRunning,
+                "an engine syncs the store, and what it asked for before would not be compared "
+                    + "with what is taken over of \(name): take over before an engine is started")
         }
         return count
     }

@@ -55,7 +55,8 @@ package struct ServerNews {
         let key = try fold.resolve(EntityKey(collection, record.id))
         let row = try fold.entity(key)
         if let known = row.asOf, asOf < known {
-            return row.revision == record.revision ? .same : .outdated
+            // What was taken over meanwhile may be older than what was asked for before.
+            return row.revision == record.revision && !row.isTakenOver ? .same : .outdated
         }
         if try fold.isUnreadable(EntityKey(collection, record.id)) { return .new }
         if overwrites, !row.pending.isEmpty, !record.isDeleted { return .new }

@@ -74,6 +74,9 @@ package final class SharedStore: Sendable {
         }
     }
 
+    /// Whether an engine does something.
+    package var isSyncing: Bool { syncing.withLock { $0 != nil } }
+
     /// Lets one at a time take a snapshot of the views; false while it is another one's turn.
     func beginSnapshot() -> Bool {
         isTakingSnapshot.withLock { isTaking in

@@ -166,6 +166,18 @@ import TidemarkViews
         #expect(try verdict("7") == .same)
     }
 
+    @Test func `a record that was asked for before its entity was taken over is skipped`() throws {
+        // The second event is of another one, the third the take-over.
+        let news = try Self.news([
+            .about(.localCreated, "tasks/2", "{}"), Self.server("1", #"{"a":1}"#, revision: "7"),
+        ])
+        for revision in ["7", "8"] {
+            let record = Self.record("1", #"{"a":2}"#, revision: revision)
+            #expect(
+                try news.verdict(on: record, in: collection, asOf: Position(2)) == .outdated)
+        }
+    }
+
     @Test(arguments: [
         (revision: "7", isWanted: false), (revision: "8", isWanted: true),
         (revision: nil, isWanted: true),

@@ -198,6 +198,31 @@ import TidemarkViews
         }
     }
 
+    @Test func `are refused while a list is under way, which would not know them`() async throws {
+        let world = SyncWorld.notes(.serverWins)
+        world.rivalPuts(key, "{}")
+        let records = try await records(world)
+        try await SyncDevice.with(world) { device in
+            let (replica, refused) = (device.replica, SyncCounter())
+            device.wire.tap { _, _, pass in
+                let answer = await pass()
+                do { try await replica.takeOver(records, of: "notes") } catch let error
+                    as TidemarkError where error.code == .engineRunning
+                {
+                    _ = refused.count()
+                }
+                return answer
+            }
+            #expect(try await device.sync().isSynced)
+
+            #expect(device.wire.problem == nil)
+            #expect(refused.value == 1)
+            let event = try #require(try device.events(of: key).first?.event)
+            #expect(event.sync != nil)
+            try device.verify()
+        }
+    }
+
     @Test func `may be of a collection that a later model adds`() async throws {
         let world = SyncWorld()
         world.rivalPuts("tasks/t1", #"{"title":"old"}"#)
