@@ -36,9 +36,11 @@ extension Replica {
     ///   no such collection; `invalidKey` where it is kept on this device alone, or is a tree by
     ///   paths, and for an id that is no key, or that the server can't have given;
     ///   `invalidDocument` where there is none, or it is no JSON object, is said to be partial,
-    ///   holds others, or its version is too long; `pendingChanges` where an edit of the entity
-    ///   waits; `alreadyExists` where the collection was listed, or the server spoke of the entity;
-    ///   `engineRunning` while an engine is started or a run is under way; and those of a write.
+    ///   names another id, holds others, or its version is too long; `pendingChanges` where an edit
+    ///   of the entity waits, also one that a rule of the model made; `alreadyExists` where the
+    ///   collection was listed, which is only known where its lists leave a cursor or a date, or
+    ///   the server spoke of the entity; `engineRunning` while an engine is started or a run is
+    ///   under way; and those of a write.
     @discardableResult
     public func takeOver(
         _ records: [ServerRecord], of collection: CollectionName
@@ -161,6 +163,14 @@ extension WriteContext {
         do { try JSON.validateObject(document) } catch {
             throw TidemarkError(.invalidDocument, "\(key) is no JSON object: \(error)", key: key)
         }
+        if let said = JSON.value(collection.idField, of: document)?.idText,
+            ExactString(said) != ExactString(record.id)
+        {
+            throw TidemarkError(
+                .invalidDocument,
+                "\(key) says in \(collection.idField) that its id is \(said): what is sent would go "
+                    + "by that", key: key)
+        }
         try checkEmbedded(record, document, key, collection)
         // As in an answer, what the model drops is not kept.
         guard !collection.drops.isEmpty else { return record }
@@ -192,8 +202,9 @@ extension WriteContext {
         guard row.pending.isEmpty, row.attempt == nil else {
             throw TidemarkError(
                 .pendingChanges,
-                "an edit of \(key) waits, and would be in conflict with what is taken over: take "
-                    + "over before the first edit, and then edit", key: key)
+                "an edit of \(key) waits, of the user's or by a rule of the model, and would be in "
+                    + "conflict with what is taken over: take over before the first edit, each "
+                    + "entity once, and then edit", key: key)
         }
         guard row.baseState == .absent || row.isPlaceholder || row.isTakenOver else {
             throw TidemarkError(

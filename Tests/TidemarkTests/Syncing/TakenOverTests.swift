@@ -271,10 +271,12 @@ import TidemarkViews
             var part = Self.record("2", "{}")
             part.isPartial = true
             refused(.invalidDocument, part, of: "children")
+            refused(.invalidDocument, Self.record("17", #"{"id":18}"#), of: "numbers")
             refused(
                 .invalidDocument, ServerRecord(id: "2", revision: nil, document: nil),
                 of: "children")
             #expect(try replica.position == before)
+            #expect(try replica.takeOver([Self.record("17", #"{"id":17}"#)], of: "numbers") == 1)
         }
     }
 
