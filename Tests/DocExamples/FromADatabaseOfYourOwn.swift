@@ -9,9 +9,10 @@ package protocol OldDatabase: Sendable {
     func rows(of table: String, after id: String?, limit: Int) throws -> [OldRow]
     /// The edits that were not sent, oldest first.
     func outbox() throws -> [OldEdit]
-    /// A text that it keeps.
-    func importKey() throws -> String?
-    func keep(importKey: String) throws
+    /// Keeps a text beside an edit.
+    func keep(importKey: String, of edit: OldEdit) throws
+    /// Keeps an edit for a write after the first sync.
+    func keepForLater(_ edit: OldEdit) throws
     /// Whether everything was handed over.
     func isHandedOver() throws -> Bool
     func noteHandedOver() throws
@@ -42,6 +43,7 @@ package struct OldEdit: Sendable {
     package var id: String
     /// The new object, or the fields that changed.
     package var json: [UInt8]
+    package var importKey: String?
 
     package init(_ kind: Kind, _ table: String, _ id: String, json: [UInt8] = []) {
         self.kind = kind
@@ -76,20 +78,22 @@ package enum FromADatabaseOfYourOwn {
     }
 
     static func takeEdits(of old: any OldDatabase, into replica: Replica) async throws {
-        let edits = try old.outbox()
-        let kept = try old.importKey()
-        let key = kept.flatMap { IdempotencyKey($0) } ?? replica.makeIdempotencyKey()
-        try old.keep(importKey: key.description)
-        try await replica.write(once: key) { tx in
-            for edit in edits {
-                let key = EntityKey(CollectionName(edit.table), edit.id)
-                switch edit.kind {
-                case .insert: try tx.create(key, edit.json)
-                case .update:
-                    let fields = try JSONDocument(parsing: edit.json)
-                    try tx.patch(key, Patch(settingAllOf: fields))
-                case .delete: try tx.delete(key)
+        for edit in try old.outbox() {
+            let once = edit.importKey.flatMap { IdempotencyKey($0) } ?? replica.makeIdempotencyKey()
+            try old.keep(importKey: once.description, of: edit)
+            do {
+                try await replica.write(once: once) { tx in
+                    let key = EntityKey(CollectionName(edit.table), edit.id)
+                    switch edit.kind {
+                    case .insert: try tx.create(key, edit.json)
+                    case .update:
+                        let fields = try JSONDocument(parsing: edit.json)
+                        try tx.patch(key, Patch(settingAllOf: fields))
+                    case .delete: try tx.delete(key)
+                    }
                 }
+            } catch let error as TidemarkError where error.code == .notFound {
+                try old.keepForLater(edit)
             }
         }
     }

@@ -311,12 +311,41 @@ import TidemarkViews
             try device.verify()
         }
     }
+    @Test func `have edits of what is not there left for later, and the others made`()
+        async throws
+    {
+        var model = SyncWorld.usualModel
+        model.collections[1].references = [Reference("list", to: "lists", onDelete: .cascade)]
+        let world = SyncWorld(model: model)
+        world.rivalPuts("lists/home", #"{"title":"Home"}"#)
+        world.rivalPuts("tasks/tea", #"{"title":"Tea","list":"home"}"#)
+        world.rivalPuts("tasks/bin", #"{"title":"Bin"}"#)
+        let old = OldStore(
+            rows: ["lists": try await records(world, of: "lists")],
+            edits: [
+                OldEdit(.update, "tasks", "bin", json: Array(#"{"title":"Bins"}"#.utf8)),
+                OldEdit(.insert, "tasks", "milk", json: Array(#"{"list":"home"}"#.utf8)),
+                OldEdit(.delete, "lists", "home"),
+                OldEdit(.delete, "tasks", "milk"),
+                OldEdit(.insert, "tasks", "bread", json: Array(#"{"title":"Bread"}"#.utf8)),
+            ])
+        try await SyncDevice.with(world) { device in
+            try await FromADatabaseOfYourOwn.handOver(old, to: device.replica)
+
+            #expect(old.later == ["tasks/bin", "tasks/milk"])
+            #expect(try device.document("tasks/bread") == #"{"title":"Bread"}"#)
+            for gone in ["lists/home", "tasks/milk"] {
+                #expect(try device.document(gone) == nil)
+            }
+        }
+    }
 }
 
 /// An app's own database.
 private final class OldStore: OldDatabase {
     private struct State {
-        var key: String?
+        var keys: [String: String] = [:]
+        var later: [String] = []
         var isHandedOver = false
     }
     private let tables: [String: [OldRow]]
@@ -339,11 +368,28 @@ private final class OldStore: OldDatabase {
         return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
     }
 
-    func outbox() throws -> [OldEdit] { edits }
+    var later: [String] { state.withLock(\.later) }
 
-    func importKey() throws -> String? { state.withLock(\.key) }
+    func outbox() throws -> [OldEdit] {
+        let keys = state.withLock(\.keys)
+        return edits.map { edit in
+            var edit = edit
+            edit.importKey = keys[Self.name(edit)]
+            return edit
+        }
+    }
 
-    func keep(importKey: String) throws { state.withLock { $0.key = importKey } }
+    func keep(importKey: String, of edit: OldEdit) throws {
+        state.withLock { $0.keys[Self.name(edit)] = importKey }
+    }
+
+    func keepForLater(_ edit: OldEdit) throws {
+        state.withLock { $0.later.append("\(edit.table)/\(edit.id)") }
+    }
+
+    private static func name(_ edit: OldEdit) -> String {
+        "\(edit.kind) \(edit.table)/\(edit.id)"
+    }
 
     func isHandedOver() throws -> Bool { state.withLock(\.isHandedOver) }
 
