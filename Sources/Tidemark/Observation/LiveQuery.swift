@@ -6,7 +6,8 @@ public import Observation
 /// The entities of a query, for display.
 ///
 /// They are read once when this is created, and again whenever a commit changed the result, for as
-/// long as this object exists. Views of ``entities`` are redrawn only when these differ.
+/// long as this object exists. Views of ``entities`` are redrawn only when these differ. After an
+/// ``error``, too, the next commit that may change the result has them read again.
 @MainActor @Observable public final class LiveQuery<T: Entity> {
     private let replica: Replica
     private let live: LiveValue<[T]>
@@ -28,7 +29,7 @@ public import Observation
     /// The current entities; after an ``error`` the last ones that could be read.
     public var entities: [T] { live.value }
 
-    /// Why the entities could not be read, which ends the updates; nil as long as none failed.
+    /// Why the entities could not be read the last time; nil where they could.
     public var error: (any Error)? { live.error }
 }
 
@@ -54,7 +55,7 @@ public import Observation
     /// The current rows; after an ``error`` the last ones that could be read.
     public var rows: [Tracked<T>] { live.value }
 
-    /// Why the rows could not be read, which ends the updates; nil as long as none failed.
+    /// Why the rows could not be read the last time; nil where they could.
     public var error: (any Error)? { live.error }
 }
 
@@ -75,6 +76,6 @@ public import Observation
     /// The current result; after an ``error`` the last one that could be read.
     public var value: Value { live.value }
 
-    /// Why the result could not be read, which ends the updates; nil as long as none failed.
+    /// Why the result could not be read the last time; nil where it could.
     public var error: (any Error)? { live.error }
 }

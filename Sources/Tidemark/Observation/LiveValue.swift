@@ -1,8 +1,11 @@
-// LiveValue.swift — the common part of the live models: a value that follows an observed source.
+// LiveValue.swift — the common part of the live models: a value that follows an observed source,
+// over errors, too.
 
 import Observation
 
 /// The newest value of an observed source, for the main thread.
+///
+/// After an error it stays, and the next commit that concerns the source has it read again.
 @MainActor @Observable final class LiveValue<Value: Sendable> {
     private(set) var value: Value
     private(set) var error: (any Error)?
@@ -20,26 +23,26 @@ import Observation
     /// Follows another source from now on; reads it at once.
     func follow(_ source: ObservedSource<Value>) {
         turn += 1
-        let (turn, reader) = (turn, ObservedReader(source))
-        do {
-            if let first = try reader.first() { value = first }
-            if error != nil { error = nil }
-        } catch {
-            self.error = error
-            following = nil
-            return
-        }
+        let (turn, reader) = (turn, ObservedReader(source, endsWithErrors: false))
+        do { show(try reader.first()) } catch { self.error = error }
         following = Following(
             Task { [weak self] in
-                do {
-                    while let value = try await reader.next() {
+                while true {
+                    do {
+                        guard let value = try await reader.next() else { return }
                         guard let self, self.turn == turn else { return }
-                        self.value = value
+                        self.show(value)
+                    } catch {
+                        guard let self, self.turn == turn else { return }
+                        self.error = error
                     }
-                } catch {
-                    guard let self, self.turn == turn else { return }
-                    self.error = error
                 }
             })
+    }
+
+    /// Shows what could be read, after an error, too; nil for what is there already.
+    private func show(_ value: Value?) {
+        if let value { self.value = value }
+        if error != nil { error = nil }
     }
 }

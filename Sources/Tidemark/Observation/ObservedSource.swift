@@ -23,6 +23,8 @@ struct ObservedReading<Value: Sendable>: Sendable {
 /// Reads an observed source repeatedly; only one task may read at a time.
 final class ObservedReader<Value: Sendable>: Sendable {
     private let source: ObservedSource<Value>
+    /// Whether nothing is read any more after an error, and not only after the replica's closing.
+    private let endsWithErrors: Bool
     private let signal = ChangeSignal()
     private let state = Lock(State())
 
@@ -30,14 +32,17 @@ final class ObservedReader<Value: Sendable>: Sendable {
         var watch: Int?
         /// The registration of the model under which changes are watched.
         var model: Position?
-        /// The entities that those changes name, by the ids known then.
-        var names: [EntityKey] = []
+        /// Which changes these are.
+        var interest = Interest.everyCommit
         var fingerprint: [UInt8]?
         var value: Value?
         var hasEnded = false
     }
 
-    init(_ source: ObservedSource<Value>) { self.source = source }
+    init(_ source: ObservedSource<Value>, endsWithErrors: Bool = true) {
+        self.source = source
+        self.endsWithErrors = endsWithErrors
+    }
 
     deinit {
         let watch = state.withLock { state in
@@ -47,11 +52,13 @@ final class ObservedReader<Value: Sendable>: Sendable {
         if let watch { feed.unwatch(watch) }
     }
 
-    private var feed: CommitFeed { source.replica.journal.shared.feed }
+    private var journal: Journal { source.replica.journal }
+    private var feed: CommitFeed { journal.shared.feed }
 
     /// The next value that differs from the one before; the first one at once.
     ///
-    /// - Returns: nil once the replica was closed or the task was cancelled, and ever after.
+    /// - Returns: nil once the replica was closed or the task was cancelled, and ever after; also
+    ///   after an error that ends it.
     @concurrent func next() async throws -> Value? {
         while !state.withLock(\.hasEnded) {
             guard await signal.wait() else { return end() }
@@ -62,12 +69,12 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     /// The first value, without waiting; ``next()`` continues from there.
     ///
-    /// - Throws: errors of reading, including `closed`; ``next()`` then throws the same error.
+    /// - Throws: errors of reading, including `closed`; ``next()`` then reads again at once.
     func first() throws -> Value? {
         try TidemarkError.mapped {
             signal.lower()
             // What was committed since such a read began is not seen in it, nor told of.
-            let isInside = source.replica.journal.isReadingHere
+            let isInside = journal.isReadingHere
             defer { if isInside { signal.raise() } }
             do { return try read() } catch {
                 signal.raise()
@@ -78,53 +85,77 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     private func readIfChanged() throws -> Value? {
         do { return try read() } catch {
-            end()
             let error = TidemarkError.wrapping(error)
-            if (error as? TidemarkError)?.code == .closed { return nil }
+            let isClosed = (error as? TidemarkError)?.code == .closed
+            if isClosed || endsWithErrors { end() }
+            if isClosed { return nil }
             throw error
         }
     }
 
     /// - Returns: nil when the value is unchanged.
     private func read() throws -> Value? {
-        var found: ObservedReading<Value>?
-        while found == nil { found = try readWatched() }
-        guard let reading = found else { return nil }
+        let reading = try readWhileWatched()
         let last = state.withLock { state in
             defer { state.fingerprint = reading.fingerprint }
             return (fingerprint: state.fingerprint, value: state.value)
         }
         guard reading.fingerprint != last.fingerprint else { return nil }
-        let value = try reading.value()
+        let value: Value
+        do { value = try reading.value() } catch {
+            // What comes after an error is news, also where it is as it was before.
+            state.withLock { $0.value = nil }
+            throw error
+        }
         if let old = last.value, areEqual(old, value) { return nil }
         state.withLock { $0.value = value }
         return value
     }
 
+    /// Reads, and has the next change that concerns it raise the signal, also after an error.
+    private func readWhileWatched() throws -> ObservedReading<Value> {
+        do {
+            while true {
+                if let reading = try readWatched() { return reading }
+            }
+        } catch {
+            let isWatched = state.withLock { state in
+                (state.fingerprint, state.value) = (nil, nil)
+                return state.watch != nil
+            }
+            if !isWatched { watch(.everyCommit, under: nil) }
+            throw error
+        }
+    }
+
     /// Reads, if the relevant changes are already watched under the current model and ids;
     /// otherwise it starts to watch them, so that the next reading misses none.
     private func readWatched() throws -> ObservedReading<Value>? {
-        let (watched, names) = state.withLock { ($0.model, $0.names) }
-        return try source.replica.journal.read { views in
+        let (watched, last) = state.withLock { ($0.model, $0.interest) }
+        return try journal.read { views in
             let model = try views.modelPosition()
             if watched == model {
-                let isCurrent = try names.isEmpty || source.interest(views).names == names
+                let isCurrent = try last.names.isEmpty || source.interest(views).names == last.names
                 if isCurrent { return try source.read(ReadContext(views)) }
             }
-            let interest = try source.interest(views)
-            let signal = signal
-            let watch = feed.watch(interest, for: source.replica.journal) { signal.raise() }
-            let old = state.withLock { state in
-                // Another model may read the same documents otherwise.
-                if state.model != model { state.fingerprint = nil }
-                state.model = model
-                state.names = interest.names
-                defer { state.watch = watch }
-                return state.watch
-            }
-            if let old { feed.unwatch(old) }
+            watch(try source.interest(views), under: model)
             return nil
         }
+    }
+
+    /// Has other changes raise the signal from now on, and no more those before.
+    private func watch(_ interest: Interest, under model: Position?) {
+        let signal = signal
+        let watch = feed.watch(interest, for: journal) { signal.raise() }
+        let old = state.withLock { state in
+            // Another model may read the same documents otherwise.
+            if state.model != model { state.fingerprint = nil }
+            (state.model, state.interest) = (model, interest)
+            defer { state.watch = watch }
+            return state.watch
+        }
+        // Only now, so that no commit falls in between.
+        if let old { feed.unwatch(old) }
     }
 
     @discardableResult

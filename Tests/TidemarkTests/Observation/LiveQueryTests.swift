@@ -19,6 +19,12 @@ import TidemarkViews
         for await _ in changes { break }
     }
 
+    private func wait(until isSo: () -> Bool) async {
+        for _ in 0..<500_000 where !isSo() { await Task.yield() }
+        let isSoNow = isSo()
+        #expect(isSoNow)
+    }
+
     @Test func `has its result when it is made, and follows it`() async throws {
         try await withObserved { replica in
             try await replica.write { tx in try tx.put(Errand("a", list: "home")) }
@@ -116,6 +122,28 @@ import TidemarkViews
             #expect((live.error as? TidemarkError)?.code == .undecodable)
             #expect(live.entities.count == 1)
             #expect(LiveQuery(replica, Errand.all).error != nil)
+        }
+    }
+
+    @Test func `goes on with the next commit after what it can't read`() async throws {
+        func task(_ title: String) -> [UInt8] { Array(#"{"id":"a","title":\#(title)}"#.utf8) }
+        let key = EntityKey("tasks", "a")
+        let (unreadable, readable) = (task("7"), task("\"tea\""))
+        try await withObserved { replica in
+            try await replica.write { tx in _ = try tx.put(key, readable) }
+            let live = LiveQuery(replica, Errand.all)
+            let rows = LiveRows(replica, Errand.all)
+            let counts = LiveResult(replica, orElse: 0) { try $0.all(Errand.all).count }
+            try await replica.write { tx in _ = try tx.put(key, unreadable) }
+            await wait { live.error != nil && rows.error != nil && counts.error != nil }
+            let late = LiveQuery(replica, Errand.all)
+            #expect(late.error != nil && late.entities.isEmpty)
+            // As before it, so that nothing but the error differs.
+            try await replica.write { tx in _ = try tx.put(key, readable) }
+            await wait { live.error == nil && rows.error == nil && counts.error == nil }
+            #expect(live.entities.map(\.title) == ["tea"] && counts.value == 1)
+            await wait { late.error == nil }
+            #expect(late.entities.map(\.title) == ["tea"])
         }
     }
 
