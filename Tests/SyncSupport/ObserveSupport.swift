@@ -86,6 +86,16 @@ final class Wakes: Sendable {
             replica, Interest(EntityKey("tasks", id), includesStatus: includesStatus))
     }
 
+    /// Who observes a read, as long as it reads the same.
+    convenience init<R>(_ replica: Replica, reading body: (ReadContext) throws -> R) throws {
+        let collections = try replica.read { store in
+            let noted = store.views.noting { try body(store) }
+            _ = try noted.result.get()
+            return noted.collections
+        }
+        self.init(replica, collections.map { Interest(allIn: $0) } ?? .everyCommit)
+    }
+
     deinit {
         if let number = number.withLock(\.self) { replica.journal.shared.feed.unwatch(number) }
     }

@@ -61,7 +61,8 @@ public import Observation
 
 /// The result of any read, for display; otherwise like ``LiveQuery``.
 ///
-/// It is read again after every commit, off the main thread.
+/// It is read again, off the main thread, after each commit that changes an entity of a collection
+/// that it read, or after every one where it read anything else: as `observe` of a closure.
 @MainActor @Observable public final class LiveResult<Value: Equatable & Sendable> {
     private let live: LiveValue<Value>
 

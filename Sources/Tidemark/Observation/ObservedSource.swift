@@ -7,8 +7,8 @@ import TidemarkViews
 /// Something that can be read at any time, and that a commit may change.
 struct ObservedSource<Value: Sendable>: Sendable {
     let replica: Replica
-    /// Which changes may affect the result, under the current model.
-    let interest: @Sendable (ViewReader) throws -> Interest
+    /// Which changes may affect the result, under the current model; nil where what is read tells.
+    let interest: (@Sendable (ViewReader) throws -> Interest)?
     /// Reads the result within a context.
     let read: @Sendable (ReadContext) throws -> ObservedReading<Value>
 }
@@ -135,12 +135,36 @@ final class ObservedReader<Value: Sendable>: Sendable {
         return try journal.read { views in
             let model = try views.modelPosition()
             if watched == model {
-                let isCurrent = try last.names.isEmpty || source.interest(views).names == last.names
+                guard let interest = source.interest else {
+                    return try readNoted(views, under: model, watching: last.collections)
+                }
+                let isCurrent = try last.names.isEmpty || interest(views).names == last.names
                 if isCurrent { return try source.read(ReadContext(views)) }
             }
-            watch(try source.interest(views), under: model)
+            watch(try source.interest?(views) ?? .everyCommit, under: model)
             return nil
         }
+    }
+
+    /// Reads, and watches the changes of what was read from then on.
+    ///
+    /// - Parameter watched: the collections whose changes are watched; nil for every commit.
+    /// - Returns: nil where others were read: what changed in them meanwhile may have been missed.
+    private func readNoted(
+        _ views: ViewReader, under model: Position, watching watched: Set<CollectionName>?
+    ) throws -> ObservedReading<Value>? {
+        let nested = journal.nestedReads
+        let noted = views.noting { try source.read(ReadContext(views)) }
+        // What was read beside the context is not noted.
+        let read = journal.nestedReads == nested ? noted.collections : nil
+        if let watched, read?.isSubset(of: watched) != true {
+            watch(.everyCommit, under: model)
+            return nil
+        }
+        if read != watched {
+            watch(read.map { Interest(allIn: $0) } ?? .everyCommit, under: model)
+        }
+        return try noted.result.get()
     }
 
     /// Has other changes raise the signal from now on, and no more those before.

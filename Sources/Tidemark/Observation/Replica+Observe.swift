@@ -56,7 +56,12 @@ extension Replica {
     /// The current result of any read, and each that differs: a sum, a row with what it refers to,
     /// the open issues, the files of an entity, the outbox.
     ///
-    /// Every commit wakes the observer, also one that changes no entity, and a run makes many:
+    /// Only commits that change an entity of a collection that `read` read wake the observer, its
+    /// status and the ids that it goes by included: by queries, by ids, by their documents, status
+    /// or paths. Where it read anything else, as issues, files, what waits, the position, or by a
+    /// replica instead of its context, every commit does, also one that changes no entity. What
+    /// counts is what it read the last time.
+    ///
     /// `read` runs off the caller's actor, once for all that came meanwhile. Where a query says it
     /// all, observe that, which fewer commits wake. ``ObservedValues`` describes when the sequence
     /// ends; what `read` throws ends it, too.
@@ -70,10 +75,10 @@ extension Replica {
         _ read: @escaping @Sendable (ReadContext) throws -> Value
     ) -> ObservedSource<Value> {
         ObservedSource(
-            replica: self, interest: { _ in .everyCommit },
+            replica: self, interest: nil,
             read: { context in
                 let value = try read(context)
-                return ObservedReading(fingerprint: context.position.bigEndianBytes) { value }
+                return ObservedReading(fingerprint: context.views.last.bigEndianBytes) { value }
             })
     }
 }

@@ -63,6 +63,8 @@ extension ReadContext: EntityReading {
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func explain<T: Entity>(_ query: EntityQuery<T>) throws -> QueryExplanation {
+        // Indexes are made and dropped without a change of any entity.
+        views.noteEverything()
         let query = try documentQuery(query)
         return QueryExplanation(query, try views.plan(query))
     }

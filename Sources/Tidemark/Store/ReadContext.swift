@@ -12,7 +12,10 @@ public struct ReadContext {
     init(_ views: ViewReader) { self.views = views }
 
     /// The last position of the log.
-    public var position: Position { views.last }
+    public var position: Position {
+        views.noteEverything()
+        return views.last
+    }
 
     /// The document of an entity; nil when there is none.
     public func document(_ key: EntityKey) throws -> [UInt8]? { try views.document(key) }

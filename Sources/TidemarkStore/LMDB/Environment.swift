@@ -106,6 +106,9 @@ package final class Environment: Sendable {
     /// same.
     package var isReadingHere: Bool { handle.gate.isReadingHere }
 
+    /// How many reads of the environment this thread has begun within its outermost one.
+    package var nestedReads: Int { handle.gate.nestedReads }
+
     /// The data file as the last commit left it, also after the closing; nil when somebody else has
     /// written to it since it was opened.
     package var mark: FileMark? { handle.mark }

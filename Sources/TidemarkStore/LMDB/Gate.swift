@@ -29,6 +29,8 @@ final class Gate: Sendable {
         let thread: UInt64
         var snapshot: Snapshot?
         var depth = 1
+        /// How many reads began within it, those that ended among them.
+        var nested = 0
     }
 
     private struct State {
@@ -68,6 +70,7 @@ final class Gate: Sendable {
                 let snapshot = state.readers[index].snapshot
             {
                 state.readers[index].depth += 1
+                state.readers[index].nested += 1
                 return .nested(snapshot)
             }
             if let refusal = Self.refusal(state) { return .refused(refusal) }
@@ -125,6 +128,14 @@ final class Gate: Sendable {
     var isReadingHere: Bool {
         let me = Platform.threadID
         return state.withLock { state in state.readers.contains { $0.thread == me } }
+    }
+
+    /// How many reads the caller's thread has begun within its outermost one; 0 outside of any.
+    var nestedReads: Int {
+        let me = Platform.threadID
+        return state.withLock { state in
+            state.readers.first { $0.thread == me }?.nested ?? 0
+        }
     }
 
     // MARK: Held

@@ -21,14 +21,19 @@ struct CollectionWatchers: Sendable {
     /// The fields of these, and what reads them.
     private var fields: (all: [IndexField], reader: FieldReader) = ([], FieldReader([]))
     private var others: Watches = [:]
+    /// Those to whom each change is news.
+    private var whole: Watches = [:]
     /// How many of them are told of more than documents, and how many ask for trees.
     private var (statusCount, treeCount) = (0, 0)
 
-    var isEmpty: Bool { byKey.isEmpty && byField.isEmpty && others.isEmpty }
+    var isEmpty: Bool { whole.isEmpty && !asksForVersions }
+
+    /// Whether it depends on what an entity was and is to whom its change is news.
+    var asksForVersions: Bool { !byKey.isEmpty || !byField.isEmpty || !others.isEmpty }
 
     /// Whether a change of this entity can be news to any.
     func wants(_ key: EntityKey) -> Bool {
-        !others.isEmpty || !byField.isEmpty || byKey[key] != nil
+        !whole.isEmpty || !others.isEmpty || !byField.isEmpty || byKey[key] != nil
     }
 
     /// Whether a change of what counts in this entity can be news to any.
@@ -58,6 +63,7 @@ struct CollectionWatchers: Sendable {
                 byField[field, default: FieldWatchers()].byRange.insert(watch, number, range)
             case nil: others[number] = watch
             }
+        case .all: whole[number] = watch
         case .commits: break  // not of a collection
         }
         noteFields()
@@ -91,6 +97,7 @@ struct CollectionWatchers: Sendable {
                 if byField[field]?.isEmpty == true { byField[field] = nil }
             case nil: others[number] = nil
             }
+        case .all: whole[number] = nil
         case .commits: break
         }
         noteFields()
@@ -104,9 +111,13 @@ struct CollectionWatchers: Sendable {
             field.byRange.forEach(body)
         }
         others.values.forEach(body)
+        forEachOfWhole(body)
     }
 
-    /// Those to whom a change is news, some of them twice.
+    /// Those to whom each change is news.
+    func forEachOfWhole(_ body: (Watch) -> Void) { whole.values.forEach(body) }
+
+    /// The others to whom a change is news, some of them twice.
     func forEach(of versions: EntityVersions, _ body: (Watch) -> Void) {
         if let watches = byKey[versions.key] {
             for watch in watches.values where versions.isNews(to: watch) { body(watch) }

@@ -1,10 +1,10 @@
 // CommitFeed.swift — tells subscribers what a commit changed, once it is on disk.
 //
 // Watchers are kept by collection, and there by what they watch: one entity, the entities with a
-// value or in a range of one field, or any (CollectionWatchers.swift). So a commit asks few of
-// many, and one that nobody cares for costs a look into a table. Those of every commit stand apart
-// and are asked nothing. Conditions are evaluated by whoever asked for the commit, after it was
-// stored and while others write already.
+// value or in a range of one field, or any (CollectionWatchers.swift). Who watches all of several
+// collections is kept in each. So a commit asks few of many, and one that nobody cares for costs a
+// look into a table. Those of every commit stand apart and are asked nothing. Conditions are
+// evaluated by whoever asked for the commit, after it was stored and while others write already.
 
 import TidemarkEvents
 import TidemarkStore
@@ -29,19 +29,20 @@ package final class CommitFeed: Sendable {
         mutating func add(_ watch: Watch) {
             watches[watch.number] = watch
             for key in watch.interest.names { naming[key, default: []].insert(watch.number) }
-            if let collection = watch.interest.collection {
-                watchers[collection, default: CollectionWatchers()].add(watch)
-            } else {
+            guard let collections = watch.interest.collections else {
                 general[watch.number] = watch
+                return
+            }
+            for collection in collections {
+                watchers[collection, default: CollectionWatchers()].add(watch)
             }
         }
 
         mutating func remove(_ watch: Watch) {
-            if let collection = watch.interest.collection {
+            general[watch.number] = nil
+            for collection in watch.interest.collections ?? [] {
                 watchers[collection]?.remove(watch)
                 if watchers[collection]?.isEmpty == true { watchers[collection] = nil }
-            } else {
-                general[watch.number] = nil
             }
             for key in watch.interest.names {
                 naming[key]?.remove(watch.number)
@@ -143,8 +144,11 @@ package final class CommitFeed: Sendable {
         others.forEach(wake)
         if news.isModelChanged { for watchers in watchers.values { watchers.forEach(wake) } }
         for collection in news.collections { watchers[collection]?.forEach(wake) }
+        for key in news.named { watchers[key.collection]?.forEachOfWhole(wake) }
         for change in news.changes {
             guard let watchers = watchers[change.key.collection] else { continue }
+            watchers.forEachOfWhole(wake)
+            guard watchers.asksForVersions else { continue }
             do {
                 try watchers.forEach(of: EntityVersions(change, news.model), wake)
             } catch {

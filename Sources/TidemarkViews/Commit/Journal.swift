@@ -82,6 +82,9 @@ package final class Journal: Sendable {
     /// Whether this thread is inside of a read, so that another one sees what that one does.
     package var isReadingHere: Bool { environment.isReadingHere }
 
+    /// How many reads of the store this thread has begun within its outermost one.
+    package var nestedReads: Int { environment.nestedReads }
+
     // MARK: Writing
 
     /// Writes one commit: the events that `body` appends, and what they change in the views.

@@ -3,16 +3,18 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-/// The subject of a subscription: one entity, the entities that satisfy a condition, or commits.
+/// The subject of a subscription: one entity, the entities that satisfy a condition, all of some
+/// collections, or commits.
 package struct Interest: Sendable {
     enum Subject: Sendable {
         case entity(EntityKey)
         case entities(WatchCondition)
+        case all
         case commits
     }
 
     /// Nil for every commit.
-    let collection: CollectionName?
+    package let collections: Set<CollectionName>?
     let subject: Subject
     /// Whether everything about a row counts, with what counts in the entity, and not only its
     /// document.
@@ -30,7 +32,13 @@ package struct Interest: Sendable {
     package static let everyCommit = Interest()
 
     private init() {
-        (collection, subject, includesStatus, names) = (nil, .commits, true, [])
+        (collections, subject, includesStatus, names) = (nil, .commits, true, [])
+    }
+
+    /// Everything about the entities of some collections, and about the ids that they go by.
+    package init(allIn collections: Set<CollectionName>) {
+        self.collections = collections
+        (subject, includesStatus, names) = (.all, true, [])
     }
 
     /// One entity, there or not.
@@ -38,7 +46,7 @@ package struct Interest: Sendable {
     /// - Parameter asked: the id by which it was asked for, where that is another one.
     package init(_ key: EntityKey, asked: EntityKey? = nil, includesStatus: Bool = false) {
         names = [key] + (asked.map { $0 == key ? [] : [$0] } ?? [])
-        collection = key.collection
+        collections = [key.collection]
         subject = .entity(key)
         self.includesStatus = includesStatus
     }
@@ -49,7 +57,7 @@ package struct Interest: Sendable {
         names: [EntityKey] = [], includesStatus: Bool = false
     ) {
         self.names = names
-        self.collection = collection
+        collections = [collection]
         subject = .entities(condition)
         self.includesStatus = includesStatus || condition.asksForTrees
     }

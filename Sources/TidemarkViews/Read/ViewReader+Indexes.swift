@@ -57,6 +57,7 @@ extension ViewReader {
         guard let kept = try keptIndex(index, collection) else {
             preconditionFailure("an index was read that is not there; see hasIndex")
         }
+        region?.note(collection)
         let range = IndexRange(kept, lower, upper)
         var run = IndexRun(reversed: reversed)
         var goesOn = true

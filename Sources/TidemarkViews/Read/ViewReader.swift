@@ -31,6 +31,8 @@ package final class ViewReader {
     var toldSince: Position { state.toldSince }
     /// Where it is known which tables are in doubt.
     private var shared: SharedStore?
+    /// What is read; nil where nobody asks.
+    var region: ReadRegion?
     /// The files of the store, where it is open for writing and these are its rows of now.
     package private(set) var contentFiles: ContentFiles?
 
@@ -124,6 +126,7 @@ package final class ViewReader {
 
     /// The event at a position, or nil.
     package func event(at position: Position) throws -> Event? {
+        region?.noteEverything()
         let event = try loadEvent(position)
         if event == nil, position > .start {
             firstMissing = min(firstMissing ?? position, position)
@@ -132,11 +135,14 @@ package final class ViewReader {
     }
 
     /// Where the log begins, if that is behind its first event.
-    package func beginning() throws -> LogBeginning? { try loadBeginning() }
+    package func beginning() throws -> LogBeginning? {
+        region?.noteEverything()
+        return try loadBeginning()
+    }
 
     /// The same, where a position is before it; else nil.
     package func beginning(after position: Position) throws -> LogBeginning? {
-        try loadBeginning().flatMap { position > .start && position < $0.first ? $0 : nil }
+        try beginning().flatMap { position > .start && position < $0.first ? $0 : nil }
     }
 
     /// The entity that an id names, an alias too; nil where there is none.
@@ -165,6 +171,7 @@ package final class ViewReader {
     /// Walks over the ledger's rows under a prefix, the last one first; `body` says whether to go
     /// on.
     func walkBack(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Bool) throws {
+        region?.note(.ledger, prefix)
         try rows.walk(.ledger, prefix, nil, true, body)
     }
 
@@ -188,15 +195,24 @@ package final class ViewReader {
 }
 
 extension ViewReader: RowReading {
-    package func get(_ key: RowKey) throws -> [UInt8]? { try rows.get(key) }
+    package func get(_ key: RowKey) throws -> [UInt8]? {
+        region?.note(key.tree, key.bytes)
+        return try rows.get(key)
+    }
 
     /// Looks at the rows of the ledger under a prefix, in order, without a copy of them.
-    func skim(_ prefix: [UInt8], _ body: RowSource.Glance) throws { try rows.skim(prefix, body) }
+    func skim(_ prefix: [UInt8], _ body: RowSource.Glance) throws {
+        region?.note(.ledger, prefix)
+        try rows.skim(prefix, body)
+    }
 
     package func walk(
         _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
         _ body: ([UInt8], [UInt8]) throws -> Bool
-    ) throws { try rows.walk(tree, prefix, from.isEmpty ? nil : from, false, body) }
+    ) throws {
+        region?.note(tree, prefix)
+        try rows.walk(tree, prefix, from.isEmpty ? nil : from, false, body)
+    }
 
     package func model() throws -> SyncModel {
         if let knownModel { return knownModel }
@@ -243,6 +259,7 @@ extension ViewReader: RowReading {
         in collection: CollectionName, from id: String?, reversed: Bool,
         _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
+        region?.note(collection)
         let from = id.map { EntityKey(collection, $0).bytes }
         try rows.walk(.rows, EntityKey.prefix(of: collection), from, reversed) { key, value in
             guard let key = EntityKey(bytes: key) else { return true }

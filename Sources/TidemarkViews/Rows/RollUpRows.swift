@@ -133,6 +133,7 @@ extension ViewReader {
         _ body: (EntityKey) throws -> Bool
     ) throws {
         let prefix = Ledger.rollUps + EntityKey.prefix(of: collection)
+        region?.note(collection)
         try rows.walk(.ledger, prefix, nil, reversed) { bytes, value in
             let counted = try RollUpRow(parsing: value).counted
             guard counted.contains(RollUpClasses(wanted)),

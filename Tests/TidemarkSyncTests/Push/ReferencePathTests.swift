@@ -149,6 +149,24 @@ private struct Link: Entity, Equatable {
         #expect(wakes.taken() == 1)
     }
 
+    @Test func `tells who read by the server's number, or what names an entity, that it has one`()
+        async throws
+    {
+        let device = try device()
+        try device.put("links/l", #"{"kind":1,"from":{"person":{"id":"a"}}}"#)
+        try device.put("links/m", #"{"kind":2,"from":{"person":{"id":"b"}}}"#)
+        var ids = device.replica.observe { store in
+            try store.get(Person.self, "13")?.id.rawValue
+        }.makeAsyncIterator()
+        #expect(try await ids.next() == .some(nil))
+        let replica = device.replica
+        let wakes = try Wakes(replica) { try $0.document(EntityKey("links", "l")) }
+        let people = Wakes(replica, Interest(allIn: ["people"]))
+        #expect(try await device.sync().isSynced)
+        #expect(try await ids.next() == "a")
+        #expect(wakes.taken() > 0 && people.taken() > 0)
+    }
+
     @Test func `makes placeholders, and counts in what it names`() async throws {
         let device = try device()
         device.server.make("links", #"{"kind":1,"from":{"person":{"id":77}}}"#)

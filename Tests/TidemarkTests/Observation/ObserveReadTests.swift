@@ -32,6 +32,46 @@ import TidemarkViews
         }
     }
 
+    @Test func `of several collections gets what changes in each, also in one that it comes to`()
+        async throws
+    {
+        try await withObserved { replica in
+            try replica.put("lists/l", #"{"title":"home"}"#)
+            let reads = SyncCounter()
+            var titles = replica.observe { store -> [String] in
+                _ = reads.count()
+                return try store.all(Errand.all).map { errand -> String in
+                    guard let list = errand.list else { return errand.title }
+                    let document = try store.document(EntityKey("lists", list)) ?? []
+                    return try JSONDocument(parsing: document).value("title")?.stringValue ?? ""
+                }
+            }.makeAsyncIterator()
+            #expect(try await titles.next() == [])
+            #expect(reads.value == 1)
+
+            try replica.put(Errand("a", "tea"))
+            #expect(try await titles.next() == ["tea"])
+            try replica.put(Errand("a", list: "l"))
+            #expect(try await titles.next() == ["home"])
+            try replica.put("lists/l", #"{"title":"work"}"#)
+            #expect(try await titles.next() == ["work"])
+            try replica.put(Errand("a", "milk"))
+            #expect(try await titles.next() == ["milk"])
+            #expect(replica.journal.shared.feed.watchCount == 1)
+        }
+    }
+
+    @Test func `beside its context is told of that, too`() async throws {
+        try await withObserved { replica in
+            var counts = replica.observe { store -> [Int] in
+                [try store.count(Errand.all), try replica.read { try $0.pendingCount() }]
+            }.makeAsyncIterator()
+            #expect(try await counts.next() == [0, 0])
+            try replica.put("lists/l", "{}")
+            #expect(try await counts.next() == [0, 1])
+        }
+    }
+
     @Test func `is told of an issue that opens, and of its end`() async throws {
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts("notes/a", #"{"title":"old"}"#)

@@ -59,6 +59,24 @@ extension Wakes {
         }
     }
 
+    @Test func `by a read is told of an edit two levels below`() async throws {
+        try await withTrees { replica in
+            let wakes = [
+                try Wakes(replica) { try $0.rows(Patient.all) },
+                try Wakes(replica) { try $0.rolledUpStatus(of: EntityKey("patients", "1")) },
+                try Wakes(replica) { try $0.all(Patient.where(.tree(has: .error))) },
+            ]
+            func taken() -> [Int] { wakes.map { $0.taken() } }
+
+            try replica.edit("visits/1")
+            #expect(taken() == [1, 1, 1], "it waits")
+            try replica.edit("visits/1", "other")
+            #expect(taken() == [0, 0, 0], "it waits still")
+            try replica.refuse("visits/1")
+            #expect(taken() == [1, 1, 1], "it was refused")
+        }
+    }
+
     @Test func `by a query for trees gets those that come in and go out`() async throws {
         try await withTrees { replica in
             var found = replica.observe(Patient.where(.tree(has: .error))).makeAsyncIterator()

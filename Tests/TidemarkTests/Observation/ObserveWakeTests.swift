@@ -118,21 +118,91 @@ import TidemarkViews
         }
     }
 
+    @Test func `who observes a read that was of its collection, and nobody else`() throws {
+        try withReplica { replica in
+            try replica.put("lists/l", "{}")
+            try replica.put(Errand("a", list: "l"))
+            let tasks = [
+                try Wakes(replica) { try $0.all(Errand.self) },
+                try Wakes(replica) { try $0.count(Errand.where(\.title > "m")) },
+                try Wakes(replica) { try $0.counts(Errand.all, by: \.list) },
+                try Wakes(replica) { try $0.first(Errand.all.order(by: \.title)) },
+                try Wakes(replica) { try $0.get(Errand.self, "none") },
+                try Wakes(replica) { try $0.row(Errand.self, "a") },
+                try Wakes(replica) { try $0.cursor(at: Tidemark.ID<Errand>("a")) != nil },
+                try Wakes(replica) { try $0.status(of: EntityKey("tasks", "a")) },
+            ]
+            let joined = try Wakes(replica) { store in
+                try store.all(Errand.all).map { errand in
+                    try store.document(EntityKey("lists", errand.list ?? ""))
+                }
+            }
+            let lists = try Wakes(replica) { store in
+                try store.forEachDocument(in: "lists") { _, _, _ in true }
+            }
+            func taken() -> [Int] { [joined.taken(), lists.taken()] }
+
+            try replica.put("lists/m", #"{"title":"x"}"#)
+            #expect(taken() == [1, 1])
+            #expect(tasks.map { $0.taken() } == Array(repeating: 0, count: tasks.count))
+            try replica.put(Errand("a", "tea", list: "l"))
+            #expect(taken() == [1, 0])
+            #expect(tasks.map { $0.taken() } == Array(repeating: 1, count: tasks.count))
+            try replica.write { tx in for number in 1...400 { try tx.create(Errand("t\(number)")) }
+            }
+            #expect(taken() == [1, 0])
+            #expect(tasks.map { $0.taken() } == Array(repeating: 1, count: tasks.count))
+        }
+    }
+
+    @Test func `who observes a read with what only the server acknowledged of that`() throws {
+        try withReplica { replica in
+            try replica.put("tasks/a", #"{"id":"a","title":"","list":"l"}"#)
+            let tasks = try Wakes(replica) { try $0.rows(Errand.all) }
+            let lists = try Wakes(replica) { try $0.status(of: EntityKey("lists", "l")) }
+            try replica.serverSays("a", #"{"id":"a","title":"","list":"l"}"#)
+            #expect([tasks, lists].map { $0.taken() } == [1, 0])
+        }
+    }
+
+    @Test func `who observes a read of anything else, whatever it changed`() throws {
+        try withReplica { replica in
+            let wakes = [
+                try Wakes(replica) { try ($0.count(Errand.all), $0.position) },
+                try Wakes(replica) { try $0.issues() },
+                try Wakes(replica) { try $0.outbox() },
+                try Wakes(replica) { try $0.pendingCount() },
+                try Wakes(replica) { try $0.files(of: EntityKey("tasks", "a")) },
+                try Wakes(replica) { try $0.explain(Errand.all).description },
+                try Wakes(replica) { try $0.forEachDocument { _, _, _ in true } },
+                try Wakes(replica) { _ in 1 },
+            ]
+            try replica.put("lists/l", "{}")
+            #expect(wakes.map { $0.taken() } == Array(repeating: 1, count: wakes.count))
+        }
+    }
+
     @Test func `everybody when the model was registered anew`() throws {
         try withReplica { replica in
-            let wakes = [try Wakes(replica, home), Wakes(replica, "a")]
+            let wakes = [
+                try Wakes(replica, home), Wakes(replica, "a"),
+                try Wakes(replica) { try $0.all(Errand.self) },
+            ]
             var model = SyncWorld.usualModel
             model.collections[0].pageSize = 7
             try Replica.open(at: replica.directory, model: model).close()
 
-            #expect(wakes.map { $0.taken() } == [1, 1])
+            #expect(wakes.map { $0.taken() } == [1, 1, 1])
         }
     }
 
     @Test func `nobody who has gone`() throws {
         try withReplica { replica in
-            var wakes: [Wakes] = [Wakes(replica, "a"), Wakes(replica, Interest.everyCommit)]
-            #expect(replica.journal.shared.feed.watchCount == 2)
+            let both = Interest(allIn: ["lists", "tasks"])
+            var wakes: [Wakes] = [
+                Wakes(replica, "a"), Wakes(replica, Interest.everyCommit), Wakes(replica, both),
+            ]
+            #expect(replica.journal.shared.feed.watchCount == 3)
             wakes = []
             #expect(wakes.isEmpty && replica.journal.shared.feed.watchCount == 0)
         }
