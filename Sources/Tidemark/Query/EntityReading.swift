@@ -35,7 +35,7 @@ public protocol EntityReading {
     /// ```
     ///
     /// Of the entities with one value one is decoded, unless the query leaves out those that can't
-    /// be.
+    /// be. Values that queries take for equal count as one: decimals that are the same `Double`.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` when the one that
     ///   shows a value can't be read as the type.
@@ -51,6 +51,13 @@ public protocol EntityReading {
 }
 
 extension EntityReading {
+    /// The same by reading all entities of the query, for a type of the app's own that conforms.
+    public func counts<T: Entity, Value: QueryValue & Hashable>(
+        _ query: EntityQuery<T>, by path: KeyPath<T, Value>
+    ) throws -> [Value: Int] {
+        try countsRead(query, by: path)
+    }
+
     /// All entities of a type, sorted by id.
     ///
     /// - Throws: ``TidemarkError``: `noModel`, and `undecodable` when a document can't be read as

@@ -142,7 +142,7 @@ extension FieldCounts {
 }
 
 extension EntityReading {
-    /// The counts of a query that leaves out what can't be read: all of it has to be.
+    /// The counts of a query of which all has to be read.
     func countsRead<T: Entity, Value: Hashable>(
         _ query: EntityQuery<T>, by path: KeyPath<T, Value>
     ) throws -> [Value: Int] {

@@ -5,10 +5,11 @@ public import TidemarkEvents
 
 /// A type whose values a query can compare with values in documents.
 ///
-/// Strings, booleans, numbers, dates, URLs and ids conform. An enum with such raw values conforms
-/// by declaring it: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one
-/// of these can conform by returning its literal. `UUID` does not, as servers write one in small
-/// letters and Swift in capital ones: declare the property as a text or as a type of your own.
+/// Strings, booleans, numbers, dates and ids conform. An enum with such raw values conforms by
+/// declaring it: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one of
+/// these can conform by returning its literal. `UUID` and `URL` do not, as servers write them in
+/// other ways than Swift, in small letters and without percents: declare such a property as a text
+/// or as a type of your own.
 public protocol QueryValue: Sendable {
     /// The value's form in a document.
     var queryLiteral: QueryLiteral { get }
@@ -102,11 +103,6 @@ extension Decimal: QueryValue {
     public var queryLiteral: QueryLiteral {
         isNaN ? .null : JSONNumber(text: description).map { .number($0) } ?? .null
     }
-}
-
-extension URL: QueryValue {
-    /// Its text.
-    public var queryLiteral: QueryLiteral { .text(absoluteString) }
 }
 
 extension String: QueryValue {

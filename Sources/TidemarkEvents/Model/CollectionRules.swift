@@ -118,7 +118,9 @@ extension CollectionModel {
         /// How much earlier than the date lists begin: as long as it may take until the server
         /// shows a change that it has dated, as by long transactions or several clocks.
         ///
-        /// What is listed again so and is as it was costs no event.
+        /// What is listed again so and is as it was costs no event of an entity, but each page of
+        /// a list of several costs one in each run, until something changes later. Fewer than
+        /// ``PullWindow/limit`` entities may change in it: what is cut is listed whole.
         public var overlap: TimeSpan
 
         /// A since-rule with dates that are less than `ageMax` old.

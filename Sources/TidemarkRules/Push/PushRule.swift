@@ -95,13 +95,15 @@ package enum PushWrite: Sendable, Hashable {
     }
 
     /// The same with references as the server reads them.
-    package func naming(_ names: ReferenceNames) throws -> PushWrite {
+    ///
+    /// - Parameter base: what the server said last; nil where it has said nothing.
+    package func naming(_ names: ReferenceNames, asIn base: JSONDocument?) throws -> PushWrite {
         switch self {
         case .create(let body): .create(body: try names.named(body))
         case .update(let body, let changes, let revision):
             .update(
-                body: try names.named(body), changes: try names.named(changes),
-                revision: revision)
+                body: try names.named(body, asIn: base),
+                changes: try names.named(changes, asIn: base), revision: revision)
         case .delete: self
         }
     }

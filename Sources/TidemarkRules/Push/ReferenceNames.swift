@@ -123,10 +123,13 @@ package struct ReferenceNames {
     }
 
     /// An object's bytes with its references written so; the others stand as they came.
-    package func named(_ document: [UInt8]) throws -> [UInt8] {
+    ///
+    /// - Parameter base: an object in which a reference that is a text is to stay one, though it
+    ///   names an entity with a number for its id.
+    package func named(_ document: [UInt8], asIn base: JSONDocument? = nil) throws -> [UInt8] {
         guard !references.isEmpty || !files.isEmpty else { return document }
         let document = try JSONDocument(parsing: document)
-        return document.applying(set: try changes(in: document))
+        return document.applying(set: try changes(in: document, asIn: base))
     }
 
     /// The same of a pending change.
@@ -148,11 +151,18 @@ package struct ReferenceNames {
         return result
     }
 
-    private func changes(in document: JSONDocument) throws -> [(key: String, value: [UInt8])] {
+    private func changes(
+        in document: JSONDocument, asIn base: JSONDocument? = nil
+    ) throws -> [(key: String, value: [UInt8])] {
+        let quote = UInt8(ascii: "\"")
         var changes: [(key: String, value: [UInt8])] = []
         for field in fields {
-            guard let raw = document.rawValue(field), let value = try named(raw, field) else {
+            guard let raw = document.rawValue(field), var value = try named(raw, field) else {
                 continue
+            }
+            if base?.rawValue(field)?.first == quote, JSON.smallInteger(value[...]) != nil {
+                value = [quote] + value + [quote]
+                if value.elementsEqual(raw) { continue }
             }
             changes.append((field, value))
         }

@@ -209,12 +209,14 @@ extension ViewReader {
         }
         // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
+        let base = try row.baseValue(in: collection)
         let write = try PushWrite(
-            try row.changes(in: collection), on: try row.baseValue(in: collection),
+            try row.changes(in: collection), on: base,
             revision: row.revision, id: pending.id, asIn: row.said, collection: collection,
             isVersioned: isVersioned, mergesLists: traits.mergesLists)
         guard let write else { return pending }
-        pending.write = try write.naming(referenceNames(collection, model))
+        pending.write = try write.naming(
+            referenceNames(collection, model), asIn: base.document)
         guard collection.refusal(of: write.operation) == nil else { return pending }
         if write.operation == .delete, collection.isByPath,
             let deletion = try folderDeletion(of: row, in: collection)

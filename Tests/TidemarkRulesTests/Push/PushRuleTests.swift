@@ -103,6 +103,25 @@ import TidemarkRules
         #expect(try body(#"{"a":2}"#, asIn: nil) == #"{"id":"7","a":2}"#)
     }
 
+    @Test func `a reference that the server said as a text stays one`() throws {
+        let collection = CollectionModel(
+            "tasks", references: [Reference("list", to: "lists"), Reference("tag", to: "tags")])
+        let names = ReferenceNames(
+            collection, serverID: { .number(JSONNumber(Int($0.id) ?? 0)) }, fileName: { _ in nil })
+        let base = try JSONDocument(parsing: Array(#"{"list":"8","tag":null}"#.utf8))
+        func sent(_ body: String) throws -> String {
+            let write = PushWrite.update(
+                body: Array(body.utf8), changes: Array("{}".utf8), revision: revision)
+            guard case .update(let named, _, _) = try write.naming(names, asIn: base) else {
+                return ""
+            }
+            return String(decoding: named, as: UTF8.self)
+        }
+
+        #expect(try sent(#"{"list":"8","tag":"1"}"#) == #"{"list":"8","tag":1}"#)
+        #expect(try sent(#"{"list":"9","tag":1}"#) == #"{"list":"9","tag":1}"#)
+    }
+
     @Test func `a change names the version it was made on and leaves the last change out`() throws {
         let base = Base.live(#"{"id":"7","last_modified":5,"a":1, "b" : 2}"#)
 

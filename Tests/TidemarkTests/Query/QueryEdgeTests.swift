@@ -81,21 +81,19 @@ private struct Bill: Entity {
         }
     }
 
-    @Test func `compares money and addresses as they are coded`() throws {
+    @Test func `compares money as it is coded`() throws {
         struct Sale: Entity {
             static let collection: CollectionName = "chores"
-            static let fields: FieldNames<Sale> = [\.price: "price", \.page: "page"]
+            static let fields: FieldNames<Sale> = [\.price: "price"]
             let id: Tidemark.ID<Sale>
             var price: Decimal?
-            var page: URL?
         }
-        let replica = try QueryStore.make([["price"], ["page"]])
+        let replica = try QueryStore.make([["price"]])
         defer { try? replica.deleteTemporary() }
-        let page = try #require(URL(string: "https://example.com/a?b=c"))
         try replica.write { tx in
-            try tx.create(Sale(id: ID("dear"), price: Decimal(string: "1200.50"), page: page))
-            try tx.create(Sale(id: ID("cheap"), price: Decimal(string: "0.1"), page: nil))
-            try tx.create(Sale(id: ID("free"), price: nil, page: nil))
+            try tx.create(Sale(id: ID("dear"), price: Decimal(string: "1200.50")))
+            try tx.create(Sale(id: ID("cheap"), price: Decimal(string: "0.1")))
+            try tx.create(Sale(id: ID("free"), price: nil))
         }
 
         try replica.read { store throws in
@@ -107,7 +105,6 @@ private struct Bill: Entity {
             let dearest = Sale.all.order(by: \.price, .descending)
             #expect(try found(dearest) == ["dear", "cheap", "free"])
             #expect(try found(Sale.where(\.price == Decimal.nan)) == ["free"])
-            #expect(try found(Sale.where(\.page == page)) == ["dear"])
         }
     }
 

@@ -42,7 +42,7 @@ import TidemarkViews
         let records = try await records(world)
         meanwhile()
         world.server.clearRequestLog()
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             #expect(try await device.replica.takeOver(records, of: "notes") == records.count)
             try await body(device)
             try device.verify()
@@ -54,7 +54,7 @@ import TidemarkViews
     {
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts(key, #"{"title":"old"}"#)
-        try await with(world) { device in
+        try await with(world) { device async throws in
             #expect(try device.document(key) == #"{"title":"old"}"#)
             #expect(try device.status(key) == .synced)
             #expect(try device.entries(all: true).isEmpty)
@@ -73,7 +73,8 @@ import TidemarkViews
     {
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts(key, #"{"title":"old"}"#)
-        try await with(world, { world.rivalPuts(key, #"{"title":"theirs"}"#) }) { device in
+        try await with(world, { world.rivalPuts(key, #"{"title":"theirs"}"#) }) {
+            device async throws in
             try device.patch(key, #"{"title":"mine"}"#)
             try await device.sync()
 
@@ -86,7 +87,8 @@ import TidemarkViews
     @Test func `have an edit merged with a colleague's change of another field`() async throws {
         let world = SyncWorld.notes(.mergeFields(.serverWins))
         world.rivalPuts(key, #"{"title":"old","n":1}"#)
-        try await with(world, { world.rivalPuts(key, #"{"title":"old","n":2}"#) }) { device in
+        try await with(world, { world.rivalPuts(key, #"{"title":"old","n":2}"#) }) {
+            device async throws in
             try device.patch(key, #"{"title":"mine"}"#)
             #expect(try await device.sync().isSynced)
 
@@ -100,7 +102,7 @@ import TidemarkViews
     {
         let world = SyncWorld.notes(.mergeFields(.serverWins))
         world.rivalPuts(key, #"{"title":"old","n":1}"#)
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             let part = Self.record("n1", #"{"title":"old"}"#)
             try await device.replica.takeOver([part], of: "notes")
             try device.patch(key, #"{"title":"mine"}"#)
@@ -115,7 +117,7 @@ import TidemarkViews
     @Test func `go with the first list where they were deleted meanwhile`() async throws {
         let world = SyncWorld.notes(.serverWins)
         for number in 1...3 { world.rivalPuts("notes/n\(number)", "{}") }
-        try await with(world, { world.rivalDeletes("notes/n2") }) { device in
+        try await with(world, { world.rivalDeletes("notes/n2") }) { device async throws in
             #expect(try await device.sync().isSynced)
 
             #expect(try device.keys("notes") == ["n1", "n3"])
@@ -127,7 +129,7 @@ import TidemarkViews
     @Test func `are told of as what they are`() async throws {
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts(key, "{}")
-        try await with(world) { device in
+        try await with(world) { device async throws in
             let (named, journal) = (try device.key(key), device.replica.journal)
             let lines = try journal.read { views in
                 let target = try EntityTarget(reading: named, views, journal)
@@ -184,7 +186,7 @@ import TidemarkViews
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts(key, #"{"title":"old"}"#)
         let records = try await records(world)
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             try await device.sync()
             let before = try device.position()
             #expect(try await device.replica.takeOver(records, of: "notes") == 0)
@@ -202,7 +204,7 @@ import TidemarkViews
         let world = SyncWorld.notes(.serverWins)
         world.rivalPuts(key, "{}")
         let records = try await records(world)
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             let (replica, refused) = (device.replica, SyncCounter())
             device.wire.tap { _, _, pass in
                 let answer = await pass()
@@ -227,7 +229,7 @@ import TidemarkViews
         let world = SyncWorld()
         world.rivalPuts("tasks/t1", #"{"title":"old"}"#)
         let records = try await records(world, of: "tasks")
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             // As a run with a model of lists alone leaves it.
             try await device.sync(.pull(["lists"]))
             #expect(try await device.replica.takeOver(records, of: "tasks") == 1)
@@ -295,7 +297,7 @@ import TidemarkViews
                 OldEdit(.insert, "tasks", "milk", json: Array(#"{"title":"Milk"}"#.utf8)),
                 OldEdit(.delete, "tasks", "bin"),
             ])
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             try await FromADatabaseOfYourOwn.handOver(old, to: device.replica)
             let position = try device.position()
             // It died before it was noted.
@@ -329,7 +331,7 @@ import TidemarkViews
                 OldEdit(.delete, "tasks", "milk"),
                 OldEdit(.insert, "tasks", "bread", json: Array(#"{"title":"Bread"}"#.utf8)),
             ])
-        try await SyncDevice.with(world) { device in
+        try await SyncDevice.with(world) { device async throws in
             try await FromADatabaseOfYourOwn.handOver(old, to: device.replica)
 
             #expect(old.later == ["tasks/bin", "tasks/milk"])
