@@ -8,7 +8,8 @@ public struct LoggedRequest: Sendable, Hashable {
     public var method: HTTPRequest.Method
     /// Its path and query.
     public var path: String
-    /// Those of `If-Match`, `If-None-Match` and `Content-Type` that were sent; no credentials.
+    /// Those of `If-Match`, `If-None-Match` and `Content-Type` that were sent; of a
+    /// ``FaultyTransport`` all but credentials.
     public var fields: HTTPFields
     /// The bytes that came with it.
     public var body: [UInt8]?
@@ -17,13 +18,16 @@ public struct LoggedRequest: Sendable, Hashable {
     /// Whether the server handled the request; false when a fault prevented that.
     public var isApplied: Bool
 
-    init(_ request: HTTPRequest, _ body: [UInt8]?, _ outcome: ServerOutcome, isFault: Bool) {
+    /// The header fields that the servers of this module log.
+    static let usual: Set<HTTPField.Name> = [.ifMatch, .ifNoneMatch, .contentType]
+
+    init(
+        _ request: HTTPRequest, _ body: [UInt8]?, _ outcome: ServerOutcome, isFault: Bool,
+        _ isLogged: (HTTPField.Name) -> Bool
+    ) {
         method = request.method
         path = request.path ?? "/"
-        fields = HTTPFields()
-        for name in [HTTPField.Name.ifMatch, .ifNoneMatch, .contentType] {
-            fields[name] = request.headerFields[name]
-        }
+        fields = HTTPFields(request.headerFields.filter { isLogged($0.name) })
         self.body = body
         switch outcome {
         case .answered(let answer):

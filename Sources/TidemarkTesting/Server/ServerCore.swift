@@ -41,44 +41,10 @@ enum ServerOutcome: Sendable {
     case dropped(isApplied: Bool)
     /// Nothing was sent.
     case unsent
-}
 
-/// Handles requests one after the other, each at once, and logs them.
-final class ServerCore<Model: ServerModel>: Sendable {
-    private struct State {
-        var model: Model
-        var faults: FaultPlan
-        var log: [LoggedRequest] = []
-    }
-
-    private let state: Mutex<State>
-    /// The server's clock, in milliseconds since 1970.
-    let nowMilliseconds: @Sendable () -> Int64
-
-    init(_ model: Model, faults: FaultPlan, now: @escaping @Sendable () -> Int64) {
-        state = Mutex(State(model: model, faults: faults))
-        nowMilliseconds = now
-    }
-
-    var faults: FaultPlan {
-        get { state.withLock { $0.faults } }
-        set { state.withLock { $0.faults = newValue } }
-    }
-
-    var log: [LoggedRequest] { state.withLock { $0.log } }
-
-    func clearLog() { state.withLock { $0.log = [] } }
-
-    func withModel<R: Sendable>(_ body: (inout Model) -> R) -> R {
-        state.withLock { state in body(&state.model) }
-    }
-
-    /// Sends a request as a `Transport` does; faults apply.
-    func send(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
-    ) throws(TransportError) -> TransportResponse {
-        guard !Task.isCancelled else { throw TransportError(.cancelled) }
-        switch exchange(request, body: body) {
+    /// What a transport gives for it.
+    func answer(within limits: TransportLimits) throws(TransportError) -> TransportResponse {
+        switch self {
         case .answered(let answer):
             guard answer.body.count <= limits.responseBytesMax else {
                 throw TransportError(.tooLarge, detail: "\(answer.body.count) bytes")
@@ -90,36 +56,108 @@ final class ServerCore<Model: ServerModel>: Sendable {
         case .unsent: throw TransportError(.offline, detail: "nothing was sent")
         }
     }
+}
+
+extension FaultAction? {
+    /// What comes of a request that is not handled; nil where it is.
+    ///
+    /// - Parameter error: an error in the form of the server.
+    func outcome(
+        at nowMilliseconds: Int64, _ error: (Int) -> TransportResponse
+    ) -> ServerOutcome? {
+        switch self {
+        case nil, .dropAfterHandling?: return nil
+        case .offline?: return .unsent
+        case .dropBeforeHandling?, .cutOff?: return .dropped(isApplied: false)
+        case .answer(let status, let fields, let body)?:
+            var answer = error(status)
+            answer.response.headerFields[.date] = HTTPDate.text(
+                Timestamp(milliseconds: nowMilliseconds))
+            for field in fields { answer.response.headerFields[field.name] = field.value }
+            if let body { answer.body = body }
+            return .answered(answer)
+        }
+    }
+
+    /// What comes of a request that was handled.
+    func outcome(of answer: TransportResponse) -> ServerOutcome {
+        if case .dropAfterHandling? = self { .dropped(isApplied: true) } else { .answered(answer) }
+    }
+}
+
+/// Which requests fail, and those that came.
+struct FaultLog: Sendable {
+    var faults: FaultPlan
+    private(set) var requests: [LoggedRequest] = []
+
+    init(_ faults: FaultPlan) { self.faults = faults }
+
+    /// Logs a request; one that was not sent did not come.
+    mutating func note(
+        _ request: HTTPRequest, _ body: [UInt8]?, _ outcome: ServerOutcome, isFault: Bool,
+        _ isLogged: (HTTPField.Name) -> Bool = { LoggedRequest.usual.contains($0) }
+    ) {
+        if case .unsent = outcome { return }
+        requests.append(LoggedRequest(request, body, outcome, isFault: isFault, isLogged))
+    }
+
+    mutating func clear() { requests = [] }
+}
+
+/// Handles requests one after the other, each at once, and logs them.
+final class ServerCore<Model: ServerModel>: Sendable {
+    private struct State {
+        var model: Model
+        var log: FaultLog
+    }
+
+    private let state: Mutex<State>
+    /// The server's clock, in milliseconds since 1970.
+    let nowMilliseconds: @Sendable () -> Int64
+
+    init(_ model: Model, faults: FaultPlan, now: @escaping @Sendable () -> Int64) {
+        state = Mutex(State(model: model, log: FaultLog(faults)))
+        nowMilliseconds = now
+    }
+
+    var faults: FaultPlan {
+        get { state.withLock { $0.log.faults } }
+        set { state.withLock { $0.log.faults = newValue } }
+    }
+
+    var log: [LoggedRequest] { state.withLock { $0.log.requests } }
+
+    func clearLog() { state.withLock { $0.log.clear() } }
+
+    func withModel<R: Sendable>(_ body: (inout Model) -> R) -> R {
+        state.withLock { state in body(&state.model) }
+    }
+
+    /// Sends a request as a `Transport` does; faults apply.
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) throws(TransportError) -> TransportResponse {
+        guard !Task.isCancelled else { throw TransportError(.cancelled) }
+        return try exchange(request, body: body).answer(within: limits)
+    }
 
     /// Handles a client's request, with faults, and logs it.
     func exchange(_ request: HTTPRequest, body: [UInt8]?) -> ServerOutcome {
         let now = nowMilliseconds()
         return state.withLock { state in
-            let fault = state.faults.action(for: request)
-            let outcome: ServerOutcome
-            switch fault {
-            // A request that was not sent is not logged.
-            case .offline: return .unsent
-            case nil:
-                outcome = .answered(
-                    state.model.handle(request, body: body, nowMilliseconds: now))
-            case .dropBeforeHandling:
-                outcome = .dropped(isApplied: false)
-            case .dropAfterHandling:
-                _ = state.model.handle(request, body: body, nowMilliseconds: now)
-                outcome = .dropped(isApplied: true)
-            case .cutOff(let bytes):
+            let fault = state.log.faults.action(for: request)
+            if case .cutOff(let bytes)? = fault {
                 state.model.handle(
                     request, bodyPart: Array((body ?? []).prefix(bytes)), nowMilliseconds: now)
-                outcome = .dropped(isApplied: false)
-            case .answer(let status, let fields, let body):
-                var answer = Model.error(status)
-                answer.response.headerFields[.date] = HTTPDate.text(Timestamp(milliseconds: now))
-                for field in fields { answer.response.headerFields[field.name] = field.value }
-                if let body { answer.body = body }
-                outcome = .answered(answer)
             }
-            state.log.append(LoggedRequest(request, body, outcome, isFault: fault != nil))
+            let outcome: ServerOutcome
+            if let unhandled = fault.outcome(at: now, Model.error) {
+                outcome = unhandled
+            } else {
+                let answer = state.model.handle(request, body: body, nowMilliseconds: now)
+                outcome = fault.outcome(of: answer)
+            }
+            state.log.note(request, body, outcome, isFault: fault != nil)
             return outcome
         }
     }
