@@ -8,7 +8,7 @@
 //   documents of users                        kept as they are, and reported by the outcome
 
 import HTTPTypes
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkLog
 
 /// An answer without the credentials that it held.
@@ -93,6 +93,16 @@ struct JudgedAnswer: Sendable {
             whole.body = mask.masked(response.body, sparing: spared) ?? response.body
             return judge(whole) == answer ? whole : nil
         }
+    }
+}
+
+extension ServerAdapter {
+    /// What a run without credentials makes of an answer, and what it takes it to prove of a write.
+    package func judged(
+        _ response: TransportResponse, to call: ServerCall
+    ) -> (answer: ServerAnswer, effect: WriteEffect?) {
+        let judged = JudgedAnswer(response, to: call, by: self, Credentials.none.mask)
+        return (judged.answer, judged.effect)
     }
 }
 

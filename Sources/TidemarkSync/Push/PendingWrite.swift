@@ -75,7 +75,7 @@ package struct PendingWrite: Sendable, Hashable {
 
 extension ServerTraits {
     /// Whether a write is conditional on the entity's version.
-    func isVersioned(_ collection: CollectionModel) -> Bool {
+    package func isVersioned(_ collection: CollectionModel) -> Bool {
         hasVersions && collection.ids == .client && !collection.isByPath
     }
 }

@@ -2,6 +2,7 @@
 
 import DocExamples
 import HTTPTypes
+import Synchronization
 import Testing
 import Tidemark
 import TidemarkHTTP
@@ -88,6 +89,73 @@ import TidemarkTesting
 
         #expect(throws: TidemarkError.self) {
             try Conflicts.typedTags.decide(conflict, in: Conflicts.notes)
+        }
+    }
+}
+
+@Suite struct `the adapter of an app` {
+    @Test func `has no known mistake`() {
+        let check = AdapterCheck(
+            NotesAdapter(),
+            model: SyncModel(name: "notes", collections: [CollectionModel("notes")]),
+            samples: [EntityKey("notes", "n1"): #"{"title":"Tea"}"#],
+            deleted: [EntityKey("notes", "n2")]
+        ) { call, _ in
+            let note = #"{"title":"Tea"}"#
+            let items = #"{"id":"n1","etag":"1","data":\#(note)},{"id":"n2","data":null}"#
+            return switch call {
+            case .list:
+                TransportResponse(status: 200, body: #"{"items":[\#(items)],"cursor":"2"}"#)
+            case .read: TransportResponse(status: 200, fields: [.eTag: "1"], body: note)
+            case .create: TransportResponse(status: 201, fields: [.eTag: "1"])
+            case .update, .delete: TransportResponse(status: 204)
+            default: nil
+            }
+        }
+
+        #expect(check.problems() == [])
+    }
+
+    @Test func `sends nothing twice where the answer is lost`() async throws {
+        let (notes, clock) = (Notes(), ManualClock())
+        let server = FaultyTransport(
+            faults: FaultPlan([FaultRule(.dropAfterHandling, method: .put, nth: 1)]), clock: clock
+        ) { request, body in notes.answer(request, body) }
+        let replica = try Replica.temporary(
+            model: SyncModel(name: "notes", collections: [CollectionModel("notes")]),
+            dependencies: .seeded(1, clock: clock))
+        defer { try? replica.deleteTemporary() }
+        let remote = Remote(origin: "https://api.example.org/v2", adapter: "notes")
+        let engine = SyncEngine(
+            replica, remote: remote, adapter: NotesAdapter(), transport: server
+        ) { .bearer("token") }
+        _ = try await replica.write { tx in
+            try tx.put(EntityKey("notes", "n1"), Array(#"{"title":"Tea"}"#.utf8))
+        }
+
+        #expect(try await engine.sync().unsettled == 1)
+        #expect(try await engine.sync().isSynced)
+        #expect(server.requestLog.filter { $0.method == .put }.map(\.path) == ["/v2/notes/n1"])
+    }
+
+    /// The server, as far as the test needs it.
+    private final class Notes: Sendable {
+        private let all = Mutex<[String: String]>([:])
+
+        func answer(_ request: HTTPRequest, _ body: [UInt8]) -> TransportResponse {
+            all.withLock { all in
+                let id = request.path?.split(separator: "/").last.map { String($0) } ?? ""
+                if request.method == .put {
+                    all[id] = String(decoding: body, as: UTF8.self)
+                    return TransportResponse(status: 201, fields: [.eTag: "1"])
+                }
+                if let note = all[id] {
+                    return TransportResponse(status: 200, fields: [.eTag: "1"], body: note)
+                }
+                let items = all.map { #"{"id":"\#($0.key)","etag":"1","data":\#($0.value)}"# }
+                let list = items.joined(separator: ",")
+                return TransportResponse(status: 200, body: #"{"items":[\#(list)],"cursor":"1"}"#)
+            }
         }
     }
 }

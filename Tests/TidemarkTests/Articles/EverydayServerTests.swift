@@ -31,6 +31,29 @@ import TidemarkTesting
         }
     }
 
+    @Test func `has no known mistake`() {
+        let item =
+            #"{"id":7,"title":"Tea","updated_at":"2026-11-18T10:00:00Z","deleted_at":null}"#
+        let gone = item.replacing("null", with: #""2026-11-18T10:00:00Z""#)
+            .replacing(":7,", with: ":8,")
+        let check = AdapterCheck(
+            EverydayAdapter(), model: AnEverydayServer.model,
+            samples: [EntityKey("items", "7"): #"{"id":7,"title":"Tea"}"#],
+            deleted: [EntityKey("items", "8")],
+            errors: AdapterCheck.usualErrors.mapValues { #"{"message":"\#($0)"}"# }
+        ) { call, _ in
+            switch call {
+            case .list: TransportResponse(status: 200, body: #"{"data":[\#(item),\#(gone)]}"#)
+            case .read, .update: TransportResponse(status: 200, body: item)
+            case .create: TransportResponse(status: 201, body: item)
+            case .delete: TransportResponse(status: 204)
+            default: nil
+            }
+        }
+
+        #expect(check.problems() == [])
+    }
+
     /// Syncs, a minute after whatever was before.
     private func sync(_ engines: SyncEngine...) async throws {
         for engine in engines {
