@@ -36,10 +36,17 @@ package struct NotesAdapter: ServerAdapter {
         "/\(collection.name)/" + ServerRequest.percentEncoded(id)
     }
 
+    package func refusal(of call: ServerCall) -> ServerRefusal? {
+        guard case .create(_, let id, _) = call, [".", ".."].contains(id) else { return nil }
+        return ServerRefusal(status: 0, message: "no address can have the id \(id)")
+    }
+
     package func answer(
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
-        guard (200..<300).contains(response.status.code) else {
+        // A page of HTML is of a machine in between, as a network's sign-in.
+        let isPage = response.headerFields[.contentType]?.hasPrefix("text/html") ?? false
+        guard (200..<300).contains(response.status.code), !isPage else {
             return declined(call, response, body)
         }
         let revision = response.headerFields[.eTag].map { Revision($0) }
@@ -109,9 +116,7 @@ enum SyncingWithYourServer {
         let remote = Remote(origin: "https://api.example.org/v2", adapter: "notes")
         let engine = SyncEngine(
             replica, remote: remote, adapter: NotesAdapter(), transport: transport
-        ) {
-            .bearer("token")
-        }
+        ) { .bearer("token") }
         return engine
     }
 }
