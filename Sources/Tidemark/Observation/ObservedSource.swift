@@ -123,9 +123,15 @@ final class ObservedReader<Value: Sendable>: Sendable {
                 (state.fingerprint, state.value) = (nil, nil)
                 return state.watch != nil
             }
-            if !isWatched { watch(.everyCommit, under: nil) }
+            if !isWatched || Self.isOfStorage(error) { watch(.everyCommit, under: nil) }
             throw error
         }
+    }
+
+    /// Whether an error may end without a change of what was read: any commit may mend the tables.
+    private static func isOfStorage(_ error: any Error) -> Bool {
+        let code = (TidemarkError.wrapping(error) as? TidemarkError)?.code
+        return code == .damaged || code == .storage
     }
 
     /// Reads, if the relevant changes are already watched under the current model and ids;

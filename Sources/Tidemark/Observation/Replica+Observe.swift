@@ -59,8 +59,8 @@ extension Replica {
     /// Only commits that change an entity of a collection that `read` read wake the observer, its
     /// status and the ids that it goes by included: by queries, by ids, by their documents, status
     /// or paths. Where it read anything else, as issues, files, what waits, the position, or by a
-    /// replica instead of its context, every commit does, also one that changes no entity. What
-    /// counts is what it read the last time.
+    /// replica of the same store instead of its context, on the same thread, every commit does,
+    /// also one that changes no entity. What counts is what it read the last time.
     ///
     /// `read` runs off the caller's actor, once for all that came meanwhile. Where a query says it
     /// all, observe that, which fewer commits wake. ``ObservedValues`` describes when the sequence

@@ -1,6 +1,7 @@
 // LiveQueryTests.swift — results for the main thread: there at once, and redrawn when they differ.
 
 import Observation
+import Synchronization
 import Testing
 import Tidemark
 import TidemarkStore
@@ -144,6 +145,25 @@ import TidemarkViews
             #expect(live.entities.map(\.title) == ["tea"] && counts.value == 1)
             await wait { late.error == nil }
             #expect(late.entities.map(\.title) == ["tea"])
+        }
+    }
+
+    @Test func `reads again with any commit after an error of the storage`() async throws {
+        final class Disk: Sendable { let isBroken = Mutex(true) }
+        let disk = Disk()
+        try await withObserved { replica in
+            let live = LiveResult(replica, orElse: -1) { store in
+                let count = try store.count(Errand.all)
+                if disk.isBroken.withLock({ $0 }) {
+                    throw TidemarkError(.storage, "no reader is free")
+                }
+                return count
+            }
+            #expect(live.error != nil)
+            disk.isBroken.withLock { $0 = false }
+            try await replica.write { tx in _ = try tx.put(EntityKey("lists", "l"), [0x7B, 0x7D]) }
+            await wait { live.error == nil }
+            #expect(live.value == 0)
         }
     }
 
