@@ -28,4 +28,16 @@ extension ContentFiles {
             if isNew { try Platform.syncDirectory(parts) }
         } catch { throw .system(error.number, during: "contents", path) }
     }
+
+    /// Takes away what comes after the first bytes of a file in the making, and the file where
+    /// nothing is left of it.
+    ///
+    /// - Throws: ``StoreError``: `unfitFile` where it isn't there or has fewer; what the system
+    ///   says.
+    package func cut(part: String, at bytes: UInt64) throws(StoreError) {
+        guard bytes > 0 else { return try remove(part: part) }
+        let (path, offset) = (try path(ofPart: part), Int(clamping: bytes))
+        try checkPlace()
+        try PartFile(path, writing: true, atLeast: offset).cut(at: offset)
+    }
 }

@@ -43,7 +43,7 @@ package struct ContentFiles: Sendable {
         self.place = place
     }
 
-    private func checkPlace() throws(StoreError) {
+    func checkPlace() throws(StoreError) {
         try place?.checkPlace(store, during: "contents")
     }
 

@@ -317,7 +317,10 @@ package struct TransferDriver: Sendable {
         case .anew, .partless, .refused, .failed, .sent, nil: break
         }
         dependencies.reach(.beforeAnswer)
-        // The log may need the room as well.
+        // The log may need the room as well, also that of bytes which the next request would cut off.
+        if answer.result == .failed {
+            try? files.cut(part: request.part, at: request.plan.from)
+        }
         if answer.unavailable?.kind == .diskFull { try await makeRoom(files) }
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)

@@ -128,6 +128,14 @@ package final class ContentUse: Sendable {
         }
     }
 
+    /// Cuts files in the making that nobody writes to as many bytes as are said of each; what can't
+    /// be cut stays.
+    func cut(parts: [String: UInt64], _ files: ContentFiles) {
+        for (part, bytes) in parts where mayRemove(part: part) {
+            try? files.cut(part: part, at: bytes)
+        }
+    }
+
     // MARK: Transfers
 
     /// Begins to fetch or to send a file.

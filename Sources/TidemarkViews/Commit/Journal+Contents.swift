@@ -178,6 +178,8 @@ extension Journal {
         // What a download goes on with stays.
         let inUse = parts.isEmpty ? [] : try read { try $0.partsAwaited(isAwaited: true) }
         result.orphans = shared.contents.remove(parts: parts, except: inUse, from: files)
+        // What came behind what counts is in no event, and the log may need its room.
+        if !inUse.isEmpty { shared.contents.cut(parts: try read { try $0.partLengths() }, files) }
         var named: Set<String> = []
         try read { views in
             try views.forEachContent { digest, row in

@@ -277,7 +277,17 @@ extension RowReading {
         return parts
     }
 
-    /// The same without those of files that are not fetched any more, or that nobody waits for.
+    /// How many bytes count of each of the part files that a request will go on with.
+    func partLengths() throws -> [String: UInt64] {
+        var lengths: [String: UInt64] = [:]
+        try forEachContentName { _, entry in
+            guard entry.fetch.progress.received > 0, let part = entry.fetch.part else { return }
+            lengths[part] = entry.fetch.progress.received
+        }
+        return lengths
+    }
+
+    /// The names of these without those of files that are not fetched any more, or that nobody waits for.
     ///
     /// - Parameter isAwaited: whether somebody waits for all of them.
     package func partsAwaited(isAwaited: Bool) throws -> Set<String> {

@@ -118,7 +118,61 @@ extension TransferWorld {
     }
 }
 
+/// Writes some bytes of each file's rest, for which there is no room.
+private struct Filling: Transport {
+    let files: InMemoryFiles
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        try await files.send(request, body: body, limits: limits)
+    }
+
+    func transfer(
+        _ request: HTTPRequest, body: TransportBody?, into file: TransportFile?,
+        limits: TransportLimits
+    ) async throws(TransportError) -> TransportTransfer {
+        var receiver = try TransportReceiver(into: file)
+        let answer = try await files.send(request, body: nil, limits: limits)
+        try receiver.begin(answer.response)
+        guard request.headerFields[.range] == "bytes=0-3" else {
+            try receiver.take(Array(answer.body.dropLast()))
+            throw TransportError(.diskFull)
+        }
+        try receiver.take(answer.body)
+        return receiver.transfer(answer.response)
+    }
+}
+
 @Suite struct `parts of files on a disk that is full` {
+    @Test func `have no bytes behind those that count, neither at once nor once it is opened`()
+        async throws
+    {
+        let world = try TransferWorld()
+        world.serve("/files/1", "0123456789", tag: "\"a\"")
+        try world.name("/files/1")
+        let engine = try world.engine(over: Filling(files: world.files))
+        #expect(try await engine.transfer().failure?.name == "diskFull")
+        let part = try #require(try world.parts.first)
+        let files = ContentFiles(of: world.path)
+        #expect(try files.bytes(ofPart: part) == 4)
+
+        // As a process that died leaves it.
+        let path = try files.path(ofPart: part)
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("45".utf8))
+        try handle.close()
+        try world.reopen()
+        #expect(try files.bytes(ofPart: part) == 4)
+
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try await world.engine.transfer().stored == 1)
+        #expect(try world.text() == "0123456789")
+        #expect(world.asked.count { $0.hasPrefix("bytes=0-3") } == 1)
+        try await world.expectSound()
+    }
+
     /// A world with a part of each file, after which the server could not be had; then there is no
     /// room.
     private func world() async throws -> TransferWorld {
