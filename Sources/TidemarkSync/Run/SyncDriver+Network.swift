@@ -88,7 +88,7 @@ struct LiveHost: SyncHost {
         let use = journal.shared.contents
         use.begin(digest)
         defer { use.end(digest) }
-        guard let path = try path(ofFile: digest, count) else {
+        guard let path = try await path(ofFile: digest, count) else {
             throw TransportError(.invalidRequest, detail: "the file \(digest) is not here")
         }
         var file = TransportFile(path)
@@ -99,16 +99,22 @@ struct LiveHost: SyncHost {
         return TransportResponse(response: answer.response, body: answer.body)
     }
 
-    /// Where a file lies that is to be sent; nil where it is not here.
+    /// Where a file lies that is to be sent; nil where it is not here, as one that is damaged from
+    /// now on.
     ///
     /// - Throws: ``TransportError``: `file` where the disk does not say, which is nothing against
     ///   the file.
-    private func path(ofFile digest: String, _ count: Int) throws(TransportError) -> String? {
+    private func path(
+        ofFile digest: String, _ count: Int
+    ) async throws(TransportError) -> String? {
         guard let files = journal.contentFiles, ContentFiles.isDigest(digest) else { return nil }
-        do throws(StoreError) {
-            let bytes = try files.bytes(of: digest)
-            return bytes == UInt64(clamping: count) ? try files.path(of: digest) : nil
-        } catch { throw TransportError(error) }
+        do {
+            let fault = try await journal.fault(ofFile: digest, UInt64(clamping: count))
+            if fault == .damaged {
+                try journal.removeContent(digest, .damaged, at: dependencies.now())
+            }
+            return fault == nil ? try files.path(of: digest) : nil
+        } catch { throw TransportError(file: error) }
     }
 
     func commit<R: Sendable>(

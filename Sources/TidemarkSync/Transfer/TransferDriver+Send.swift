@@ -1,8 +1,9 @@
 // TransferDriver+Send.swift — sends files of the user's, before the writes that name them.
 //
 //   1. one commit: what is sent next (SendReading.swift) as `request.sent`
-//   2. the transport reads the file while it sends
-//   3. one commit: `request.answered`, with the name that the file has there
+//   2. the file is read where it was not yet: one that is damaged is not sent (SoundFile.swift)
+//   3. the transport reads the file while it sends
+//   4. one commit: `request.answered`, with the name that the file has there
 //
 // A request without an answer is made again: the same bytes under the same name change nothing, and
 // where the server gives the names, nothing names what it was given first.
@@ -87,6 +88,13 @@ extension SendPlan {
     }
 }
 
+/// What came of a request that sends a file.
+private struct SendReply: Sendable {
+    var answer: FetchAnswer
+    /// Why the file could not be sent; nil where it could.
+    var fault: AssetRemoved.Reason?
+}
+
 extension TransferDriver {
     /// Logs the next request that sends a file; nil where none is due.
     func nextSend() async throws -> SendRequest? {
@@ -124,7 +132,8 @@ extension TransferDriver {
         defer { use.end(request.plan.digest) }
         dependencies.reach(.beforeSend)
         let given = await proof.given
-        var answer = await answer(to: request, files, given.credentials)
+        let reply = await self.answer(to: request, files, given.credentials)
+        var answer = reply.answer
         dependencies.reach(.afterSend)
         var step = Step(server: .remote)
         let source = ContentSource(request.plan.collection, request.plan.digest)
@@ -141,10 +150,11 @@ extension TransferDriver {
             try draft.append(answer.event(of: request.call, plan.key, plan.collection, now))
             return (answer, failures)
         }
-        if try files.bytes(of: plan.digest) != plan.bytes {
-            // Somebody took it away: what names it is refused, and says so.
-            try journal.removeContent(plan.digest, .missing, at: now)
-        }
+        var fault = reply.fault
+        // Somebody may have taken it away meanwhile.
+        if fault == nil, try files.bytes(of: plan.digest) != plan.bytes { fault = .missing }
+        // What names it is refused, and says so.
+        if let fault { try journal.removeContent(plan.digest, fault, at: now) }
         dependencies.reach(.afterAnswer)
         step.end(with: answer, after: failures)
         if step.failure != nil || step.doubt != nil {
@@ -156,22 +166,28 @@ extension TransferDriver {
 
     private func answer(
         to request: SendRequest, _ files: ContentFiles, _ proof: Credentials
-    ) async -> FetchAnswer {
+    ) async -> SendReply {
+        let plan = request.plan
         let path: String
-        do { path = try files.path(of: request.plan.digest) } catch { return Self.failed(error) }
+        do {
+            if let fault = try await journal.fault(ofFile: plan.digest, plan.bytes) {
+                let error = TransportError(.file, detail: "the file is \(fault.rawValue)")
+                return SendReply(answer: FetchAnswer(error), fault: fault)
+            }
+            path = try files.path(of: plan.digest)
+        } catch { return SendReply(answer: Self.failed(error)) }
         do throws(TransportError) {
             let form = try request.form(path, by: adapter)
             let (head, limits) = request.exchange(proof, form, limits)
             var file = TransportFile(path)
-            file.watch = sending.begin(
-                request.plan.digest, bytes: Int(clamping: request.plan.bytes))
+            file.watch = sending.begin(plan.digest, bytes: Int(clamping: plan.bytes))
             defer { sending.end(file.watch) }
             let answer = try await transport.transfer(
                 head, body: request.body(file, form), into: nil, limits: limits)
-            return FetchAnswer(answer, to: request.plan, form, proof.mask)
+            return SendReply(answer: FetchAnswer(answer, to: plan, form, proof.mask))
         } catch {
             // No server has a file lie elsewhere that it takes: it is not the file's fault.
-            return Self.failed(error, proof, isForeign: true)
+            return SendReply(answer: Self.failed(error, proof, isForeign: true))
         }
     }
 }

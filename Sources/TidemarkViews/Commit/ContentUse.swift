@@ -30,6 +30,8 @@ package final class ContentUse: Sendable {
         var imports = 0
         /// How many fetch or send a file, by its digest.
         var files: [String: Int] = [:]
+        /// Files that hold what their names say, as somebody found who read them.
+        var sound: Set<String> = []
         /// How many fetch what is called so.
         var sources: [ContentSource: Int] = [:]
         /// When somebody looked for something to sweep.
@@ -91,6 +93,7 @@ package final class ContentUse: Sendable {
             }
             try body()
             state.imported[digest] = nil
+            state.sound.remove(digest)
         }
     }
 
@@ -161,6 +164,12 @@ package final class ContentUse: Sendable {
             state.sources[source] = count > 0 ? count : nil
         }
     }
+
+    /// Notes that a file holds what its name says.
+    package func noteSound(_ digest: String) { state.withLock { _ = $0.sound.insert(digest) } }
+
+    /// Whether somebody noted so since the store was opened.
+    package func isSound(_ digest: String) -> Bool { state.withLock { $0.sound.contains(digest) } }
 
     /// Whether a file is being fetched or sent, by its digest or by one of its sources, or was
     /// imported again after its last event.

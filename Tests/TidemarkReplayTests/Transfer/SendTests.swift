@@ -207,6 +207,35 @@ extension TransferWorld {
         #expect(world.sent == [])
     }
 
+    @Test("that is damaged is not sent, and refuses what names it until it is taken in again")
+    func damaged() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        let key = EntityKey("tasks", "1")
+        try damage(world.replica.read { try $0.files(of: key) }.first?.stored?.path)
+
+        #expect(try await world.engine.transfer().failed == 1)
+        _ = try await world.engine.sync()
+
+        #expect(world.sent == [])
+        #expect(try world.status() == .error)
+        #expect(try world.refusal()?.contains("photo names a file that is not here") == true)
+        var reasons: [AssetRemoved.Reason?] = []
+        _ = try world.replica.journal.dump(EventFilter()) { _, event in
+            if let removed = event.read(AssetRemoved.self) { reasons.append(removed.reason) }
+        }
+        #expect(reasons == [.damaged])
+
+        _ = try world.replica.importFile(at: world.folder / "attached")
+        try await world.replica.write { tx in try tx.retry(key) }
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try await world.engine.transfer().sent == 1)
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .synced)
+        try await world.expectSound()
+    }
+
     @Test("of another client, that its record names, is no matter of an edit of something else")
     func another() async throws {
         let world = try TransferWorld(TransferWorld.rule)

@@ -1,5 +1,7 @@
-// TransferDeletedTests.swift — a file is deleted here, or what it lies in, while it is fetched.
+// TransferDeletedTests.swift — a file is deleted here, or what it lies in, while it is fetched; or it
+// is damaged before it is sent.
 
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -53,8 +55,9 @@ private final class Held: Transport, Sendable {
     }
 }
 
-@Suite struct `a file that is being fetched` {
-    private static let model: SyncModel = {
+/// A tree whose files are fetched.
+private enum FileTree {
+    static let model: SyncModel = {
         var files = CollectionModel(
             "files", references: [Reference("parent", to: "files")],
             tree: .init(
@@ -62,7 +65,40 @@ private final class Held: Transport, Sendable {
         files.contents = [.init("content", when: .all)]
         return SyncModel(name: "files", collections: [files])
     }()
+}
 
+@Suite struct `a file that is damaged` {
+    @Test func `is not sent as the content of one in a tree`() async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let clock = ManualClock()
+        let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
+        let remote = Remote.webdav(origin: "http://files.test", home: "/")
+        let replica = try Replica.open(
+            at: folder / "store", model: FileTree.model, remote: remote,
+            dependencies: .seeded(0, clock: clock))
+        let engine = try SyncEngine(replica, remote: remote, transport: server) {
+            .basic(user: "me", password: "secret")
+        }
+        try Data("mine".utf8).write(to: URL(filePath: folder / "mine"))
+        let content = try replica.importFile(at: folder / "mine").json
+        let key = EntityKey("files", "m")
+        try await replica.write { tx in
+            let document: JSONObject = ["kind": "file", "name": "mine", "content": content]
+            _ = try tx.create(key, JSONValue.object(document).encoded())
+        }
+        try damage(replica.read { try $0.files(of: key) }.first?.stored?.path)
+
+        _ = try await engine.sync()
+
+        #expect(server.entry("mine") == nil)
+        #expect(try replica.issues().map(\.key) == [key])
+        #expect(try replica.read { try $0.files(of: key) }.first?.stored == nil)
+        try replica.close()
+    }
+}
+
+@Suite struct `a file that is being fetched` {
     @Test func `is not fetched any more once its folder is deleted, without an error`() async throws
     {
         let folder = try SyncFolder()
@@ -72,7 +108,7 @@ private final class Held: Transport, Sendable {
         server.put("P/deep/tea", "tea")
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
         let replica = try Replica.open(
-            at: folder / "store", model: Self.model, remote: remote,
+            at: folder / "store", model: FileTree.model, remote: remote,
             dependencies: .seeded(0, clock: clock))
         let held = Held(server)
         let engine = try SyncEngine(replica, remote: remote, transport: held) {

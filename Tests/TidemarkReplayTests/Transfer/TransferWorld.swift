@@ -146,6 +146,16 @@ final class TransferWorld {
     }
 }
 
+/// Has a file hold other bytes than before, as many as there are.
+func damage(_ path: String?) throws {
+    let place = URL(filePath: try #require(path))
+    var bytes = try Data(contentsOf: place)
+    bytes[0] ^= 1
+    // It can't be written to.
+    try FileManager.default.removeItem(at: place)
+    try bytes.write(to: place)
+}
+
 /// Counts of something, one after another.
 final class SeenCounts: Sendable {
     private let seen = Lock<[Int]>([])
