@@ -152,12 +152,14 @@ package struct TransferDriver: Sendable {
                     open += 1
                     switch work {
                     case .fetch(let request):
-                        // A whole file may take long; the others don't wait for it.
+                        // One longer than a part may take long; the others don't wait for it.
                         if request.plan.count == nil { isReached = true }
                         busy.insert(request.plan.source)
                         group.addTask { try await carryOut(request, files, proof) }
                     case .send(let request):
-                        isReached = true
+                        if request.plan.bytes > UInt64(clamping: budgets.partBytes) {
+                            isReached = true
+                        }
                         group.addTask { try await carryOut(request, files, proof) }
                     }
                 }

@@ -39,7 +39,7 @@ extension Fold {
             }
             try noteEnd(event, end, position)
         case .requestSent(let request) where request.file.isAny:
-            try fetching(event, request.file, position)
+            try fetching(event, request, position)
         case .requestSent(let request): try sent(event, request, position)
         case .requestAnswered(let answer) where try isFetch(event.call):
             try fetched(event, answer, position)

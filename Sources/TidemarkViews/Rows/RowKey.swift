@@ -77,7 +77,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 23
         case .watermarks: 22
         case .decisions: 21
-        case .contents, .issues: 18
+        case .contents: 19
+        case .issues: 18
         case .schedule: 13
         case .places: 11
         case .access: 10

@@ -202,6 +202,8 @@ struct SourcesRow: Sendable, Hashable {
     var isSend = false
     /// When the pause began at whose end they are due; nil for none.
     var pausedAt: Timestamp?
+    /// Whether the request is one to the remote for a file.
+    var isOwn = false
 
     init(_ sources: [ContentSource] = [], isSend: Bool = false) {
         self.sources = sources
@@ -213,6 +215,7 @@ struct SourcesRow: Sendable, Hashable {
         for source in sources { writer.message(1, source.encoded) }
         writer.flag(2, isSend)
         writer.signed(3, pausedAt?.rawValue ?? 0)
+        writer.flag(4, isOwn)
         return writer.bytes
     }
 
@@ -223,6 +226,7 @@ struct SourcesRow: Sendable, Hashable {
             case 1: sources.append(try ContentSource(parsing: try field.bytes()))
             case 2: isSend = try field.flag()
             case 3: pausedAt = Timestamp(rawValue: try field.signed())
+            case 4: isOwn = try field.flag()
             default: continue
             }
         }

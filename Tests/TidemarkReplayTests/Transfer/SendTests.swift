@@ -115,7 +115,8 @@ extension TransferWorld {
         // Its parts are answered meanwhile.
         world.serve("/photos/1", String(repeating: "tea ", count: 12))
         try world.name("photos/1", by: "1")
-        try world.attach("milk", to: "2")
+        // Longer than a part: others go on beside it at once.
+        try world.attach("milk and tea", to: "2")
         world.files.fault = { request, answer in
             guard request.method == .put else { return answer }
             return TransportResponse(response: HTTPResponse(status: .unauthorized), body: [])

@@ -157,7 +157,23 @@ extension SyncEngine {
         #expect(outcome.nextAt == world.world.clock.now.adding(seconds: 5))
         #expect(try world.events.count == 1 && world.asked.count == 1)
         world.files.fault = nil
-        #expect(try await world.engine.transfer().stored == 19)
+        // Without a network nothing failed of the one either.
+        #expect(try await world.engine.transfer().stored == (isOffline ? 20 : 19))
+        try await world.expectSound()
+    }
+
+    @Test("sends one of many files where there is no network, and all of them once it is back")
+    func offlineSending() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        for number in 1...20 { try world.attach("\(number)", to: "\(number)") }
+        world.fail(.offline)
+        for count in 1...5 {
+            #expect(try await world.engine.transfer().failed == 1)
+            #expect(world.asked.count == count)
+        }
+        world.files.fault = nil
+        #expect(try await world.engine.transfer().sent == 20)
         try await world.expectSound()
     }
 

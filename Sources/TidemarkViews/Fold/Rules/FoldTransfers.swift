@@ -15,7 +15,8 @@ extension Fold {
     }
 
     /// `request.sent` for a file.
-    func fetching(_ event: Event, _ file: RequestedFile, _ position: Position) throws {
+    func fetching(_ event: Event, _ request: RequestSent, _ position: Position) throws {
+        let file = request.file
         if let digest = file.sentDigest { return try sending(event, digest, position) }
         guard let collection = event.collection, let text = file.source else { return }
         let source = ContentSource(collection, text)
@@ -24,7 +25,9 @@ extension Fold {
             if file.from == 0 { entry.fetch.first = position }
             entry.fetch.call = position
         }
-        put(.openFetch(position), SourcesRow([source]).encoded)
+        var row = SourcesRow([source])
+        row.isOwn = request.path?.hasPrefix("/") == true
+        put(.openFetch(position), row.encoded)
     }
 
     /// `request.sent` with a file.
@@ -61,10 +64,11 @@ extension Fold {
 
     /// `request.failed` about a file.
     func notFetched(_ event: Event, _ failure: RequestFailed, _ position: Position) throws {
+        let open = try event.call.flatMap { try get(.openFetch($0)) }
+        let isOwn = try open.map { try SourcesRow(parsing: $0) }?.isOwn ?? false
         try end(event, position) { entry, backoff in
             let result = failure.fetchResult
-            // Who stopped it did not find anything wrong.
-            guard failure.error != RequestFailed.stopped else { return (.zero, nil) }
+            guard failure.isOfFile(isOwn: isOwn) else { return (.zero, nil) }
             entry.fetch.progress = TransferRule.after(
                 result, entry.fetch.progress, from: 0, bytes: 0, total: nil, tag: nil,
                 isDoubtful: failure.error == RequestFailed.foreign)
@@ -133,7 +137,7 @@ extension Fold {
             row.forgetFailures()
             row.name = name
             try link(ContentSource(source.collection, name), to: source.text)
-        } else if failure?.error != RequestFailed.stopped {
+        } else if failure?.isOfFile(isOwn: true) ?? true {
             row.failures += 1
             row.refusal = result == .refused ? answer?.status ?? 0 : nil
             let isDoubtful =
@@ -306,6 +310,17 @@ extension RequestFailed {
     package static let stopped = "cancelled"
     /// The error of a request that a redirect answered which may be another's than the server's.
     package static let foreign = "foreign"
+
+    /// The error of a request that never left, as there was no network.
+    private static let offline = "offline"
+
+    /// Whether it tells anything of the file: not where the request was stopped, nor where the
+    /// remote was out of reach, which is asked for nothing until that is over.
+    ///
+    /// - Parameter isOwn: whether the file is the remote's; another server may be gone for good.
+    fileprivate func isOfFile(isOwn: Bool) -> Bool {
+        error != Self.stopped && !(isOwn && error == Self.offline)
+    }
 
     /// What it means for a file that no answer came.
     package var fetchResult: ReceivedFile.Result {
