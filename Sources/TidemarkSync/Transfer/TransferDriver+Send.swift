@@ -55,11 +55,17 @@ extension SendRequest {
             headers: fields)
     }
 
-    /// What is sent, and for how long it may take.
+    /// How often the time for a file's bytes is doubled at most.
+    private static let doublingsMax = 6
+
+    /// What is sent, and for how long it may take: for twice the bytes with each failure, as the
+    /// link may be slower, or that of several requests.
     func exchange(
         _ proof: Credentials, _ form: FileForm?, _ usual: TransportLimits
     ) -> (head: HTTPRequest, limits: TransportLimits) {
-        (head(proof, form), usual.allowing(bytes: plan.bytes))
+        let times = UInt64(1) << UInt64(min(plan.failures, Self.doublingsMax))
+        let (bytes, isTooMany) = plan.bytes.multipliedReportingOverflow(by: times)
+        return (head(proof, form), usual.allowing(bytes: isTooMany ? .max : bytes))
     }
 
     /// The bytes that are sent: a file, in its form.

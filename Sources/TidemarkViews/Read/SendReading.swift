@@ -9,6 +9,8 @@ package struct SendPlan: Sendable, Hashable {
     /// The SHA-256 of the file, and its length.
     package var digest: String
     package var bytes: UInt64
+    /// How often it failed in a row.
+    package var failures = 0
     /// The entity that came to name it last; nil where it does not any more.
     package var key: EntityKey?
     package var method: String
@@ -87,6 +89,7 @@ extension RowReading {
         let place = ContentRule.sending(source.text, to: row.place)
         return SendPlan(
             collection: source.collection, digest: source.text, bytes: stored.bytes,
+            failures: row.failures,
             key: row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity),
             method: place.method, path: place.path)
     }

@@ -143,6 +143,27 @@ extension SyncEngine {
         #expect(spy.all == [.seconds(30 + 64), .seconds(30 + 128), .seconds(30 + 1024)])
     }
 
+    @Test("gives a file that is sent twice the time for its bytes with each failure")
+    func sendDeadline() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach(String(repeating: "a", count: 1 << 20))
+        let spy = Deadlines(world.files)
+        let engine = try world.engine(over: spy)
+        world.fail(.timeout)
+        for _ in 1...3 {
+            #expect(try await engine.transfer().failed == 1)
+            world.world.clock.advance(by: .seconds(3600))
+        }
+        world.files.fault = nil
+        #expect(try await engine.transfer().sent == 1)
+
+        #expect(
+            spy.all == [
+                .seconds(30 + 64), .seconds(30 + 128), .seconds(30 + 256), .seconds(30 + 512),
+            ])
+    }
+
     // MARK: Pauses
 
     @Test("asks for one of many files where there is no network", arguments: [true, false])
