@@ -1,21 +1,26 @@
-// RunningFetches.swift — the requests for files that are on their way, and those of them that are
-// stopped: what names the file was deleted here, or lies in what was.
+// RunningFetches.swift — the requests about files that are on their way, and those of them that are
+// stopped: what names the file was deleted here, or lies in what was, or it need not be sent.
 
 import TidemarkEvents
 import TidemarkStore
 import TidemarkViews
 
-/// The requests for files of one driver that have no answer yet.
+/// The requests about files of one driver that have no answer yet.
 final class RunningFetches: Sendable {
     private struct Fetch: Sendable {
         var source: ContentSource
+        var isSend: Bool
         var stop: @Sendable () -> Void
         var isStopped = false
     }
     private let fetches = Lock<[Position: Fetch]>([:])
 
-    func begin(_ call: Position, of source: ContentSource, stop: @escaping @Sendable () -> Void) {
-        fetches.withLock { $0[call] = Fetch(source: source, stop: stop) }
+    /// - Parameter isSend: whether it sends the file, the digest of which stands as the source.
+    func begin(
+        _ call: Position, of source: ContentSource, isSend: Bool = false,
+        stop: @escaping @Sendable () -> Void
+    ) {
+        fetches.withLock { $0[call] = Fetch(source: source, isSend: isSend, stop: stop) }
     }
 
     /// Ends one.
@@ -25,12 +30,16 @@ final class RunningFetches: Sendable {
         fetches.withLock { $0.removeValue(forKey: call)?.isStopped ?? false }
     }
 
-    /// Stops those of files that somebody says are not to be fetched.
-    func stop(where isMeant: (ContentSource) throws -> Bool) rethrows {
+    /// Stops those that nobody needs any more.
+    func stopUnneeded(_ views: some RowReading) throws {
         let open = fetches.withLock { fetches in
             fetches.filter { !$0.value.isStopped }.sorted { $0.key < $1.key }
         }
-        for (call, fetch) in open where try isMeant(fetch.source) {
+        for (call, fetch) in open {
+            let isNeeded =
+                try fetch.isSend
+                ? views.send(fetch.source)?.call == call : !views.isDeleted(fetch.source)
+            guard !isNeeded else { continue }
             fetches.withLock { $0[call]?.isStopped = true }
             fetch.stop()
         }

@@ -99,6 +99,8 @@ private struct SendReply: Sendable {
     var answer: FetchAnswer
     /// Why the file could not be sent; nil where it could.
     var fault: AssetRemoved.Reason?
+    /// Whether the request was stopped.
+    var isStopped = false
 }
 
 extension TransferDriver {
@@ -138,10 +140,11 @@ extension TransferDriver {
         defer { use.end(request.plan.digest) }
         dependencies.reach(.beforeSend)
         let given = await proof.given
-        let reply = await self.answer(to: request, files, given.credentials)
+        let reply = await stoppable(request, files, given.credentials)
         var answer = reply.answer
         dependencies.reach(.afterSend)
         var step = Step(server: .remote)
+        step.isUncounted = reply.isStopped
         let source = ContentSource(request.plan.collection, request.plan.digest)
         await step.take(&answer, for: source, given, proof)
         dependencies.reach(.beforeAnswer)
@@ -170,6 +173,27 @@ extension TransferDriver {
         return step
     }
 
+    /// What came of a request, which is stopped once nobody needs it any more.
+    private func stoppable(
+        _ request: SendRequest, _ files: ContentFiles, _ proof: Credentials
+    ) async -> SendReply {
+        let source = ContentSource(request.plan.collection, request.plan.digest)
+        let work = Task { await answer(to: request, files, proof) }
+        running.begin(request.call, of: source, isSend: true) { work.cancel() }
+        var reply = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        if running.end(request.call), case .failed(let failed) = reply.answer,
+            failed.error == RequestFailed.stopped
+        {
+            let error = TransportError(.cancelled, detail: "the file need not be sent any more")
+            (reply.answer, reply.isStopped) = (FetchAnswer(error), true)
+        }
+        return reply
+    }
+
     private func answer(
         to request: SendRequest, _ files: ContentFiles, _ proof: Credentials
     ) async -> SendReply {
@@ -181,6 +205,10 @@ extension TransferDriver {
                 return SendReply(answer: FetchAnswer(error), fault: fault)
             }
             path = try files.path(of: plan.digest)
+            // It may have been stopped while it was read.
+            guard !Task.isCancelled else {
+                return SendReply(answer: FetchAnswer(TransportError(.cancelled)))
+            }
         } catch { return SendReply(answer: Self.failed(error)) }
         do throws(TransportError) {
             let form = try request.form(path, by: adapter)

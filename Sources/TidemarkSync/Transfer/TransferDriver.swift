@@ -33,7 +33,7 @@ package struct TransferDriver: Sendable {
     private let away: Set<FileServer>
     /// Has it look for more to do, also by who waits for it.
     let signal: TransferSignal
-    private let running = RunningFetches()
+    let running = RunningFetches()
 
     package init(
         journal: Journal, adapter: any ServerAdapter, transport: any Transport,
@@ -168,7 +168,7 @@ package struct TransferDriver: Sendable {
                     return outcome
                 }
                 guard var step = next else {
-                    try stopDeleted()
+                    try stopUnneeded()
                     mayBeDue = try isAnyDue(fetching: mayFetch, away)
                     if !Task.isCancelled { listen() }
                     continue
@@ -186,9 +186,10 @@ package struct TransferDriver: Sendable {
         }
     }
 
-    /// Stops what is on its way of files that were deleted, or that lie in what was.
-    private func stopDeleted() throws {
-        try journal.read { views in try running.stop { try views.isDeleted($0) } }
+    /// Stops what is on its way of files that were deleted, or that lie in what was, and of those
+    /// that need not be sent any more.
+    private func stopUnneeded() throws {
+        try journal.read { views in try running.stopUnneeded(views) }
     }
 
     private static func add(_ step: Step, to outcome: inout TransferOutcome) {

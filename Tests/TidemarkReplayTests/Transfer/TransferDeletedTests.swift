@@ -1,5 +1,5 @@
-// TransferDeletedTests.swift — a file is deleted here, or what it lies in, while it is fetched; or it
-// is damaged before it is sent.
+// TransferDeletedTests.swift — a file is deleted here, or what it lies in, while it is fetched or
+// sent; or it is damaged before it is sent.
 
 import Foundation
 import HTTPTypes
@@ -17,17 +17,20 @@ import TidemarkViews
 @testable import CapsuleSupport
 @testable import SyncSupport
 
-/// Answers requests for files only once it is told to, or their tasks are cancelled.
+/// Answers requests about files only once it is told to, or their tasks are cancelled.
 private final class Held: Transport, Sendable {
     private struct State: Sendable {
         var isOpen = false
         var held = 0
         var cancelled = 0
     }
-    private let server: WebDAVServer
+    private let server: any Transport
+    private let method: HTTPRequest.Method
     private let state = Lock(State())
 
-    init(_ server: WebDAVServer) { self.server = server }
+    init(_ server: any Transport, _ method: HTTPRequest.Method = .get) {
+        (self.server, self.method) = (server, method)
+    }
 
     var cancelled: Int { state.withLock(\.cancelled) }
 
@@ -41,7 +44,7 @@ private final class Held: Transport, Sendable {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
-        if request.method == .get {
+        if request.method == method {
             state.withLock { $0.held += 1 }
             while !state.withLock(\.isOpen) {
                 if Task.isCancelled {
@@ -65,6 +68,38 @@ private enum FileTree {
         files.contents = [.init("content", when: .all)]
         return SyncModel(name: "files", collections: [files])
     }()
+}
+
+@Suite struct `a file that is being sent` {
+    @Test(arguments: [true, false])
+    func `is not sent any more once nothing names it, without an error`(
+        _ isReplaced: Bool
+    ) async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        let held = Held(world.files, .put)
+        let engine = try world.engine(over: held)
+
+        let pass = Task { try await engine.transfer() }
+        await held.reached(1)
+        if isReplaced {
+            try world.attach("milk")
+        } else {
+            try await world.replica.write { tx in _ = try tx.delete(EntityKey("tasks", "1")) }
+        }
+        while held.cancelled == 0 { await Task.yield() }
+        held.letGo()
+        let outcome = try await pass.value
+
+        #expect(held.cancelled == 1 && outcome.sent == (isReplaced ? 1 : 0))
+        #expect(outcome.failure == nil && outcome.failed == 0 && outcome.refused == 0)
+        #expect(world.asked.count == outcome.sent)
+        #expect(try world.events.contains("cancelled"))
+        _ = try await world.engine.sync()
+        #expect(try world.status() == (isReplaced ? EntityStatus.synced : nil))
+        try await world.expectSound()
+    }
 }
 
 @Suite struct `a file that is damaged` {
