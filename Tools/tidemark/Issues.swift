@@ -15,7 +15,8 @@ struct Issues: ParsableCommand {
             conflict    both sides changed the same, and the server's side won, or waits
             absent      a whole list did not name more than half of a collection
             unreadable  the server sent what is no entity
-            unsettled   three calls in a row about it failed; it is asked again
+            unsettled   three calls in a row about it, or with a file that it names, failed;
+                        they are repeated
             dangling    it is hidden, as what it refers to can't be had
             unfetched   a file that is wanted of it can't be had
 

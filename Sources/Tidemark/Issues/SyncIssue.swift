@@ -23,7 +23,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         case absent
         /// The server sent a record that is not a valid entity; its bytes are kept in the log.
         case unreadable
-        /// Calls about an entity fail repeatedly: a write, or a read of its state.
+        /// Calls about an entity fail repeatedly: a write, a read of its state, or a file of the
+        /// user's that it names and that is sent first.
         ///
         /// They are repeated automatically, at growing intervals.
         case unsettled

@@ -156,12 +156,13 @@ public final class WriteContext {
 
     // MARK: Refused and pending changes
 
-    /// Sends again the mutations of an entity that the server refused.
+    /// Sends again the mutations of an entity that the server refused, and at once the files that
+    /// it names and that failed to be sent.
     ///
     /// What a person is asked about (``ConflictPolicy/ask``) is answered by its issue alone.
     ///
-    /// - Throws: ``TidemarkError``: `notFound` where it refused none, and where a person is asked;
-    ///   `invalidKey`, `noModel`.
+    /// - Throws: ``TidemarkError``: `notFound` where it refused none and no file failed, and where
+    ///   a person is asked; `invalidKey`, `noModel`.
     public func retry(_ key: EntityKey) throws {
         let (key, _) = try check(key)
         if let refusal = try draft.fold.entity(key).refusal, refusal.isAsked {
@@ -176,7 +177,9 @@ public final class WriteContext {
     /// Has what waits on an entity sent again, also what a person was asked about.
     func sendAgain(_ key: EntityKey) throws {
         let (key, _) = try check(key)
-        guard try draft.fold.entity(key).status == .error else {
+        guard
+            try draft.fold.entity(key).status == .error || draft.fold.hasFailedSend(key)
+        else {
             throw TidemarkError(.notFound, "the server has refused nothing of \(key)")
         }
         try append(.localRetried, key, nil)

@@ -15,6 +15,9 @@ package struct OutboxExplanation: Sendable {
         case after(EntityKey)
         /// The next run reads it back first.
         case asked
+        /// With the next run after its files were sent, none of which is tried again before; nil
+        /// where one is at once.
+        case files(until: Timestamp?)
         /// Only after the user or the app has done something.
         case never
     }
@@ -52,18 +55,28 @@ package struct OutboxExplanation: Sendable {
                 answer: try entry.mutation.call.flatMap {
                     try views.answer(to: $0, refusal: row.refusal?.position)
                 },
-                next: next(holds),
+                next: try views.next(of: key, holds),
                 relay: try relay.flatMap { place in
                     try views.event(at: place).map { (place, $0) }
                 })
         }
     }
+}
 
-    private static func next(_ holds: [PushHold]) -> Next {
+extension ViewReader {
+    /// When what is pending on an entity is tried next.
+    fileprivate func next(
+        of key: EntityKey, _ holds: [PushHold]
+    ) throws -> OutboxExplanation.Next {
         if holds.contains(where: \.isLasting) { return .never }
         for case .reference(let key, _) in holds { return .after(key) }
         for case .unanswered in holds { return .asked }
-        return .run
+        var pauses: [Timestamp?] = []
+        for case .file(let file) in holds {
+            pauses.append(try send(ContentSource(key.collection, file.digest))?.pause?.until)
+        }
+        guard !pauses.isEmpty else { return .run }
+        return .files(until: pauses.contains(nil) ? nil : pauses.compactMap(\.self).min())
     }
 }
 
@@ -102,6 +115,12 @@ package struct NextRun: Sendable, Hashable {
             return "the next run, in \(secondsLeft ?? 0) s, \(until.toTheSecond): "
                 + reason.words + proof
         }
+    }
+
+    /// When files are tried again that are not before a moment; nil for none.
+    fileprivate func words(ofFiles until: Timestamp?) -> String {
+        guard let until, until > now.now else { return "at once" }
+        return "again at \(until.toTheSecond)"
     }
 
     package var json: JSONValue {
@@ -156,6 +175,9 @@ extension OutboxExplanation {
         case .run: lines.append("  next: with \(run.words)")
         case .after(let key): lines.append("  next: after \(key), with \(run.words)")
         case .asked: lines.append("  next: \(run.words), asks what became of it")
+        case .files(let until):
+            let when = run.words(ofFiles: until)
+            lines.append("  next: once that was sent, which is tried \(when)")
         case .never where isRefused:
             lines.append("  next: when it is edited, retried or discarded")
         case .never where isInTree: lines.append("  next: when its tree is settled")
@@ -210,6 +232,10 @@ extension OutboxExplanation {
         case .run, .after, .asked:
             object["next"] = run.json
             if case .asked = next { object["asksFirst"] = .bool(true) }
+        case .files(let until):
+            var said: JSONObject = ["when": "sent"]
+            said["at"] = until.map { .number(JSONNumber($0.rawValue)) }
+            object["next"] = .object(said)
         case .never: object["next"] = .object(["when": "unblocked"])
         }
         return object

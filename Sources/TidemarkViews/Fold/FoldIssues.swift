@@ -5,7 +5,7 @@
 //   conflict    conflicts that the local side lost                  'i', both sides 'c'
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
-//   unsettled   entities whose calls fail again and again           'z'
+//   unsettled   entities whose calls fail again and again           'z', of files 'A' 'p'
 //   dangling    entities whose reference can't be had, hidden       'D'
 //   unfetched   entities whose file can't be had                    'A' 'f'
 
@@ -32,7 +32,10 @@ extension Fold {
             try readAnswered(collection, payload, position)
         case .unsettled:
             guard let key = try event.key.map(resolve) else { return }
-            if payload.answer == "retry" { try retryFailing(key) }
+            if payload.answer == "retry" {
+                try retryFailing(key)
+                try resend(from: key, isRefusedByServer: false, onlyFailed: true)
+            }
             if payload.answer == "discard" { try giveUpFailing(key) }
         case .warned:
             guard let key = try event.key.map(resolve) else { return }
@@ -163,7 +166,9 @@ extension RowReading {
             try issue.key.flatMap { try entity(at: .entity($0)).issuesAt } == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
         case .absent: try heldPlace(of: issue.collection, since: issue.position) != nil
-        case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
+        case .unsettled:
+            try issue.key.flatMap { try failing($0)?.first } == issue.position
+                || unsentIssues().contains { $0.position == issue.position }
         case .dangling: try issue.key.flatMap { try dangling($0)?.position } == issue.position
         case .unfetched: try get(.unfetched(issue.position)) != nil
         case .unreadable:
@@ -347,10 +352,10 @@ extension RowReading {
     }
 
     private func unsettled() throws -> [IssueRow] {
-        try failingCalls().filter {
+        let calls = try failingCalls().filter {
             !$0.isList && $0.row.gate.failures >= FailingRow.failuresTold
         }
-        .map { call in
+        .map { call -> IssueRow in
             var issue = IssueRow(
                 kind: .unsettled, position: call.row.first, collection: call.key.collection,
                 entity: call.key.id)
@@ -358,6 +363,7 @@ extension RowReading {
             issue.count = call.row.gate.failures
             return issue
         }
+        return try calls + unsentIssues()
     }
 }
 

@@ -104,9 +104,10 @@ extension Fold {
         guard let key = event.key else { return }
         var row = try entity(key)
         let isServers = row.refusal.map { $0.status != 0 } ?? false
+        let isRefused = row.status == .error
         try rearm(&row, key)
         try put(row, key)
-        try resend(from: key, isRefusedByServer: isServers)
+        try resend(from: key, isRefusedByServer: isServers, onlyFailed: !isRefused)
     }
 
     func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {

@@ -149,6 +149,61 @@ extension RowReading {
         }
     }
 
+    // MARK: What fails
+
+    /// Whether a file of the user's that an entity names failed to be sent, or was refused.
+    package func hasFailedSend(_ key: EntityKey) throws -> Bool {
+        try contents(of: key).names.contains { named in
+            guard named.isToBeSent else { return false }
+            let row = try send(ContentSource(key.collection, named.text))
+            return row.map { $0.failures > 0 || $0.refusal != nil } ?? false
+        }
+    }
+
+    /// The entities of which a file fails to be sent again and again.
+    func unsentIssues() throws -> [IssueRow] {
+        var failing: [(source: ContentSource, row: SendRow)] = []
+        try forEachSend { source, row in
+            if row.isTold { failing.append((source, row)) }
+            return true
+        }
+        return try failing.compactMap { source, row in
+            guard let first = row.first, try stored(source.text) != nil,
+                let (key, field) = try sender(of: source, row)
+            else { return nil }
+            var issue = IssueRow(
+                kind: .unsettled, position: first, collection: key.collection, entity: key.id)
+            issue.fields = [field]
+            issue.message = "sending its file failed \(row.failures) times in a row (\(field))"
+            issue.count = row.failures
+            return issue
+        }
+    }
+
+    /// An entity that waits for a file to be sent, and the field that names it: the one that came
+    /// to name it last, or else any.
+    private func sender(
+        of source: ContentSource, _ row: SendRow
+    ) throws -> (key: EntityKey, field: String)? {
+        func field(_ row: EntityContentsRow) -> String? {
+            row.names.first { named in
+                named.isToBeSent && ExactString(named.text) == ExactString(source.text)
+            }?.field
+        }
+        let last = try resolve(EntityKey(source.collection, row.entity))
+        if let field = field(try contents(of: last)) { return (last, field) }
+        var found: (key: EntityKey, field: String)?
+        let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
+        try walk(.ledger, prefix) { bytes, value in
+            let name = EntityKey(bytes: bytes.dropFirst(Ledger.contentsOfEntities.count))
+            if let name, let field = field(try EntityContentsRow(parsing: value)) {
+                found = (name, field)
+            }
+            return found == nil
+        }
+        return try found.map { (key: try resolve($0.key), field: $0.field) }
+    }
+
     // MARK: What is only here
 
     /// Whether an entity without pending changes names a file of the user's that is here, and that

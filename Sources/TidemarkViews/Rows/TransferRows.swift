@@ -103,8 +103,17 @@ package struct SendRow: Sendable, Hashable {
     package var refusal: Int?
     /// For how long it is not sent again; nil where it is at once.
     package var pause: FilePause?
+    /// The first request since it was named, or since its failures were forgotten; nil for none.
+    package var first: Position?
 
     package init() {}
+
+    /// Whether it failed so often that it is an issue for the user.
+    ///
+    /// One that the server refused has the write refused that names it, which is one of its own.
+    var isTold: Bool {
+        failures >= TransferRule.failuresTold && refusal == nil && name == nil
+    }
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -117,13 +126,14 @@ package struct SendRow: Sendable, Hashable {
         writer.string(7, place)
         writer.varint(8, UInt64(doubts))
         writer.signed(9, pause?.since.rawValue ?? 0)
+        writer.position(10, first)
         return writer.bytes
     }
 
     /// Forgets what was answered so far.
     package mutating func forgetFailures() {
         (failures, doubts, refusal, pause) = (0, 0, nil, nil)
-        call = nil
+        (call, first) = (nil, nil)
     }
 
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
@@ -139,6 +149,7 @@ package struct SendRow: Sendable, Hashable {
             case 7: place = try field.string()
             case 8: doubts = try field.count()
             case 9: pause?.since = Timestamp(rawValue: try field.signed())
+            case 10: first = try field.position()
             default: continue
             }
         }

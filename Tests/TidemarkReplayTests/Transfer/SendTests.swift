@@ -190,6 +190,30 @@ extension TransferWorld {
         try await world.expectSound()
     }
 
+    @Test("that fails is what its record waits for, and not the next run")
+    func failing() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        try world.attach("tea")
+        world.takeFiles()
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .internalServerError), body: [])
+        }
+        func next() throws -> String {
+            let now = world.replica.dependencies.moment
+            return try world.replica.journal.read { views in
+                let run = NextRun(try views.gates(), at: now)
+                return try OutboxExplanation.all(views).flatMap { $0.lines(run) }.last ?? ""
+            }
+        }
+
+        #expect(try next() == "  next: once that was sent, which is tried at once")
+        _ = try await world.engine.transfer()
+        #expect(try next().hasPrefix("  next: once that was sent, which is tried again at "))
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try next() == "  next: once that was sent, which is tried at once")
+        try await world.expectSound()
+    }
+
     @Test("that somebody took away refuses what names it")
     func missing() async throws {
         let world = try TransferWorld(TransferWorld.rule)

@@ -36,6 +36,7 @@ extension Fold {
         let source = ContentSource(collection, digest)
         if var row = try send(source) {
             row.call = position
+            row.first = row.first ?? position
             put(.send(source), row.encoded)
         }
         put(.openFetch(position), SourcesRow([source], isSend: true).encoded)
