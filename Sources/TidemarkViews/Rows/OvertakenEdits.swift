@@ -9,6 +9,7 @@
 // without the others. What asks for each edit, as the server's word does, reads them back first.
 
 package import TidemarkEvents
+import TidemarkRules
 
 extension Ledger {
     package static let overtaken = Array("O".utf8)
@@ -90,6 +91,32 @@ extension EntityRow {
         return false
     }
 
+    /// The edits that set some fields to what nothing is left of: later ones with the same fate so
+    /// far set each of these again, as a whole.
+    ///
+    /// - Parameters:
+    ///   - changes: what is pending, as a model reads it.
+    ///   - lists: those of which an edit may change elements by their names.
+    /// - Returns: their indexes in `changes`.
+    func setAgain(
+        _ fields: Set<ExactString>, by changes: [PendingChange], _ lists: [KeyedList]
+    ) -> [Int] {
+        var indexes: [Int] = []
+        var later: Set<ExactString> = []
+        var index = changes.endIndex
+        // An action is no change.
+        for place in pending.indices.reversed() where pending[place].kind != .action {
+            index -= 1
+            if !isOneWithNext(place) { later = [] }
+            guard index >= 0, case .update(let patch) = changes[index].change else { continue }
+            let names = patch.set.map { ExactString($0.name) }.filter { fields.contains($0) }
+            let isAgain = !names.isEmpty && later.isSuperset(of: names)
+            if isAgain, !patch.namesElements(of: lists) { indexes.append(index) }
+            later.formUnion(names)
+        }
+        return indexes
+    }
+
     /// Whether it may have overtaken edits, or had them.
     ///
     /// - Parameter before: what was pending in the row that was kept so far.
@@ -137,8 +164,10 @@ extension CollectionModel {
         tree == nil && rivals == nil && choices.isEmpty && forms.isEmpty
     }
 
-    /// Whether an edit changes no field that names entities or files, and no list of which the
-    /// elements are told by keys.
+    /// Whether an edit changes no field that names entities, and no list of which the elements are
+    /// told by keys.
+    ///
+    /// Of files only what the last edits name is noted, so that it is the same where they name any.
     fileprivate func isPlain(_ patch: Patch) -> Bool {
         let today = read(patch)
         guard !patch.touches(keyed), !today.touches(keyed) else { return false }
@@ -147,9 +176,7 @@ extension CollectionModel {
         return !(patch.fieldNames + today.fieldNames).contains { names.contains(ExactString($0)) }
     }
 
-    private var namingFields: [String] {
-        references.map(\.topField) + contents.map(\.topField)
-    }
+    private var namingFields: [String] { references.map(\.topField) }
 
     /// Whether both models leave out the same overtaken edits.
     func leavesOutOvertaken(as other: CollectionModel) -> Bool {

@@ -73,11 +73,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 25
-        case .outbox: 23
+        case .entities: 26
+        case .outbox: 24
         case .watermarks: 22
         case .decisions: 21
-        case .contents: 19
+        case .contents: 20
         case .issues: 18
         case .schedule: 13
         case .places: 11

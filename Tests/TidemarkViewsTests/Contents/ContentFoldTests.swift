@@ -370,6 +370,26 @@ extension MemoryFold {
         #expect(try fold.fold.sweptAt() == hour(1))
     }
 
+    @Test func `of a list that each edit sets again are those of the last edit`() throws {
+        func sets(_ files: ClosedRange<Int>) -> Event {
+            let list = files.map { #"{"sha256":"d\#($0)","bytes":5}"# }.joined(separator: ",")
+            return .about(.localUpdated, "tasks/1", #"{"set":{"b":[\#(list)]},"unset":[]}"#)
+        }
+        try fold.apply([.contents(ContentRule("/b/*")), .says("tasks/1", #"{"b":[]}"#)])
+        for count in 1...8 { try fold.apply([sets(1...count)]) }
+        #expect(fold.overtakenPlaces.count == 4)
+        #expect(try fold.counts("d1") == [1, 0])
+        #expect(try fold.counts("d8") == [1, 0])
+
+        try fold.apply([sets(9...9)])
+        #expect(try fold.counts("d8") == nil)
+        #expect(try fold.counts("d9") == [1, 0])
+        // What is sent stays named until the answer.
+        try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 10)])
+        #expect(try fold.counts("d8") == [1, 0])
+        #expect(try fold.counts("d9") == [1, 0])
+    }
+
     @Test func `that are not there leave nothing of what is said of them`() throws {
         try fold.apply([.removed("aa"), .wanted("tasks/9"), .wanted("tasks/9", "", false)])
 

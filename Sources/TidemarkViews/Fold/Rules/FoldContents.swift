@@ -34,7 +34,8 @@ struct FoldContents: FoldRule {
             let isReadOtherwise =
                 !fields.isEmpty
                 && (before[name]?.migrations != collection.migrations
-                    || before[name]?.contents.map(\.upload) != collection.contents.map(\.upload))
+                    || before[name]?.contents.map(\.upload) != collection.contents.map(\.upload)
+                    || (before[name]?.tree == nil) != (collection.tree == nil))
             // What is held without a rule may be named no longer.
             let holdsWithout = try fields.isEmpty && fold.hasContents(of: name)
             guard
@@ -383,7 +384,7 @@ extension EntityRow {
     package func contentNames(in collection: CollectionModel) -> [EntityContentsRow.Named] {
         guard !collection.contents.isEmpty else { return [] }
         var documents = documents(in: collection)
-        if let changes = try? changes(in: collection) {
+        if let changes = try? namingChanges(in: collection) {
             for change in changes {
                 switch change.change {
                 case .create(let document): documents.append(document)
@@ -393,20 +394,40 @@ extension EntityRow {
                 }
             }
         }
+        func sign(_ field: String, _ name: ContentName) -> [UInt8] {
+            Array(field.utf8) + [0, name.isFile ? 1 : 0] + Array(name.text.utf8)
+        }
         var names: [EntityContentsRow.Named] = []
         var seen: Set<[UInt8]> = []
-        let unsent = (try? namesToBeSent(in: collection)) ?? []
+        let unsent = Set(
+            ((try? namesToBeSent(in: collection)) ?? []).map { sign($0.field, $0.name) })
         for document in documents {
             for (field, name) in collection.contentNames(in: document.bytes) {
-                let named = EntityContentsRow.Named(
-                    field: field, text: name.text, isFile: name.isFile,
-                    isToBeSent: name.isFile
-                        && unsent.contains { $0.field == field && $0.name.text == name.text })
-                let mark = Array(field.utf8) + [0, name.isFile ? 1 : 0] + Array(name.text.utf8)
-                if seen.insert(mark).inserted { names.append(named) }
+                let mark = sign(field, name)
+                guard seen.insert(mark).inserted else { continue }
+                names.append(
+                    EntityContentsRow.Named(
+                        field: field, text: name.text, isFile: name.isFile,
+                        isToBeSent: name.isFile && unsent.contains(mark)))
             }
         }
         return names
+    }
+
+    /// What is pending, without edits of which no file can be sent any more, as the next ones name
+    /// others in its place.
+    ///
+    /// In a tree all are kept that any edit names.
+    private func namingChanges(
+        in collection: CollectionModel
+    ) throws(JSONError) -> [PendingChange] {
+        var changes = try changes(in: collection)
+        guard collection.tree == nil else { return changes }
+        let fields = Set(collection.contents.map { ExactString($0.topField) })
+        for index in setAgain(fields, by: changes, collection.keyed) {
+            changes[index].change = .carried
+        }
+        return changes
     }
 
     /// What it names by the fields of a collection's rule as it is seen here, and as the server has
@@ -449,7 +470,8 @@ extension EntityRow {
     ) throws -> [(field: String, name: ContentName)] {
         guard collection.sendsFiles, !pending.isEmpty else { return [] }
         let base = try baseValue(in: collection)
-        guard case .document(let bytes) = try Current(changes(in: collection), on: base) else {
+        guard case .document(let bytes) = try Current(namingChanges(in: collection), on: base)
+        else {
             return []
         }
         let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
