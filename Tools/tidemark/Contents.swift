@@ -13,7 +13,7 @@ struct Contents: ParsableCommand {
             own      of the user's, and the server has no name for it yet
             named    an entity names it
             unused   no entity names it: the next sweep removes it after its grace
-            missing  of the user's, and not here any more
+            missing  of the user's, and not here, or not any more
             remote   an entity names it, and it is not here
 
             A line has the first digits of the hash, the length in bytes, how many

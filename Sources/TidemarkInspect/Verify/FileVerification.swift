@@ -10,8 +10,10 @@ import TidemarkViews
 private struct ToldFiles {
     /// Those that are stored.
     var stored: [(digest: String, content: ContentRow.Stored)] = []
-    /// Those of the user's that are named and not stored, and by which fields.
+    /// Those of the user's that are named and were lost here, and by which fields.
     var lost: [(digest: String, fields: String)] = []
+    /// How many of the user's are named, and may be another device's: they were never lost here.
+    var elsewhere = 0
 
     init(_ views: ViewReader) throws {
         try views.forEachContent { digest, row in add(digest, row) }
@@ -20,6 +22,8 @@ private struct ToldFiles {
     private mutating func add(_ digest: String, _ row: ContentRow) {
         if let content = row.stored {
             stored.append((digest, content))
+        } else if !row.own.isEmpty, !row.isLost {
+            elsewhere += 1
         } else if !row.own.isEmpty {
             let fields = row.own.map { "\($0.field.collection), \($0.field.field)" }
             lost.append((digest, fields.joined(separator: "; ")))
@@ -55,6 +59,11 @@ extension Journal {
             else { continue }
             result.problems.append(
                 LogError(.corruptFile, at: content.position, "the file \(digest) \(what)"))
+        }
+        if told.elsewhere > 0 {
+            result.notes.append(
+                "files of users that entities name and that are not here: \(told.elsewhere); "
+                    + "none was lost here, and they may be another device's")
         }
         for (digest, fields) in told.lost where result.problems.count < Self.fileFindingsMax {
             result.problems.append(

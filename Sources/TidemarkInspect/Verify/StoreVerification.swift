@@ -30,7 +30,7 @@ package struct StoreVerification: Sendable {
     package var files = 0
     /// What is wrong: first with the log; with the views only when the log is whole.
     package var problems: [LogError] = []
-    /// What could not be checked, and why, in sentences.
+    /// What could not be checked, and why, and what is no damage, in sentences.
     package var notes: [String] = []
 
     package var isFine: Bool { problems.isEmpty }

@@ -121,6 +121,8 @@ package struct ContentRow: Sendable, Hashable {
     package var own: [ContentHold] = []
     /// References by its sources, in the order of their fields.
     package var holds: [ContentHold] = []
+    /// Whether it was stored here, and somebody took it away or it was damaged.
+    package var isLost = false
 
     /// What is stored.
     package struct Stored: Sendable, Hashable {
@@ -167,6 +169,7 @@ package struct ContentRow: Sendable, Hashable {
         for hold in holds { writer.message(9, hold.encode()) }
         writer.position(10, stored?.letGoAt)
         writer.flag(11, stored?.isLetGo ?? false)
+        writer.flag(12, isLost)
         return writer.bytes
     }
 
@@ -187,6 +190,7 @@ package struct ContentRow: Sendable, Hashable {
             case 9: holds.append(try ContentHold(parsing: try field.bytes()))
             case 10: stored?.letGoAt = try field.position()
             case 11: stored?.isLetGo = try field.flag()
+            case 12: isLost = try field.flag()
             default: continue
             }
         }

@@ -77,7 +77,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 24
         case .watermarks: 22
         case .decisions: 21
-        case .contents: 20
+        case .contents: 21
         case .issues: 18
         case .schedule: 13
         case .places: 11

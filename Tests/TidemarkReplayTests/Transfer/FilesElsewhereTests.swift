@@ -93,4 +93,17 @@ extension TransferWorld {
             #expect(error?.code == .unfitFile)
         }
     }
+
+    @Test("is no damage where it never was here")
+    func elsewhere() async throws {
+        let world = try TransferWorld(ContentRule("photo"))
+        let photo = #"{"bytes":3,"sha256":"\#(Self.digest)"}"#
+        world.world.rivalPuts("tasks/1", #"{"photo":\#(photo)}"#)
+        _ = try await world.engine.sync()
+
+        #expect(try world.problems() == [])
+        let notes = try Journal.verifyStore(at: world.path, .full).notes
+        let said = "files of users that entities name and that are not here: 1; none was lost here"
+        #expect(notes.contains { $0.hasPrefix(said) })
+    }
 }

@@ -252,6 +252,7 @@ extension Fold {
             row.stored?.usedAt = usedAt
             row.stored?.revision = event.revision
             row.stored?.isImported = asset.origin == .imported
+            row.isLost = false
         }
         guard !asset.source.isEmpty else {
             // It is here again: no edit tells of those who name it.
@@ -321,6 +322,7 @@ extension Fold {
         try noteNaming(asset.digest, row.own, position)
         for source in row.sources { try change(source) { $0.digest = "" } }
         try change(content: asset.digest) { row in
+            row.isLost = asset.reason == .missing || asset.reason == .damaged
             row.stored = nil
             row.sources = []
             row.holds = []
