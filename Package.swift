@@ -252,7 +252,10 @@ let package = Package(
             ]),
         tests(
             "TidemarkHTTPTests",
-            ["Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkStore", "TidemarkEvents",
+                httpTypes,
+            ]),
         tests(
             "TidemarkSyncTests",
             [

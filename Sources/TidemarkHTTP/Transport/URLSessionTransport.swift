@@ -147,17 +147,21 @@ public final class URLSessionTransport: Transport {
             let source = UploadSource(of: body) { path in
                 try? URL(filePath: path).resourceValues(forKeys: [.fileSizeKey]).fileSize
             }
+            let task: URLSessionTask
             switch source {
             case .file(let path):
-                return session.uploadTask(with: request, fromFile: URL(filePath: path))
+                task = session.uploadTask(with: request, fromFile: URL(filePath: path))
             case .copy:
                 let copy = try UploadCopy(part, in: FileManager.default.temporaryDirectory)
-                let task = session.uploadTask(with: request, fromFile: copy.url)
+                task = session.uploadTask(with: request, fromFile: copy.url)
                 exchanges.keep(copy, id: task.taskIdentifier)
-                return task
             case .memory:
-                return session.uploadTask(with: request, from: Data(try body.bytes()))
+                var rest = part
+                rest.onRead = nil
+                task = session.uploadTask(with: request, from: Data(try rest.bytes()))
             }
+            exchanges.watch(part.onSent, id: task.taskIdentifier)
+            return task
         }
     #endif
 }
@@ -179,7 +183,14 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
     /// Copies that tasks read their bodies from.
     private var copies: [Int: UploadCopy] = [:]
 
+    /// What is told how many bytes of a task's body were sent.
+    private var watches: [Int: @Sendable (Int) -> Void] = [:]
+
     func keep(_ copy: UploadCopy, id: Int) { lock.withLock { copies[id] = copy } }
+
+    func watch(_ onSent: (@Sendable (Int) -> Void)?, id: Int) {
+        lock.withLock { watches[id] = onSent }
+    }
 
     func add(_ exchange: TransportExchange, id: Int) { lock.withLock { table[id] = exchange } }
 
@@ -188,6 +199,7 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
         lock.withLock {
             table[id] = nil
             copies[id] = nil
+            watches[id] = nil
             return moved.remove(id) != nil
         }
     }
@@ -207,6 +219,17 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         exchange(of: dataTask)?.receive(body: [UInt8](data))
     }
+
+    #if !canImport(FoundationNetworking)
+        // Linux reads the body by the stream, which tells.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+            totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+        ) {
+            let watch = lock.withLock { watches[task.taskIdentifier] }
+            watch?(Int(clamping: totalBytesSent))
+        }
+    #endif
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask,

@@ -34,7 +34,7 @@ package enum UploadSource: Sendable, Hashable {
 package final class UploadCopy: Sendable {
     package let url: URL
 
-    /// Copies a body, a MiB at a time, into a new file in a folder.
+    /// Copies a body, a MiB at a time, into a new file in a folder; nobody is told of what is read.
     ///
     /// - Throws: ``TransportError``: `diskFull`; `file` where the body can't be read or the file
     ///   not be made. No file is left then.
@@ -47,6 +47,7 @@ package final class UploadCopy: Sendable {
         do throws(StoreError) {
             let file = try PartFile(path, writing: true, atLeast: 0)
             var rest = part
+            rest.onRead = nil
             while rest.left > 0 {
                 let offset = rest.count - rest.left
                 let bytes = try rest.next(UploadSource.memoryBytesMax)

@@ -35,6 +35,14 @@ package struct PartReader: Sendable {
         self.after = after
     }
 
+    /// Tells ``onRead`` how many bytes of the file are among the first ones of all that goes out:
+    /// for a sender that reads them elsewhere.
+    package var onSent: (@Sendable (Int) -> Void)? {
+        guard let onRead else { return nil }
+        let (first, most) = (before.count, count - before.count - after.count)
+        return { onRead(min(max($0 - first, 0), most)) }
+    }
+
     /// The next bytes, `most` or fewer; none only at the end.
     ///
     /// - Throws: ``StoreError``: `unfitFile` where the file has become too short meanwhile, or

@@ -22,7 +22,7 @@ public struct TransportFile: Sendable, Hashable {
     /// How many bytes of an answer are written to it at most; nil for as many as the limits of the
     /// exchange allow.
     package var bytesMax: Int?
-    /// Is told how much of it was read.
+    /// Is told how much of it was read to be sent, or was sent where the platform reads it.
     package var watch: SendingWatch?
 
     /// A place in a file; its beginning unless an offset is given.
@@ -138,7 +138,7 @@ extension TransportFile {
 
 extension PartReader {
     /// All of it, in memory.
-    fileprivate func bytes() throws(TransportError) -> [UInt8] {
+    package func bytes() throws(TransportError) -> [UInt8] {
         var (reader, bytes) = (self, [UInt8]())
         do throws(StoreError) {
             while reader.left > 0 { bytes += try reader.next(reader.left) }

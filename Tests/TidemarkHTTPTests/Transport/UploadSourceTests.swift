@@ -3,7 +3,17 @@
 import Foundation
 import Testing
 import TidemarkHTTP
+import TidemarkStore
 import TidemarkSync
+
+/// The numbers that somebody was told.
+private final class Told: Sendable {
+    private let counts = Lock<[Int]>([])
+
+    var all: [Int] { counts.withLock { $0 } }
+
+    func note(_ count: Int) { counts.withLock { $0.append(count) } }
+}
 
 @Suite struct `a body for a client without streams` {
     private let folder: ScratchFolder
@@ -47,6 +57,21 @@ import TidemarkSync
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
+    }
+
+    @Test func `is told of as it is sent, without what stands around it, and not as it is copied`()
+        throws
+    {
+        let told = Told()
+        let file = TransportFile(try folder.file(numbered(10)))
+        let body = TransportBody.framed(before: [1, 2], file, count: 10, after: [3])
+        var part = try #require(try body.part())
+        part.onRead = { told.note($0) }
+        _ = try UploadCopy(part, in: URL(filePath: folder.path))
+        #expect(told.all.isEmpty)
+
+        for sent in [1, 2, 7, 12, 13] { part.onSent?(sent) }
+        #expect(told.all == [0, 0, 5, 10, 10])
     }
 
     @Test func `that became shorter meanwhile is an error, and leaves no copy`() throws {
