@@ -145,7 +145,7 @@ extension StoreError.Code {
         case .remoteFileSystem: "Use a directory on a disk of this machine."
         case .storeFull: "Prune or compact the store, or raise its quota."
         case .mapFull: "Prune or compact the store, or raise the largest map size."
-        case .readersFull: "End reading processes that hang, or raise the number of readers."
+        case .readersFull: "End processes that hang in a read, or let fewer read at a time."
         case .diskFull: "Free some space and try again; nothing of this write was stored."
         case .fileTooLarge: "Raise the file size limit; nothing of this write was stored."
         case .notPermitted: "Check who owns the directory and its permissions."

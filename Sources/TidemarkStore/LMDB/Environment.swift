@@ -49,7 +49,7 @@ package final class Environment: Sendable {
     ///
     /// - Parameter isOwner: whether the caller keeps other processes from replacing or removing the
     ///   data file; else, and where it is open read-only, that is looked at first.
-    /// - Throws: what `body` throws; `readersFull` when other processes hold all slots; `closed`;
+    /// - Throws: what `body` throws; `readersFull` when all slots stay taken; `closed`;
     ///   `lost`. It works after a failed commit as long as LMDB can still read.
     package func read<R>(
         isOwner: Bool = true, _ body: (borrowing ReadTransaction) throws -> R

@@ -45,7 +45,18 @@ final class Gate: Sendable {
         var isClosed = false
         var writesRefused: StoreError?
         var allRefused: StoreError?
+
+        /// Ends what a snapshot sees, and keeps it for the next reader where few are kept.
+        mutating func pool(_ snapshot: Snapshot, _ end: (Snapshot, _ isKept: Bool) -> Void) {
+            let isKept = idle.count < Gate.idleMax
+            end(snapshot, isKept)
+            if isKept { idle.append(snapshot) }
+        }
     }
+
+    /// How many snapshots are kept for the next readers: each has a slot of those that all
+    /// processes share.
+    private static let idleMax = 4
 
     private enum Entry {
         case admitted
@@ -93,16 +104,14 @@ final class Gate: Sendable {
         }
     }
 
-    /// Ends one level of reading; at the outermost, `reset` runs before the snapshot is pooled.
-    func leaveReader(_ me: UInt64, reset: (Snapshot) -> Void) {
+    /// Ends one level of reading; at the outermost, `end` ends what the snapshot sees, for good
+    /// where it isn't kept.
+    func leaveReader(_ me: UInt64, end: (Snapshot, _ isKept: Bool) -> Void) {
         state.withLock { state in
             guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
             state.readers[index].depth -= 1
             guard state.readers[index].depth == 0 else { return }
-            if let snapshot = state.readers[index].snapshot {
-                reset(snapshot)
-                state.idle.append(snapshot)
-            }
+            if let snapshot = state.readers[index].snapshot { state.pool(snapshot, end) }
             state.readers.swapAt(index, state.readers.count - 1)
             state.readers.removeLast()
             wake(&state)
@@ -165,12 +174,11 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets go of what is kept, if it still is; `reset` runs before the snapshot is pooled.
-    func release(_ holder: ObjectIdentifier, reset: (Snapshot) -> Void) {
+    /// Lets go of what is kept, if it still is; `end` is as in ``leaveReader(_:end:)``.
+    func release(_ holder: ObjectIdentifier, end: (Snapshot, _ isKept: Bool) -> Void) {
         state.withLock { state in
             guard let snapshot = state.held.removeValue(forKey: holder) else { return }
-            reset(snapshot)
-            state.idle.append(snapshot)
+            state.pool(snapshot, end)
             wake(&state)
         }
     }
@@ -204,9 +212,9 @@ final class Gate: Sendable {
 
     /// Runs `body` while this process has no transaction on the environment.
     ///
-    /// What is held is let go of, and `reset` runs before it is pooled.
+    /// What is held is let go of; `end` is as in ``leaveReader(_:end:)``.
     func withExclusive<R>(
-        reset: (Snapshot) -> Void, _ body: () throws(StoreError) -> R
+        end: (Snapshot, _ isKept: Bool) -> Void, _ body: () throws(StoreError) -> R
     ) throws(StoreError) -> R {
         state.withLock { $0.exclusiveWaiting += 1 }
         let entry: Entry = wait { state in
@@ -217,9 +225,9 @@ final class Gate: Sendable {
             guard !state.isExclusive, state.readers.isEmpty, state.writer == nil else { return nil }
             state.exclusiveWaiting -= 1
             state.isExclusive = true
-            state.held.values.forEach(reset)
-            state.idle += state.held.values
+            let held = state.held.values
             state.held = [:]
+            for snapshot in held { state.pool(snapshot, end) }
             return .admitted
         }
         try entry.get()

@@ -15,7 +15,7 @@ extension Handle {
     func withSnapshot<R>(isOwner: Bool = true, _ body: (Gate.Snapshot) throws -> R) throws -> R {
         let me = Platform.threadID
         let snapshot = try enter(me)
-        defer { gate.leaveReader(me, reset: Self.reset) }
+        defer { gate.leaveReader(me, end: Self.end) }
         // Another process may have put a smaller file in its place, which is written to now.
         if isReadOnly || !isOwner { try checkStillThere() }
         guard isReadOnly, mayMissWriters else { return try body(snapshot) }
@@ -25,8 +25,10 @@ extension Handle {
         return try result.get()
     }
 
-    /// Ends what a snapshot sees; it can be begun anew.
-    static func reset(_ snapshot: Gate.Snapshot) { unsafe mdb_txn_reset(snapshot.raw) }
+    /// Ends what a snapshot sees; one that is kept can be begun anew, and keeps its slot.
+    static func end(_ snapshot: Gate.Snapshot, isKept: Bool) {
+        if isKept { unsafe mdb_txn_reset(snapshot.raw) } else { unsafe mdb_txn_abort(snapshot.raw) }
+    }
 
     // MARK: Held
 
@@ -48,7 +50,7 @@ extension Handle {
     }
 
     /// Lets go of the snapshot that is kept, if it still is.
-    func release(_ holder: ObjectIdentifier) { gate.release(holder, reset: Self.reset) }
+    func release(_ holder: ObjectIdentifier) { gate.release(holder, end: Self.end) }
 
     /// Runs `body` with a snapshot that this thread entered.
     private func read<R>(
@@ -62,6 +64,7 @@ extension Handle {
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
         var triesLeft = 16
+        var looksLeft = Self.looksForSlotMax
         while true {
             let code: Int32
             switch gate.enterReader(me) {
@@ -81,20 +84,28 @@ extension Handle {
                 }
             }
             gate.dropReader(me)
+            if code == MDB_READERS_FULL, waitForSlot(&looksLeft) { continue }
             triesLeft -= 1
-            guard triesLeft > 0 else { throw .lmdb(ofRead: code, during: "begin") }
-            switch code {
-            case MDB_MAP_RESIZED: try adoptMap()
-            case MDB_READERS_FULL: try clearDeadReaders()
-            default: throw .lmdb(ofRead: code, during: "begin")
+            guard code == MDB_MAP_RESIZED, triesLeft > 0 else {
+                throw .lmdb(ofRead: code, during: "begin")
             }
+            try adoptMap()
         }
     }
 
-    /// Frees the slots of readers whose process is gone.
-    private func clearDeadReaders() throws(StoreError) {
+    /// How often it is looked again, for a second, whether a reader's slot is free.
+    static let looksForSlotMax = 100
+
+    /// Frees the slots of readers whose process is gone; where there are none, waits a little for
+    /// one of the reads that go on.
+    ///
+    /// - Returns: false where it was looked often enough.
+    func waitForSlot(_ looksLeft: inout Int) -> Bool {
+        guard looksLeft > 0 else { return false }
+        looksLeft -= 1
         var cleared: Int32 = 0
         unsafe mdb_reader_check(raw, &cleared)
-        guard cleared > 0 else { throw .lmdb(MDB_READERS_FULL, during: "begin") }
+        if cleared == 0 { Platform.pause(nanoseconds: 10_000_000) }
+        return true
     }
 }

@@ -132,7 +132,7 @@ import CLMDB
     ///
     /// - Throws: `mapFull` where it can't grow; the map stays as it was.
     func growMap(after full: StoreError) throws(StoreError) {
-        try gate.withExclusive(reset: Self.reset) { () throws(StoreError) in
+        try gate.withExclusive(end: Self.end) { () throws(StoreError) in
             let bytes = mapBytes
             guard bytes < mapBytesMax else {
                 var error = full
@@ -151,7 +151,7 @@ import CLMDB
     ///
     /// - Throws: `io` where there is no address space for it; the map stays as it was.
     func adoptMap() throws(StoreError) {
-        try gate.withExclusive(reset: Self.reset) { () throws(StoreError) in
+        try gate.withExclusive(end: Self.end) { () throws(StoreError) in
             let fileBytes = (try? Platform.status(of: descriptor).sizeBytes) ?? 0
             // Not LMDB's 0, the largest size that any process ever asked for: it may be refused.
             guard try setMap(MapSizes.adoption(from: mapBytes, fileBytes: fileBytes)) else {

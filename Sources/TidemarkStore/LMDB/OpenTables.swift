@@ -52,7 +52,11 @@ extension Handle {
     /// in an aborted one are gone.
     func openTables(_ options: Environment.Options) throws(StoreError) -> OpenTables {
         var begun: OpaquePointer?
-        var code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
+        var looksLeft = Self.looksForSlotMax
+        var code: Int32
+        repeat {
+            code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
+        } while code == MDB_READERS_FULL && waitForSlot(&looksLeft)
         guard code == 0, let transaction = unsafe begun else {
             throw .lmdb(ofRead: code, during: "open")
         }

@@ -140,6 +140,30 @@ import TidemarkStore
         done.wait { $0 == 40 }
     }
 
+    @Test func `reads that ended leave slots to other processes`() async throws {
+        let path = scratch.path + "/few"
+        let few = try Environment.open(at: path, .small.with { $0.readersMax = 6 })
+        try few.store(few.rows, [1], [1])
+        let inside = Monitored(0)
+        let done = Monitored(0)
+        for _ in 0..<6 {
+            onNewThread {
+                try few.read { _ in
+                    inside.update { $0 += 1 }
+                    inside.wait { $0 == 6 }
+                }
+                done.update { $0 += 1 }
+            }
+        }
+        done.wait { $0 == 6 }
+
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let other = try Environment.open(at: path, .small.with { $0.readOnly = true })
+            #expect(try other.value(other.rows, [1]) == [1])
+        }
+        try few.close()
+    }
+
     @Test func `several callers' changes can share one transaction`() async throws {
         let environment = environment
         let before = try environment.info().lastTransaction

@@ -13,7 +13,7 @@ import Testing
         let alone = Monitored(0)
         onNewThread {
             alone.update { $0 = 1 }
-            try gate.withExclusive(reset: { _ in }) { () throws(StoreError) in
+            try gate.withExclusive(end: { _, _ in }) { () throws(StoreError) in
                 alone.update { $0 = 2 }
             }
         }
