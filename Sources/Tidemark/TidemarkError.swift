@@ -51,7 +51,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         /// for reading only; or it is open in a process of another container that has the number
         /// of this one.
         case busy
-        /// A store was here, but its data is missing.
+        /// A store was here, but its data is missing; or, to who only reads, another file lies in
+        /// its place, as after another process made it smaller: open the store again.
         case lost
         /// The log ends before what is known to have been written, or differs from it: an older
         /// copy has replaced it.

@@ -100,6 +100,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "on iOS by the entitlement for extended virtual addressing."
         case Platform.noDescriptor, Platform.noFile:
             "Close other stores and files, or let the process have more open: by `ulimit -n`."
+        case Platform.staleFile where code == .lost: StoreError.Code.closed.advice
         case Platform.wouldBlock where code == .busy:
             "Let the containers share one process namespace: `--pid=container:NAME`, "
                 + "`shareProcessNamespace: true`."

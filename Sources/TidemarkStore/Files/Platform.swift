@@ -40,6 +40,7 @@ enum Platform {
     static let accessDenied = EACCES
     static let notPermitted = EPERM
     static let readOnlyFileSystem = EROFS
+    static let staleFile = ESTALE
     static let notADirectory = ENOTDIR
     static let nameTooLong = ENAMETOOLONG
     static let tooManyLinks = ELOOP

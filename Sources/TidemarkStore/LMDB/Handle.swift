@@ -209,8 +209,13 @@ import CLMDB
         guard status.links == 0 || isNamed && isReplaced || isReadOnly && hasOtherLock else {
             return
         }
+        // Who only reads opens what lies there now, as after another process made it smaller.
+        let isThere = isReadOnly && (try? StorePath.existingFile(dataPath)) != nil
         let error = StoreError(
-            .lost, during: "begin", detail: "data.mdb was deleted or replaced while it was open")
+            .lost, number: isThere ? Platform.staleFile : 0, during: "begin",
+            detail: isThere
+                ? "another process has put another file in the place of data.mdb or lock.mdb"
+                : "data.mdb was deleted or replaced while it was open")
         gate.refuseWrites(error)
         throw error
     }

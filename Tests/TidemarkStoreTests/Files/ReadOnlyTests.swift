@@ -146,6 +146,28 @@ import TidemarkStore
         try again.close()
     }
 
+    @Test func `who reads while another file takes the place of this one is to open it again`()
+        throws
+    {
+        let environment = try scratch.open(options)
+        let rows = environment.rows
+        let manager = FileManager.default
+        let copy = scratch.path + "/copy"
+        try manager.copyItem(atPath: scratch.dataFile, toPath: copy)
+        try manager.removeItem(atPath: scratch.dataFile)
+        let gone = Result { try environment.value(rows, [1]) }.failure
+        #expect(gone?.code == .lost && gone?.advice == StoreError.Code.lost.advice)
+
+        try manager.moveItem(atPath: copy, toPath: scratch.dataFile)
+        let replaced = Result { try environment.value(rows, [1]) }.failure
+        #expect(replaced?.code == .lost && replaced?.advice == "Open the store again.")
+        try environment.close()
+
+        let again = try scratch.open(options)
+        #expect(try again.value(again.rows, [1]) == pattern(3000))
+        try again.close()
+    }
+
     @Test func `a reader sees what another process commits`() async throws {
         let environment = try scratch.open(options)
         #expect(try environment.value(environment.rows, [2]) == nil)
