@@ -101,6 +101,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case Platform.noDescriptor, Platform.noFile:
             "Close other stores and files, or let the process have more open: by `ulimit -n`."
         case Platform.staleFile where code == .lost: StoreError.Code.closed.advice
+        case Platform.accessDenied where code == .busy:
+            "Read it again, or let this process write lock.mdb, and open the store again: mount "
+                + "its folder writable."
         case Platform.wouldBlock where code == .busy:
             "Let the containers share one process namespace: `--pid=container:NAME`, "
                 + "`shareProcessNamespace: true`."

@@ -73,8 +73,8 @@ extension Environment {
     /// Read-only, data.mdb and the directory stay as they are; a table that doesn't exist reads as
     /// empty. If lock.mdb exists and may be written, the reader enters itself there, which keeps
     /// a writer in another process from reusing the pages it sees. If not (read-only media, a
-    /// copied directory, another owner), there is no such protection: open it that way only when
-    /// nobody writes, or check every record that was read.
+    /// copied directory, another owner), there is no such protection: a read that two commits
+    /// of others met is then `busy`.
     ///
     /// A store whose very first opening was cut off by a crash is `lost` or `damaged`. Nothing was
     /// ever stored in it, but only a caller that keeps record of that elsewhere can know.

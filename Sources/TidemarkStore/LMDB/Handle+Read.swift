@@ -22,7 +22,22 @@ extension Handle {
         // What was read counts only where no writer came meanwhile.
         let result = Result { try body(snapshot) }
         try checkStillThere()
+        if !isSeenByWriters { try checkPagesUnused(snapshot) }
         return try result.get()
+    }
+
+    /// Refuses what was read from a snapshot whose pages a writer may have used again.
+    ///
+    /// The commit after it frees pages that it sees. The second one can't use them yet, but what
+    /// follows on that one can, also before it is committed.
+    private func checkPagesUnused(_ snapshot: Gate.Snapshot) throws(StoreError) {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(raw, &info)
+        guard unsafe info.me_last_txnid >= mdb_txn_id(snapshot.raw) + 2 else { return }
+        throw StoreError(
+            .busy, number: Platform.accessDenied, during: "read",
+            detail: "another process wrote meanwhile, and could not know what is read here, as "
+                + "lock.mdb is not there or can't be written: pages may have been used again")
     }
 
     /// Ends what a snapshot sees; one that is kept can be begun anew, and keeps its slot.

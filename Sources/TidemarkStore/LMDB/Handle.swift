@@ -17,6 +17,8 @@ import CLMDB
     private let lockPath: String
     /// The lock.mdb that it was opened with, or an older one; nil for none.
     private let lockIdentity: FileIdentity?
+    /// Whether writers learn from lock.mdb what is read here, and leave those pages alone.
+    let isSeenByWriters: Bool
     private let missesWriters = Lock(false)
     private let mapBytesMax: Int
     /// How many bytes the pages in use may take.
@@ -60,6 +62,7 @@ import CLMDB
         dataPath = StorePath.absolute(directory) + "/data.mdb"
         self.lockPath = lockPath
         lockIdentity = isLockFileUsable ? lock : nil
+        isSeenByWriters = isLockFileUsable
         isReadOnly = options.readOnly
         mapBytesMax = max(options.mapBytesMax, options.mapBytes)
         quotaBytes = options.quotaBytes
@@ -235,9 +238,9 @@ import CLMDB
         return found != lockIdentity
     }
 
-    /// Whether the next writer puts another lock.mdb in its place before it writes, so that it may
-    /// use pages again while they are read here.
-    var mayMissWriters: Bool { missesWriters.withLock(\.self) }
+    /// Whether lock.mdb can't be written, or the next writer puts another one in its place before it
+    /// writes, so that pages may be used again while they are read here.
+    var mayMissWriters: Bool { !isSeenByWriters || missesWriters.withLock(\.self) }
 
     func noteOldLock() { missesWriters.withLock { $0 = true } }
 

@@ -54,6 +54,43 @@ import TidemarkStore
         #expect(before.names == ["data.mdb"])
     }
 
+    @Test func `without a lock file a read counts only where no writer used pages again`()
+        async throws
+    {
+        try FileManager.default.removeItem(atPath: scratch.lockFile)
+        let environment = try scratch.open(options)
+        let rows = environment.rows
+        let isReading = Monitored(false)
+        let isWritten = Monitored(false)
+        let refusal = Monitored<StoreError.Code?>(nil)
+        let hasEnded = Monitored(false)
+        onNewThread {
+            let read = Result {
+                try environment.read { transaction in
+                    _ = try transaction.get(rows, [1])
+                    isReading.set(true)
+                    isWritten.wait { $0 }
+                }
+            }
+            refusal.set(read.failure?.code)
+            hasEnded.set(true)
+        }
+        isReading.wait { $0 }
+
+        let store = scratch.store
+        await #expect(processExitsWith: .success) { [store = store as String] in
+            let writer = try Environment.open(at: store, .small)
+            for number in UInt8(1)...3 { try writer.store(writer.rows, [2], [number]) }
+            try writer.close()
+        }
+        isWritten.set(true)
+        hasEnded.wait { $0 }
+
+        #expect(refusal.update { $0 } == .busy)
+        #expect(try environment.value(rows, [2]) == [3])
+        try environment.close()
+    }
+
     @Test func `a user who may only read can read`() async throws {
         let store = scratch.store
         let manager = FileManager.default
