@@ -4,6 +4,7 @@
 // isn't in its Glibc module: tidemark_file_system_type() answers the type's number on Linux, elsewhere
 // 0 for a local file system and NFS's number for another, and -1 on an error. tidemark_reserve() gives
 // a file room on the disk without making it longer; it answers an errno, and 0 where that is not known.
+// tidemark_write_in_place() has what an empty file gets be written over in place, where it can.
 // tidemark_clone() lets a file share the blocks of another one; it answers 0 only where it does.
 // tidemark_begin_flush() has a part of a file begin to go to the disk, where it can.
 // tidemark_try_map() maps a file to be read, and takes the map away again; it answers an errno.
@@ -49,6 +50,7 @@ static inline int tidemark_reserve(int file, long bytes) {
     (void)file, (void)bytes;
     return 0;
 }
+static inline void tidemark_write_in_place(int file) { (void)file; }
 static inline int tidemark_clone(int from, int to) {
     (void)from, (void)to;
     return -1;
@@ -85,6 +87,12 @@ static inline void tidemark_name_thread(const char *name) { prctl(PR_SET_NAME, n
 static inline int tidemark_reserve(int file, long bytes) {
     if (syscall(SYS_fallocate, file, 1 /* keep the size */, 0L, bytes) == 0) return 0;
     return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+static inline void tidemark_write_in_place(int file) {
+    int flags[2] = {0, 0};  // The kernel's is an int, though the numbers are made with long.
+    if (ioctl(file, 0x80086601 /* FS_IOC_GETFLAGS */, flags) != 0) return;
+    flags[0] |= 0x00800000;  // FS_NOCOW_FL
+    ioctl(file, 0x40086602 /* FS_IOC_SETFLAGS */, flags);
 }
 static inline int tidemark_clone(int from, int to) {
     return ioctl(to, 0x40049409 /* FICLONE */, from);

@@ -50,17 +50,22 @@ enum ChildProcess {
     static func watchForCrash() {
         signal(SIGXFSZ, SIG_IGN)
         for crash in [SIGABRT, SIGBUS, SIGSEGV] {
-            signal(crash) { _ in
+            signal(crash) { number in
                 // Only async-signal-safe calls are allowed here.
-                let words: StaticString = """
-                    tidemark: reading the store ended by a signal: its file is damaged, or this is \
-                    a bug.
+                ChildProcess.writeError("tidemark: reading the store ended by a signal: ")
+                if number == SIGBUS { ChildProcess.writeError("the disk is full, or ") }
+                ChildProcess.writeError(
+                    """
+                    its file is damaged, or this is a bug.
                     tidemark verify tells which; tidemark salvage reads the file without LMDB.
 
-                    """
-                _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)
+                    """)
                 _exit(1)
             }
         }
+    }
+
+    private static func writeError(_ words: StaticString) {
+        _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)
     }
 }

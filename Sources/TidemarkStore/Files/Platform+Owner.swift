@@ -1,6 +1,8 @@
 // Platform+Owner.swift — whose the files are that user 0 of the system makes in a store: of who
 // owns the store, and could not use them else.
 
+import CLMDB
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -29,17 +31,17 @@ extension Platform {
         close(made)
     }
 
-    /// Makes those of the files that LMDB would make, where they would be user 0's.
+    /// Makes a file that LMDB would make, where it isn't there: of the folder's owner, and written
+    /// in place.
+    ///
+    /// Where each change of a page is written elsewhere, as btrfs does, what was reserved is used
+    /// up by the first one, and on a full disk the next one kills the process.
     ///
     /// To LMDB an empty file is one that it has just made. What can't be made here, it makes.
-    static func makeForOwner(_ names: [String], of directory: String) {
-        guard otherOwner(of: directory) != nil else { return }
-        for name in names {
-            guard let made = try? createFile(directory + "/" + name, inStore: directory) else {
-                continue
-            }
-            close(made)
-        }
+    static func makeForLMDB(_ name: String, of directory: String) {
+        guard let made = try? createFile(directory + "/" + name, inStore: directory) else { return }
+        tidemark_write_in_place(made)
+        close(made)
     }
 
     private struct Owner {

@@ -202,11 +202,12 @@ extension Environment {
     ) throws(StoreError) -> Environment {
         let lockPath = directory + "/lock.mdb"
         if !options.readOnly {
-            Platform.makeForOwner(["lock.mdb"] + (isNew ? ["data.mdb"] : []), of: directory)
+            Platform.makeForLMDB("lock.mdb", of: directory)
             // LMDB writes to this file's pages in memory: 64 bytes a reader, and some more.
             do throws(SystemNumber) {
                 try Platform.reserve(lockPath, bytes: 4096 + 64 * options.readersMax)
             } catch { throw .system(error.number, during: "open", lockPath) }
+            if isNew { Platform.makeForLMDB("data.mdb", of: directory) }
         }
         let handle = try Handle(
             directory, options,

@@ -35,6 +35,22 @@ import TidemarkStore
         }
     }
 
+    @Test(.enabled(if: BtrfsDisk.isPossible, "\(BtrfsDisk.reason)"))
+    func `both files are written in place also where others are not`() throws {
+        let disk = try #require(try BtrfsDisk())
+        defer { withExtendedLifetime(disk) {} }
+        let store = disk.path + "/store"
+        let environment = try Environment.open(at: store, .small)
+        try environment.store(environment.rows, [1], [1])
+        try environment.close()
+
+        for name in ["data.mdb", "lock.mdb"] {
+            let listed = try Command.run("env", ["lsattr", store + "/" + name])
+            let attributes = listed.text.prefix { $0 != " " }
+            #expect(attributes.contains("C"), "\(name): \(listed.text)")
+        }
+    }
+
     @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
     func `a full disk fails the write and nothing else`() throws {
         let disk = try #require(try TinyDisk())
