@@ -2,6 +2,11 @@
 
 import Foundation
 import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -65,5 +70,43 @@ struct `the tool's streams` {
                 #expect(result.err.hasPrefix("tidemark: standard input can't be read: "))
             }
         }
+    }
+
+    @Test func `that nobody takes from keep no read of the store going on`() async throws {
+        let replica = try Replica.temporary(model: SyncWorld.usualModel)
+        let folder = try SyncFolder()
+        defer {
+            try? replica.close()
+            try? FileManager.default.removeItem(atPath: replica.directory)
+            folder.delete()
+        }
+        try await replica.write { tx in
+            for number in 1...3000 {
+                let title = String(repeating: "tea and milk, ", count: 8)
+                try tx.put(
+                    EntityKey("tasks", "task-\(number)"), Array(#"{"title":"\#(title)"}"#.utf8))
+            }
+        }
+        // Much more than a pipe holds, of which one line is read for now.
+        let (begun, goOn) = (folder / "begun", folder / "goOn")
+        async let listed = SyncTool.bash(
+            "\"$tidemark\" list '\(replica.directory)' tasks | (read -r line; touch '\(begun)'; "
+                + "until [ -e '\(goOn)' ]; do sleep 0.02; done; cat) | wc -l")
+        while !FileManager.default.fileExists(atPath: begun) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try await replica.write { tx in try tx.put(EntityKey("tasks", "more"), Array("{}".utf8)) }
+        let environment = replica.journal.environment
+        var lag = try environment.info().oldestReaderLag
+        for _ in 0..<500 where lag > 0 {
+            try await Task.sleep(for: .milliseconds(20))
+            lag = try environment.info().oldestReaderLag
+        }
+        try Data().write(to: URL(filePath: goOn))
+        let result = try await listed
+
+        #expect(lag == 0)
+        #expect(result.code == 0 && result.err == "", "\(result.err)")
+        #expect(result.out.trimmingCharacters(in: .whitespacesAndNewlines) == "2999")
     }
 }

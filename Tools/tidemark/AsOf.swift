@@ -72,9 +72,11 @@ struct PastOption: ParsableArguments {
     }
 
     private func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
-        guard let asOf else { return try journal.read(body) }
-        let position = try Past.position(asOf, in: journal)
-        return try Past.read(journal, position, body)
+        let position = try asOf.map { try Past.position($0, in: journal) }
+        return try Terminal.whileReading {
+            guard let position else { return try journal.read(body) }
+            return try Past.read(journal, position, body)
+        }
     }
 
     /// The time used in the output: now, or the time of the last event that is read; of a capsule

@@ -143,6 +143,7 @@ struct Stats: ParsableCommand {
                     + "\(stats.sealed.bytes) bytes")
         }
         Terminal.write("data.mdb   \(stats.fileBytes) bytes")
+        if let words = stats.readerWords { Terminal.write("reader     \(words)") }
         Terminal.write("entities   \(stats.entities)")
         Terminal.write("mutations  \(stats.mutations)")
         if stats.files.count > 0 {

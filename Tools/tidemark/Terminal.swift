@@ -6,12 +6,13 @@
 
 import Foundation
 import Synchronization
+import Tidemark
 import TidemarkInspect
 import TidemarkReplay
 import TidemarkStore
 
 enum Terminal {
-    private static let buffer = Mutex<[UInt8]>([])
+    private static let output = Mutex(Output())
 
     /// Writes JSON as a line of data.
     static func write(_ json: [UInt8]) {
@@ -25,23 +26,29 @@ enum Terminal {
 
     /// Buffered until ``flush()``, or until there are more than 64 KiB.
     private static func writeLine(_ line: some Sequence<UInt8>) {
-        let full = buffer.withLock { bytes -> [UInt8]? in
-            bytes += line
-            bytes.append(UInt8(ascii: "\n"))
-            guard bytes.count > 1 << 16 else { return nil }
-            defer { bytes = [] }
-            return bytes
+        output.withLock { output in
+            output.bytes += line
+            output.bytes.append(UInt8(ascii: "\n"))
+            guard output.bytes.count > 1 << 16 else { return }
+            if output.reads > 0 { output.layAside() } else { output.writeOut() }
         }
-        if let full { writeOut(full) }
     }
 
     /// Writes out everything that is buffered.
-    static func flush() {
-        let rest = buffer.withLock { bytes -> [UInt8] in
-            defer { bytes = [] }
-            return bytes
+    static func flush() { output.withLock { $0.writeOut() } }
+
+    /// Runs a read of a store that does not wait for who takes the output, as a pager may not.
+    ///
+    /// As long as it goes on no page that is freed can be used again, and the store's file grows.
+    static func whileReading<R>(_ body: () throws -> R) rethrows -> R {
+        output.withLock { $0.reads += 1 }
+        defer {
+            output.withLock { output in
+                output.reads -= 1
+                if output.reads == 0, output.aside != nil { output.writeOut() }
+            }
         }
-        if !rest.isEmpty { writeOut(rest) }
+        return try body()
     }
 
     /// Writes text as it is, with a line break behind it.
@@ -96,5 +103,65 @@ enum Terminal {
             return 80
         }
         return Int(size.ws_col)
+    }
+}
+
+extension Terminal {
+    /// What was printed and is not written out yet.
+    private struct Output {
+        var bytes: [UInt8] = []
+        /// How many reads go on that may not wait.
+        var reads = 0
+        /// What comes before the bytes: as much of a file that has no name any more.
+        var aside: (file: PartFile, count: Int)?
+
+        /// Writes out what is taken at once, and puts the rest into the file.
+        mutating func layAside() {
+            var rest = bytes[...]
+            bytes = []
+            while aside == nil, !rest.isEmpty, StandardStream.output.isReady {
+                Terminal.writeOut(Array(rest.prefix(StandardStream.readyBytes)))
+                rest = rest.dropFirst(StandardStream.readyBytes)
+            }
+            guard !rest.isEmpty else { return }
+            do {
+                let (file, count) = try aside ?? (file: Self.makeFile(), count: 0)
+                aside = (file, count)
+                try file.write(Array(rest), at: count)
+                aside = (file, count + rest.count)
+            } catch {
+                // There is no room for it: then the read waits.
+                bytes = Array(rest)
+                writeOut()
+            }
+        }
+
+        /// Writes out all of it, and waits until it is taken.
+        mutating func writeOut() {
+            if let (file, count) = aside {
+                aside = nil
+                var written = 0
+                while written < count {
+                    let part = try? file.read(at: written, count: min(count - written, 1 << 16))
+                    guard let part, !part.isEmpty else {
+                        Terminal.say("tidemark: what was to be printed can't be read back")
+                        exit(2)
+                    }
+                    Terminal.writeOut(part)
+                    written += part.count
+                }
+            }
+            let rest = bytes
+            bytes = []
+            if !rest.isEmpty { Terminal.writeOut(rest) }
+        }
+
+        private static func makeFile() throws -> PartFile {
+            try ScratchDirectory.with(nil) { folder in
+                let path = folder + "/output"
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
+                return try PartFile(path, writing: true, atLeast: 0)
+            }
+        }
     }
 }

@@ -26,6 +26,8 @@ package struct StoreStats: Sendable {
     package var logBytes = 0
     /// The size of the data file, in bytes.
     package var fileBytes = 0
+    /// How many commits the oldest read of any process is behind.
+    package var readerLag: UInt64 = 0
     package var commits = 0
     package var entities = 0
     package var mutations = 0
@@ -48,6 +50,13 @@ extension StoreStats.Snapshot {
 }
 
 extension StoreStats {
+    /// What to say of a read that goes on for so long that the file grows; nil where none does.
+    package var readerWords: String? {
+        guard readerLag > 1_000 else { return nil }
+        return "a read that goes on is \(readerLag) commits behind: pages that were freed since "
+            + "can't be used again, and the file grows until it ends"
+    }
+
     /// The events that are sealed.
     package struct Sealed: Sendable, Hashable {
         package var events = 0
@@ -61,7 +70,9 @@ extension Journal {
     /// Counts all of it; reads the whole log.
     package func stats() throws -> StoreStats {
         var stats = StoreStats()
-        stats.fileBytes = Int(try environment.info().fileBytes)
+        let info = try environment.info()
+        stats.fileBytes = info.fileBytes
+        stats.readerLag = info.oldestReaderLag
         try environment.read { transaction in
             stats.commits = Int(clamping: try log.commitCount(transaction))
             stats.sealed.events = Int(clamping: try log.sealed.last(transaction).rawValue)

@@ -68,6 +68,16 @@ package struct StandardStream: Sendable {
         return nil
     }
 
+    /// How many bytes a stream takes without a wait where it is ready: as many as POSIX lets each
+    /// pipe take.
+    package static let readyBytes = 512
+
+    /// Whether bytes are taken now, or none are ever again.
+    package var isReady: Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&wanted, 1, 0) > 0
+    }
+
     private static func wait(for descriptor: Int32, _ events: Int32) {
         var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         _ = unsafe poll(&wanted, 1, -1)

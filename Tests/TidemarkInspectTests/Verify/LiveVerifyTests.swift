@@ -218,6 +218,17 @@ import TidemarkViews
         // A commit writes some ten pages; with none used again there would be as many for each.
         #expect(stats.fileBytes < commits * 4 * 4096 + 1 << 20)
     }
+
+    @Test func `a read that is over a thousand commits behind is told with the sizes`() throws {
+        var stats = try store.journal.stats()
+        #expect(stats.readerLag == 0)
+
+        stats.readerLag = 1_000
+        #expect(stats.readerWords == nil)
+        stats.readerLag = 1_001
+        let words = try #require(stats.readerWords)
+        #expect(words.hasPrefix("a read that goes on is 1001 commits behind"))
+    }
 }
 
 /// Work on another thread, and its result.

@@ -40,10 +40,12 @@ struct FilesChanges: ParsableCommand {
         let position = try Past.position(since, in: journal, allowsStart: true)
         let scope = try journal.read { try self.scope(in: $0) }
         let changes = try journal.changes(since: position, in: scope)
-        try journal.read { views in
-            for key in changes.appeared { try write("appeared", key, views) }
-            for key in changes.changed { try write("changed", key, views) }
-            for key in changes.went { try write("went", key, views) }
+        try Terminal.whileReading {
+            try journal.read { views in
+                for key in changes.appeared { try write("appeared", key, views) }
+                for key in changes.changed { try write("changed", key, views) }
+                for key in changes.went { try write("went", key, views) }
+            }
         }
         guard format.isJSON else { return Terminal.write("\(changes.last)") }
         let last = JSONNumber(changes.last.rawValue)
