@@ -229,7 +229,9 @@ extension SyncFailure {
         case .offline: self = .offline(error.detail)
         case .timeout, .connectionLost: self = .timeout(error.detail)
         case .redirectRefused: self = .foreign("a redirect that is not followed: \(error.detail)")
-        case .tooLarge: self = .malformed("an answer that is too large")
+        case .tooLarge:
+            self = .malformed(
+                "an answer that is too large; of a list, let the model's pageSize be smaller")
         case .cancelled: self = .cancelled
         case .invalidRequest, .file: self = .client(status: 0, error.detail)
         case .diskFull: self = .diskFull(error.detail)

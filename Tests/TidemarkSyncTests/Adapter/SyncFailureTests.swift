@@ -80,7 +80,11 @@ import TidemarkViews
 
     /// Failures that are one collection's.
     static let malformed = [
-        Case(.broken(.tooLarge), .malformed("an answer that is too large"), "unknown")
+        Case(
+            .broken(.tooLarge),
+            .malformed(
+                "an answer that is too large; of a list, let the model's pageSize be smaller"),
+            "unknown")
     ]
 
     @Test(arguments: malformed)
