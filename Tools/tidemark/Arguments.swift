@@ -86,13 +86,13 @@ struct StoreArgument: ParsableArguments {
 
     private func readCapsule<R>(_ body: (Journal) throws -> R) throws -> R {
         let capsule = try capsule()
-        return try ScratchDirectory.with(nil) { directory in
-            do {
+        do {
+            return try ScratchDirectory.with(nil) { directory in
                 let journal = try capsule.unpacked(in: directory)
                 defer { try? journal.close() }
                 return try body(journal)
-            } catch { throw TidemarkError.wrapping(error) }
-        }
+            }
+        } catch { throw TidemarkError.wrapping(error) }
     }
 
     /// Refuses a capsule, which can't be changed or verified.

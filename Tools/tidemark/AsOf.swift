@@ -148,13 +148,15 @@ enum Past {
         defer { Terminal.endProgress() }
         return try ScratchDirectory.withLazily { directory in
             do {
-                return try journal.read(
-                    asOf: position, in: directory,
-                    progress: { Terminal.progress("folding \($0.done) of \($0.last)") },
-                    {
-                        Terminal.endProgress()
-                        return try body($0)
-                    })
+                return try ScratchDirectory.naming {
+                    try journal.read(
+                        asOf: position, in: directory,
+                        progress: { Terminal.progress("folding \($0.done) of \($0.last)") },
+                        {
+                            Terminal.endProgress()
+                            return try body($0)
+                        })
+                }
             } catch let error as LogError where [.missingEvent, .dropped].contains(error.code) {
                 // The log holds only a part, and the views before it are not known.
                 throw UsageError(error.detail)

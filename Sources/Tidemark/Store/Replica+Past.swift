@@ -30,7 +30,9 @@ extension Replica {
                     .notFound, "there is no event at \(position); the log ends at \(last)")
             }
             return try ScratchDirectory.withLazily { directory in
-                try journal.read(asOf: position, in: directory) { try body(ReadContext($0)) }
+                try ScratchDirectory.naming {
+                    try journal.read(asOf: position, in: directory) { try body(ReadContext($0)) }
+                }
             }
         }
     }

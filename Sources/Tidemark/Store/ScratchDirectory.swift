@@ -29,17 +29,19 @@ package enum ScratchDirectory {
     package static func with<R>(
         _ directory: String?, _ body: (String) throws -> R
     ) throws -> R {
-        if let directory { return try body(directory) }
+        if let directory { return try naming(directory) { try body(directory) } }
         let temporary = try make()
         defer { remove(temporary) }
-        return try body(temporary)
+        return try naming { try body(temporary) }
     }
 
     /// Runs `body` with a new directory that is removed afterwards.
     package static func with<R>(_ body: (String) async throws -> R) async throws -> R {
         let temporary = try make()
         defer { remove(temporary) }
-        return try await body(temporary)
+        do { return try await body(temporary) } catch let error as StoreError {
+            throw named(error, parent)
+        }
     }
 
     /// Runs `body` with a function that makes the directory when it is first needed.
@@ -52,6 +54,32 @@ package enum ScratchDirectory {
             return temporary
         }
     }
+
+    /// Runs `body`, which stores nothing but what is temporary: where the disk has no room for it,
+    /// the error names the folder, as the disk of the store that is read may have.
+    package static func naming<R>(
+        _ directory: String? = nil, _ body: () throws -> R
+    ) throws -> R {
+        do { return try body() } catch let error as StoreError {
+            throw named(error, directory ?? parent)
+        }
+    }
+
+    private static func named(_ error: StoreError, _ folder: String) -> StoreError {
+        let start = "in the temporary folder "
+        guard error.code == .diskFull, !error.detail.hasPrefix(start),
+            // Of another file.
+            !error.detail.contains("/") || error.detail.contains(folder)
+        else { return error }
+        var named = error
+        named.detail =
+            "\(start)\(folder), which needs about as much as the store (TMPDIR names another): "
+            + error.detail
+        return named
+    }
+
+    /// The folder of all temporary files.
+    private static var parent: String { FileManager.default.temporaryDirectory.path }
 
     /// Removes the folder of this process with all of its contents, before the process ends.
     package static func removeAll() {
@@ -94,7 +122,6 @@ package enum ScratchDirectory {
     // MARK: The folder of the process
 
     private static func begin() throws -> Folder {
-        let parent = FileManager.default.temporaryDirectory.path
         for _ in 1...10 {
             let path =
                 "\(parent)/\(prefix)\(Waiting.processID)-\(Dependencies.live.makeID())"

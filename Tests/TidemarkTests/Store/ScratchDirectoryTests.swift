@@ -58,6 +58,28 @@ import TidemarkStore
         #expect(made != "" && !isThere(made))
     }
 
+    @Test func `is named where it has no room, as the store's disk may have`() throws {
+        func detail(of error: String, in directory: String?) throws -> String {
+            let thrown = #expect(throws: StoreError.self) {
+                try ScratchDirectory.with(directory) { _ in
+                    throw StoreError(.diskFull, number: 28, during: "commit", detail: error)
+                }
+            }
+            return try #require(thrown).detail
+        }
+        let own = "data.mdb: No space left on device"
+        let needs = ", which needs about as much as the store (TMPDIR names another): "
+
+        #expect(
+            try detail(of: own, in: nil) == "in the temporary folder \(parent)\(needs)\(own)")
+        #expect(
+            try detail(of: own, in: "/scratch")
+                == "in the temporary folder /scratch\(needs)\(own)")
+        // Of what is written elsewhere meanwhile.
+        let other = "/elsewhere/new.capsule: No space left on device"
+        #expect(try detail(of: other, in: nil) == other)
+    }
+
     @Test func `that a dead process left is removed by the next one that needs one`() throws {
         let dead = try leftover("1-dead")
         let held = try leftover("1-held")
