@@ -50,6 +50,24 @@ package final class PartFile: Sendable {
             descriptor, at: first * Self.flushBytes, count: (last - first) * Self.flushBytes)
     }
 
+    /// Refuses to take so many bytes more where no room would be left for what a store writes.
+    ///
+    /// - Throws: ``StoreError``: `diskFull`.
+    package func expectRoom(for bytes: Int) throws(StoreError) {
+        guard let space = Platform.space(descriptor) else { return }
+        #if canImport(Darwin)
+            // What the system gives up when more is needed is not told as free.
+            let bytes = 0
+        #endif
+        guard !Self.hasRoom(for: bytes, free: space.free, of: space.size) else { return }
+        throw .system(Platform.noSpace, during: "contents", path)
+    }
+
+    /// Whether so many bytes leave room on a disk: 16 MiB, and of small ones a sixteenth.
+    package static func hasRoom(for bytes: Int, free: Int, of size: Int) -> Bool {
+        bytes <= free - min(16 << 20, size / 16)
+    }
+
     /// Takes away what is at a place and after it.
     package func cut(at offset: Int) throws(StoreError) {
         do throws(SystemNumber) { try Platform.cut(descriptor, at: offset) } catch {

@@ -139,11 +139,16 @@ extension Platform {
     /// The bytes of a page of memory.
     static let pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
 
-    /// The bytes that this process may still add to the file system of an open file.
-    static func freeBytes(_ descriptor: Int32) -> Int? {
+    /// The bytes that this process may still add to the file system of an open file, and the bytes
+    /// that it has in all; nil where it does not tell.
+    static func space(_ descriptor: Int32) -> (free: Int, size: Int)? {
         var raw = statvfs()
-        guard unsafe fstatvfs(descriptor, &raw) == 0 else { return nil }
-        return Int(clamping: UInt64(raw.f_bavail) &* UInt64(raw.f_frsize))
+        guard unsafe fstatvfs(descriptor, &raw) == 0, raw.f_blocks > 0 else { return nil }
+        let block = UInt64(raw.f_frsize)
+        return (
+            free: Int(clamping: UInt64(raw.f_bavail) &* block),
+            size: Int(clamping: UInt64(raw.f_blocks) &* block)
+        )
     }
 
     /// The length in bytes over which this process may not grow a file.

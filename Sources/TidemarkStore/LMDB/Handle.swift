@@ -260,7 +260,7 @@ import CLMDB
         if let limit = Platform.fileBytesLimit, size + 0x10000 > limit {
             return .system(Platform.fileTooBig, during: error.during, "data.mdb")
         }
-        if let free = Platform.freeBytes(descriptor), free < 0x10000 {
+        if let free = Platform.space(descriptor)?.free, free < 0x10000 {
             return .system(Platform.noSpace, during: error.during, "data.mdb")
         }
         guard let number = refusalOfMore else { return error }

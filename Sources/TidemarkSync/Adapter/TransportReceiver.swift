@@ -45,7 +45,7 @@ package struct TransportReceiver: Sendable {
 
     /// Takes the next bytes.
     ///
-    /// - Throws: ``TransportError``: `file`, `tooLarge`.
+    /// - Throws: ``TransportError``: `file`, `tooLarge`, `diskFull`.
     package mutating func take(_ bytes: [UInt8]) throws(TransportError) {
         try check(length: count + bytes.count)
         if let target, let place {
@@ -58,12 +58,20 @@ package struct TransportReceiver: Sendable {
         count += bytes.count
     }
 
-    /// Refuses an answer whose body is longer than its file may be.
+    /// Refuses an answer whose body is longer than its file may be, or of which so much has no room
+    /// on the disk.
     ///
-    /// - Throws: ``TransportError``: `tooLarge`.
+    /// A disk is not filled up: what the user changes meanwhile has to be stored.
+    ///
+    /// - Throws: ``TransportError``: `tooLarge`, `diskFull`.
     package func check(length: Int) throws(TransportError) {
-        guard place != nil, let bytesMax = file?.bytesMax, length > bytesMax else { return }
-        throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
+        guard let target, place != nil else { return }
+        if let bytesMax = file?.bytesMax, length > bytesMax {
+            throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
+        }
+        do throws(StoreError) { try target.expectRoom(for: length - count) } catch {
+            throw TransportError(error)
+        }
     }
 
     /// Forgets what came; a file keeps what was written to it.

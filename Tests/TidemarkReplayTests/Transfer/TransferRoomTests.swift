@@ -230,6 +230,37 @@ private struct Filling: Transport {
     }
 }
 
+@Suite struct `a file that does not fit` {
+    @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
+    func `leaves room for the log, be its length told before or not`() throws {
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
+        let path = disk.path + "/part"
+        try Data("1234".utf8).write(to: URL(filePath: path))
+        var receiver = try TransportReceiver(into: TransportFile(path))
+        try receiver.begin(HTTPResponse(status: .ok))
+
+        let told = #expect(throws: TransportError.self) { try receiver.check(length: 2 << 20) }
+        let error = #expect(throws: TransportError.self) {
+            for _ in 0..<64 { try receiver.take([UInt8](repeating: 7, count: 1 << 15)) }
+        }
+
+        #expect(told?.code == .diskFull && error?.code == .diskFull)
+        let free = try disk.freeBytes
+        #expect((1 << 16..<1 << 17).contains(free), "\(free)")
+    }
+
+    @Test func `is one that leaves less than 16 MiB, or a sixteenth of a small disk`() {
+        func fits(_ bytes: Int, _ free: Int, _ size: Int) -> Bool {
+            PartFile.hasRoom(for: bytes << 20, free: free << 20, of: size << 20)
+        }
+
+        #expect(fits(84, 100, 100_000) && !fits(85, 100, 100_000))
+        #expect(fits(98, 100, 32) && !fits(99, 100, 32))
+        #expect(!fits(0, 15, 100_000) && !fits(4_000, 3_000, 100_000))
+    }
+}
+
 @Suite struct `a tree of files on a disk that is full` {
     private static let model: SyncModel = {
         var files = CollectionModel(
