@@ -206,35 +206,88 @@ extension Rebase {
 }
 
 extension Rebase {
-    /// Whether the server has a field as it was sent.
-    ///
-    /// Of an element that is all members that were sent, and none that was taken away. What else it
-    /// has is the server's own, like a field that a change does not touch: when it was made.
-    func isAsSent(
-        _ field: String, by values: PatchValues, _ new: JSONDocument, from old: JSONDocument?
+    /// Whether the server has a field as a change sets it; an element that was sent also with what
+    /// the server makes of it.
+    func isThere(
+        _ field: String, _ values: PatchValues, _ new: JSONDocument, at index: Int
     ) -> Bool {
-        let (raw, value) = (values[field], new.value(field))
-        if isEqual(raw, value) { return true }
-        guard lists.elementwise.element(field) != nil, let there = value?.object,
-            let sent = raw.flatMap({ try? JSONValue(parsing: $0) })?.object
-        else { return false }
-        let before = old?.value(field)?.object
-        return sent.allSatisfy { there[$0.key] == $0.value }
-            && there.keys.allSatisfy { sent[$0] != nil || before?[$0] == nil }
+        isEqual(values[field], new.value(field)) || isSentElement(field, at: index)
     }
 
-    /// A change that arrived as the server has it, with the members of elements that are its own.
-    func asThere(_ patch: Patch, _ new: JSONDocument) -> Patch {
-        guard !lists.elementwise.isEmpty else { return patch }
-        var patch = patch
-        for index in patch.set.indices {
-            let name = patch.set[index].name
-            guard lists.elementwise.element(name) != nil, let there = new.rawValue(name) else {
-                continue
+    private func isSentElement(_ field: String, at index: Int) -> Bool {
+        index < sentElements.count && sentElements[index].contains(ExactString(field))
+    }
+
+    /// Notes which elements are there as they were sent, change by change.
+    mutating func noteSentElements(_ new: JSONDocument, from old: JSONDocument?) {
+        guard !lists.elementwise.isEmpty else { return }
+        var known = old
+        // As the changes so far left them; of others as they were known.
+        var written: [ExactString: JSONObject] = [:]
+        var there: Set<ExactString> = []
+        for change in pending.prefix(while: \.mayHaveArrived) {
+            if let patch = change.patch(except: serverFields) {
+                for field in patch.unset where lists.elementwise.element(field) != nil {
+                    written[ExactString(field)] = JSONObject()
+                    there.remove(ExactString(field))
+                }
+                for field in patch.set where lists.elementwise.element(field.name) != nil {
+                    let name = ExactString(field.name)
+                    there.remove(name)
+                    guard let sent = (try? JSONValue(parsing: field.value))?.object else {
+                        continue
+                    }
+                    let before = known?.value(field.name)?.object
+                    let element = new.value(field.name)?.object
+                    if element?.isAsSent(sent, on: written[name] ?? before, from: before) == true {
+                        there.insert(name)
+                    }
+                    written[name] = sent
+                }
+            } else {
+                // What is made anew has nothing of what was there.
+                (known, written, there) = (nil, [:], [])
             }
-            patch.set[index].value = Array(there)
+            sentElements.append(there)
+        }
+    }
+
+    /// A change as the server has it, with what it made of elements that were sent.
+    func asThere(_ patch: Patch, _ new: JSONDocument, at index: Int) -> Patch {
+        var patch = patch
+        for place in patch.set.indices {
+            let name = patch.set[place].name
+            guard isSentElement(name, at: index), let there = new.rawValue(name) else { continue }
+            patch.set[place].value = Array(there)
         }
         return patch
+    }
+}
+
+extension JSONObject {
+    /// Whether an element is what a server made of one that was sent.
+    ///
+    /// That is told by the members that the edit changed: they are there as it set them. Members
+    /// that it left as they were are like fields that an edit does not touch, and those that it
+    /// left out may be the server's own: when it was made. Where it set nothing new, all of it has
+    /// to be there, and what it took away has to be gone.
+    ///
+    /// - Parameters:
+    ///   - sent: what was sent.
+    ///   - base: the element that the edit was made on.
+    ///   - before: what the server had before.
+    fileprivate func isAsSent(
+        _ sent: JSONObject, on base: JSONObject?, from before: JSONObject?
+    ) -> Bool {
+        func isLeft(_ key: String, _ value: JSONValue?) -> Bool {
+            value == before?[key] && value == base?[key]
+        }
+        let setsNew = sent.contains { $0.value != before?[$0.key] && $0.value != base?[$0.key] }
+        guard setsNew else {
+            return sent.allSatisfy { self[$0.key] == $0.value }
+                && keys.allSatisfy { sent[$0] != nil || isLeft($0, nil) }
+        }
+        return sent.allSatisfy { self[$0.key] == $0.value || isLeft($0.key, $0.value) }
     }
 }
 

@@ -12,10 +12,7 @@ extension Rebase {
         markArrived(0..<settled)
         let open = settled..<pending.count
         guard let last = open.last else { return }
-        var reference = old.document
-        if settled > 0, let patch = net(0..<settled) {
-            reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
-        }
+        let reference = arrivedBase(settled, new, from: old.document)
         let isOurs = settled > 0 || isOwnBase
         let isNews = reference.map { changed(from: $0, to: new, onlyKnown: isOurs) } ?? true
         guard keepsRefused || pending[open].contains(where: { !$0.isRefused }) else {

@@ -6,8 +6,9 @@
 // stand, and there is no conflict. Told by four signs, all of them needed:
 //
 // - the write was sent, and nobody knows what became of it;
-// - every field of it is there as it was sent, or was changed to what a known normalisation makes
-//   of what was sent, under which the value before was as it should be, too;
+// - every field of it is there as it was sent (elements: Rebase+Elements.swift), or was changed to
+//   what a known normalisation makes of what was sent, under which the value before was as it
+//   should be, too;
 // - no field that the server knew and the write did not touch was changed or removed;
 // - the policy would give a conflict to the server.
 
@@ -28,7 +29,7 @@ package struct OtherWriting: Sendable, Hashable {
     /// What decisions call the rule that tells it.
     package static let name = "writing"
     /// The rule's version.
-    package static let version = 1
+    package static let version = 2
 }
 
 extension Rebase {
@@ -37,14 +38,15 @@ extension Rebase {
     /// - Returns: how many these are.
     mutating func meetOtherWriting(_ new: JSONDocument, from old: JSONDocument?) -> Int {
         guard policy.letsServerStand else { return 0 }
-        let counts = sentCounts { field, values in
-            isEqual(values[field], new.value(field))
+        let counts = sentCounts { field, values, index in
+            isThere(field, values, new, at: index)
                 || isInOtherWriting(field, by: values, new, from: old)
         }
         for length in counts {
             guard !pending[..<length].contains(where: \.isDeletion),
                 let patch = net(0..<length), !patch.isEmpty,
-                let written = fieldsInOtherWriting(patch, new, from: old), !written.isEmpty
+                let written = fieldsInOtherWriting(patch, new, from: old, at: length - 1),
+                !written.isEmpty
             else { continue }
             markPresent(0..<length)
             let names = Set(written.map(ExactString.init))
@@ -64,7 +66,7 @@ extension Rebase {
 
     /// The fields of a write that are there in another writing; nil where it is not there.
     private func fieldsInOtherWriting(
-        _ patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+        _ patch: Patch, _ new: JSONDocument, from old: JSONDocument?, at index: Int
     ) -> [String]? {
         let touched = Set(patch.exactNames)
         if let old {
@@ -75,7 +77,7 @@ extension Rebase {
             guard isLeftAlone else { return nil }
         }
         let values = PatchValues(patch)
-        let written = patch.fieldNames.filter { !isEqual(values[$0], new.value($0)) }
+        let written = patch.fieldNames.filter { !isThere($0, values, new, at: index) }
         let isWritten = written.allSatisfy { isInOtherWriting($0, by: values, new, from: old) }
         return isWritten ? written : nil
     }

@@ -67,6 +67,9 @@ package struct Rebase: Sendable, Hashable {
     var losingMore: Set<Position> = []
     /// What the server has in a writing of its own, in the order of the mutations.
     package internal(set) var writings: [OtherWriting] = []
+    /// For each of the first changes, which may have arrived, the elements that are there as it and
+    /// those before it sent them.
+    var sentElements: [Set<ExactString>] = []
 
     /// The changes as they are pending.
     let given: [PendingChange]
@@ -84,7 +87,7 @@ package struct Rebase: Sendable, Hashable {
     /// When the changes were made, once that was asked for.
     private var editTimes: EditTimes?
 
-    package static let version = 6
+    package static let version = 7
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -130,6 +133,7 @@ package struct Rebase: Sendable, Hashable {
         rewritten = Array(repeating: nil, count: pending.count)
         lost = Array(repeating: [], count: pending.count)
         guard !pending.isEmpty else { return }
+        if let document = new.document { noteSentElements(document, from: old.document) }
         switch (new.document, policy) {
         case (nil, _): meetDeletion(from: old)
         case (let document?, .overwriteUnlessDirty):
@@ -183,15 +187,10 @@ package struct Rebase: Sendable, Hashable {
     // MARK: The server has the entity
 
     mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
-        var reference = old
         var settled = arrivedPrefix(new, from: old)
-        if settled > 0 {
-            markArrived(0..<settled)
-            if let patch = net(0..<settled) {
-                let patch = asThere(patch, new)
-                reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
-            }
-        } else {
+        markArrived(0..<settled)
+        var reference = arrivedBase(settled, new, from: old)
+        if settled == 0 {
             settled = meetOtherWriting(new, from: old)
             if settled > 0 { reference = new }
         }
@@ -199,10 +198,11 @@ package struct Rebase: Sendable, Hashable {
         var touched: Set<ExactString> = []
         for index in settled..<pending.count {
             // What follows a creation that may have arrived was made on top of it.
-            if index == 1, old == nil, pending[0].mayHaveArrived,
+            if index == 1, settled == 0, old == nil, pending[0].mayHaveArrived,
                 case .create(let created) = pending[0].change
             {
-                reference = created
+                let made = asThere(Patch(settingAllOf: created), new, at: 0)
+                reference = try? JSONDocument(parsing: made.applied(to: .empty))
             }
             guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
@@ -217,7 +217,7 @@ package struct Rebase: Sendable, Hashable {
             let values = PatchValues(patch)
             reference?.keepPlaces(for: patch.set.count + patch.unset.count)
             var fields = patch.fieldNames.filter { field in
-                !isEqual(values[field], new.value(field))
+                !isThere(field, values, new, at: index)
                     && isChanged(field, from: reference, to: new)
             }
             let ours = fields.filter { together.fields.contains(ExactString($0)) }
@@ -241,12 +241,13 @@ package struct Rebase: Sendable, Hashable {
                 gone += lost[index]
                 rewritten[index] = .update(remaining(index, without: gone, on: new))
             }
-            let isThere = patch.fieldNames.allSatisfy { isEqual(values[$0], new.value($0)) }
-            if isThere, touched.isDisjoint(with: patch.exactNames),
+            let isSettled = patch.fieldNames.allSatisfy { isThere($0, values, new, at: index) }
+            if isSettled, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {
                 settlePresent(index)
                 if let known = reference {
+                    let patch = asThere(patch, new, at: index)
                     reference = try? JSONDocument(parsing: patch.applied(to: known))
                 }
             }
@@ -254,9 +255,18 @@ package struct Rebase: Sendable, Hashable {
         }
     }
 
+    /// What the server had once the first changes arrived, with what it added to their elements.
+    func arrivedBase(
+        _ settled: Int, _ new: JSONDocument, from old: JSONDocument?
+    ) -> JSONDocument? {
+        guard settled > 0, let patch = net(0..<settled) else { return old }
+        let made = asThere(patch, new, at: settled - 1)
+        return try? JSONDocument(parsing: made.applied(to: old ?? .empty))
+    }
+
     /// How many of the first changes, all of which may have arrived, are there as they were sent.
     func arrivedPrefix(_ new: JSONDocument, from old: JSONDocument?) -> Int {
-        for length in sentCounts(where: { isAsSent($0, by: $1, new, from: old) }) {
+        for length in sentCounts(where: { isThere($0, $1, new, at: $2) }) {
             guard let patch = net(0..<length), !patch.isEmpty else { continue }
             let moved = patch.fieldNames.contains { field in
                 old.map { $0.value(field) != new.value(field) } ?? true
@@ -268,7 +278,9 @@ package struct Rebase: Sendable, Hashable {
 
     /// How many of the first changes, all of which may have arrived, leave no field but such as the
     /// last one to touch it has there; the most first.
-    func sentCounts(where isThere: (_ field: String, _ values: PatchValues) -> Bool) -> [Int] {
+    func sentCounts(
+        where isThere: (_ field: String, _ values: PatchValues, _ index: Int) -> Bool
+    ) -> [Int] {
         var counts: [Int] = []
         var missing: Set<ExactString> = []
         for (index, change) in pending.prefix(while: \.mayHaveArrived).enumerated() {
@@ -278,7 +290,7 @@ package struct Rebase: Sendable, Hashable {
             }
             let values = PatchValues(patch)
             for field in patch.fieldNames {
-                if isThere(field, values) {
+                if isThere(field, values, index) {
                     missing.remove(ExactString(field))
                 } else {
                     missing.insert(ExactString(field))
@@ -299,7 +311,7 @@ package struct Rebase: Sendable, Hashable {
         let count = pending.prefix(while: \.mayHaveArrived).count
         guard count > settled + 1, let patch = net(0..<count) else { return (0, []) }
         let values = PatchValues(patch)
-        let fields = patch.fieldNames.filter { isEqual(values[$0], new.value($0)) }
+        let fields = patch.fieldNames.filter { isThere($0, values, new, at: count - 1) }
         return (count, Set(fields.map(ExactString.init)))
     }
 

@@ -73,12 +73,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 26
-        case .outbox: 24
-        case .watermarks: 22
-        case .decisions: 21
+        case .entities: 27
+        case .outbox: 25
+        case .watermarks, .decisions: 22
         case .contents: 21
-        case .issues: 18
+        case .issues: 19
         case .schedule: 13
         case .places: 11
         case .access: 10

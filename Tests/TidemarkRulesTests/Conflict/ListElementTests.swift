@@ -171,6 +171,72 @@ private func current(_ rebase: Rebase, on base: Base) throws -> String? {
         #expect(kept.verdicts == [.superseded])
     }
 
+    @Test(arguments: ConflictPolicy.examples)
+    func `arrive when what the edit changed of them is there`(_ policy: ConflictPolicy) {
+        let known = live(#"{"de":"A","v":1,"at":"11:00"}"#)
+        let stamped = live(#"{"de":"A","v":5,"at":"12:00"}"#)
+        let whole = PendingChange.update(
+            1, #"{"/values/A":{"de":"A","v":5,"at":"11:00"}}"#, sent: true
+        ).keyed
+
+        for ours in [edit(1, "A", 5, sent: true), whole] {
+            let alone = Rebase([ours], from: known, to: stamped, policy)
+            let corrected = Rebase([ours, edit(2, "A", 6)], from: known, to: stamped, policy)
+
+            #expect(alone.verdicts == [.arrived] && alone.conflicts == [])
+            #expect(corrected.verdicts == [.arrived, .stays] && corrected.conflicts == [])
+        }
+    }
+
+    @Test func `arrive with the last edit of several that were sent, and not with what it undid`() {
+        let known = live(#"{"de":"A","v":1,"w":1,"at":"11:00"}"#)
+        func sent(_ position: UInt64, _ members: String) -> PendingChange {
+            .update(position, #"{"/values/A":{"de":"A",\#(members)}}"#, sent: true).keyed
+        }
+        func verdicts(_ first: String, _ second: String, _ there: String) -> [Verdict] {
+            Rebase([sent(1, first), sent(2, second)], from: known, to: live(there), .localWins)
+                .verdicts
+        }
+
+        #expect(
+            verdicts(#""v":2"#, #""v":3"#, #"{"de":"A","v":3,"at":"12:00"}"#)
+                == [.coalesced, .arrived])
+        // The second one sets a member back, or takes it away.
+        let first = #"{"de":"A","v":2,"w":5,"at":"12:00"}"#
+        #expect(verdicts(#""v":2,"w":5"#, #""v":2,"w":1"#, first) == [.arrived, .stays])
+        #expect(verdicts(#""v":2,"w":5"#, #""v":2"#, first) == [.arrived, .stays])
+    }
+
+    @Test func `are there as they were sent where another field of the edit is another's now`() {
+        let known = live(#"{"de":"A","v":1,"at":"11:00"}"#, more: #","n":1"#)
+        let there = live(#"{"de":"A","v":5,"at":"12:00"}"#, more: #","n":7"#)
+        let ours = PendingChange.update(
+            1, #"{"n":2,"/values/A":\#(element("A", 5))}"#, sent: true
+        ).keyed
+
+        let rebase = Rebase(
+            [ours, edit(2, "A", 6)], from: known, to: there, .mergeFields(.serverWins))
+
+        #expect(rebase.conflicts.map(\.fields) == [["n"]])
+        #expect(rebase.lost == [["n"], []])
+        #expect(rebase.kept == [edit(2, "A", 6)])
+    }
+
+    @Test(arguments: [#""t":"2026-01-02","#, #""t":"2026-01-02T00:00:00.000","#])
+    func `arrive with what was made here, and a correction was made on top`(_ time: String) {
+        func document(_ text: String, _ element: String) -> String {
+            #"{"id":"e",\#(text)"values":[\#(element)]}"#
+        }
+        let mine = PendingChange.create(1, document(time, element("A", 5)), sent: true).keyed
+        let there = document(
+            #""t":"2026-01-02T00:00:00.000","#, #"{"de":"A","v":5,"at":"12:00"}"#)
+
+        let rebase = Rebase([mine, edit(2, "A", 6)], from: .absent, to: .live(there))
+
+        #expect(rebase.conflicts == [])
+        #expect(rebase.kept == [edit(2, "A", 6)])
+    }
+
     @Test func `are overtaken by a later edit of the same one or of the whole list`() {
         let whole = PendingChange.update(3, #"{"values":[]}"#).keyed
 

@@ -88,4 +88,14 @@ import TidemarkRules
 
         #expect(rebase.verdicts == [.present, .stays] && rebase.conflicts.isEmpty)
     }
+
+    @Test func `lets an edit of what was made here go on`() {
+        let pending: [PendingChange] = [
+            .create(1, #"{"mail":"A@B"}"#, sent: true), .update(2, #"{"mail":"C@D"}"#),
+        ]
+
+        let rebase = Rebase(pending, from: .absent, to: .live(#"{"mail":"a@b","n":1}"#))
+
+        #expect(rebase.verdicts == [.present, .stays] && rebase.conflicts.isEmpty)
+    }
 }
