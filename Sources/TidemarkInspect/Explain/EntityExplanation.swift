@@ -144,13 +144,19 @@ extension EntityExplanation.Decision {
         losses = givenUp(try views.model()[placed.row.key.collection])
     }
 
-    /// The values of the losing side, from its event.
+    /// The values of the losing side, from its event, but those that the server's word has as well.
     private func givenUp(_ collection: CollectionModel?) -> [EntityExplanation.Loss] {
         switch row.result {
         case "serverWins", "superseded":
             guard let input = inputs.first else { return [] }
             let fields = row.superseded.isEmpty ? row.fields : row.superseded
-            return input.values(of: fields, in: collection)
+            let mine = input.values(of: fields, in: collection)
+            guard row.result == "serverWins", inputs.count > 1 else { return mine }
+            let theirs = inputs[1].values(of: fields, in: collection)
+            return mine.filter { loss in
+                loss.field == nil
+                    || !theirs.contains { $0.field == loss.field && $0.value == loss.value }
+            }
         case "merged":
             return row.superseded.isEmpty
                 ? [] : inputs.first?.values(of: row.superseded, in: collection) ?? []

@@ -63,6 +63,21 @@ import TidemarkViews
         #expect(try givenUp() == ["n 5 of @5", "a 1 of @3", "b 2 of @4"])
     }
 
+    @Test func `leave out what both sides came to`() throws {
+        try register(.serverWins)
+        try store.write(
+            .about(.serverUpserted, "tasks/1", #"{"text":"a","due":"mon"}"#, asOf: 1, revision: "1")
+        )
+        try store.write(
+            .about(.localUpdated, "tasks/1", #"{"set":{"text":"mine","due":"tue"},"unset":[]}"#))
+        try store.write(
+            .about(
+                .serverUpserted, "tasks/1", #"{"text":"theirs","due":"tue"}"#, asOf: 3,
+                revision: "2"))
+
+        #expect(try givenUp() == [#"text "mine" of @3"#])
+    }
+
     @Test func `tell of an edit whose field a new model removes`() throws {
         try register(.serverWins)
         try store.write(
