@@ -22,7 +22,8 @@ public struct FieldBlame: Sendable, Hashable {
         case rule
         /// Nobody: the entity is a placeholder for a reference.
         case placeholder
-        /// The user, by discarding what was pending: the value before is visible again.
+        /// The user, by discarding what was pending, or by deleting what the entity lay in: the
+        /// value before is visible again.
         case discard
         /// Another change of what is pending.
         case other
@@ -149,6 +150,7 @@ extension EntityStep {
             if withdrawn(change) != nil { return .rule }
             // The event of another entity: a rule followed from it here.
             if let decision, decision.rule != "placeholder" { return .rule }
+            if endsEdit { return .discard }
             return after.isPlaceholder ? .placeholder : .other
         }
         switch event.kind.family {

@@ -72,12 +72,21 @@ extension EntityStep {
         if after.isHidden != before.isHidden {
             return (after.isHidden ? "out of reach" : "in reach again") + ", as what it belongs to"
         }
-        if after.isOrphan != before.isOrphan {
-            let name = event.key.map { " (\($0))" } ?? ""
+        let name = event.key.map { " (\($0))" } ?? ""
+        if endsEdit { return "ended with what it lay in" + name }
+        if after.isOrphan != before.isOrphan, !after.isEmpty {
             return (after.isOrphan ? "not seen" : "seen again") + ", as what it lies in" + name
         }
         if after.triedAt != before.triedAt { return "asked for, and the server has none" }
         if after.pending.count < before.pending.count { return "what followed, follows no more" }
         return "changed with \(event.kind)"
+    }
+
+    /// Whether the deletion of what it lay in ended an edit of it.
+    var endsEdit: Bool {
+        !isOwn && before.isOrphan
+            && before.pending.contains { item in
+                !item.isDerived && !after.pending.contains { $0.position == item.position }
+            }
     }
 }

@@ -1,0 +1,64 @@
+// ExplainWordsTests.swift — who did something and why, in words: the user, the server or a rule.
+
+import Testing
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `words about what happened` {
+    private let store: ScratchStore
+
+    init() throws { store = try ScratchStore() }
+
+    private func register(_ collections: CollectionModel...) throws {
+        try store.write(.registered(SyncModel(name: "test", collections: collections)))
+    }
+
+    private func target(_ key: String) throws -> EntityTarget {
+        EntityTarget(try #require(EntityKey(key)))
+    }
+
+    private func history(_ key: String) throws -> [String] {
+        let found = try store.journal.history(of: target(key))
+        return (found?.entries ?? []).map { "\($0.position) \($0.words)" }
+    }
+
+    private func blame(_ key: String) throws -> [String] {
+        let found = try store.journal.blame(of: target(key))
+        return (found ?? []).map { "\($0.field) \($0.by) \($0.position)" }
+    }
+
+    private func why(_ key: String) throws -> [String] {
+        let target = try target(key)
+        return try store.journal.read { try EntityExplanation(target, $0)?.lines ?? [] }
+    }
+
+    @Test func `say of an edit that ended with its folder that it did`() throws {
+        var files = CollectionModel("files", references: [Reference("parent", to: "files")])
+        files.tree = .init(parent: "parent", name: "name", kind: "kind", isByPath: true)
+        try register(files)
+        let file = #"{"kind":"file","name":"f","parent":"P","n":1}"#
+        try store.write(
+            .about(.serverUpserted, "files/P", #"{"kind":"folder","name":"P"}"#, asOf: 1),
+            .about(.serverUpserted, "files/F", file, asOf: 1))
+        try store.write(
+            .about(.localCreated, "files/N", #"{"kind":"file","name":"n","parent":"P"}"#))
+        try store.write(.about(.localUpdated, "files/F", #"{"set":{"n":2},"unset":[]}"#))
+        try store.write(.about(.localDeleted, "files/P"))
+        try store.write(.about(.requestSent, "files/P", "{}", mutation: 6))
+        try store.write(.about(.requestAnswered, "files/P", #"{"status":204}"#, call: 7))
+        try store.write(.about(.pushAccepted, "files/P", mutation: 6, call: 7))
+
+        #expect(
+            try history("files/N") == [
+                "@4 created here", "@6 not seen, as what it lies in (files/P)",
+                "@9 ended with what it lay in (files/P)",
+            ])
+        #expect(
+            try history("files/F").last == "@9 ended with what it lay in (files/P)")
+        #expect(try blame("files/F").last == "n discard @9")
+    }
+}
