@@ -79,6 +79,8 @@ package struct EntityExplanation: Sendable {
     package var hiddenOwner: EntityKey?
     /// The deleted entity that it lies in, with which it is not seen; nil where there is none.
     package var deletedAbove: DeletedAbove?
+    /// The open issues of lists of everything that did not name it, nor many others.
+    package var unnamedAt: [Position]
     /// The page whose word on it was left out, with all that stands in it; nil for none.
     package var withheldAt: Position?
     /// The reserved values that it holds.
@@ -110,6 +112,7 @@ package struct EntityExplanation: Sendable {
             target.field.map { $0.isIn([value.field]) } ?? true
         }
         withheldAt = try views.withheldPage(key)
+        unnamedAt = try views.unnamed(keys)
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         deletedAbove = try row.isOrphan ? views.deletedAbove(key, row) : nil
         let made =
@@ -229,6 +232,22 @@ extension JSONDocument {
 }
 
 extension ViewReader {
+    /// The events that hold an entity, by any of its keys, as a list of everything did not name it.
+    fileprivate func unnamed(_ keys: [EntityKey]) throws -> [Position] {
+        guard let name = keys.first?.collection else { return [] }
+        let ids = Set(keys.map { ExactString($0.id) })
+        var positions: [Position] = []
+        try walk(.ledger, Ledger.held + EntityKey.prefix(of: name)) { _, value in
+            if let held = try HeldRow(parsing: value),
+                held.ids.contains(where: { ids.contains(ExactString($0)) })
+            {
+                positions.append(held.position)
+            }
+            return true
+        }
+        return positions
+    }
+
     /// The owner that an entity is hidden with; nil where it is hidden by itself.
     fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
         try owners(of: key, row).compactMap { try found($0) }

@@ -36,6 +36,7 @@ extension EntityExplanation {
         if row.isHidden { return "\(key): out of reach" }
         if row.isOrphan, row.content != nil { return "\(key): not seen" }
         if row.document == nil, row.pending.isEmpty {
+            if row.attempt != nil { return "\(key): given up" }
             return row.prunedDigest.isEmpty ? "\(key): deleted" : "\(key): pruned"
         }
         return "\(key): \(row.status.rawValue)"
@@ -72,6 +73,11 @@ extension EntityExplanation {
         }
         if row.baseState == .absent, !row.prunedDigest.isEmpty, let decision = last(["pruned"]) {
             reasons.append("pruned by \(decision.row.rule): \(decision.position)")
+        }
+        for position in unnamedAt {
+            reasons.append(
+                "a list of everything did not name it; it waits for an answer to the issue "
+                    + "\(position)")
         }
         if let withheldAt {
             reasons.append(

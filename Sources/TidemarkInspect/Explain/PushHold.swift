@@ -46,11 +46,15 @@ package enum PushHold: Sendable, Hashable {
 }
 
 extension ViewReader {
-    /// The reasons why the pending mutations of an entity are not sent.
+    /// The reasons why the pending mutations of an entity are not sent; of one on which nothing is
+    /// pending, what is still asked of the server.
     package func holds(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [PushHold] {
-        guard !row.pending.isEmpty else { return [] }
+        var asked: [PushHold] = []
+        if let attempt = row.attempt { asked.append(.unanswered(attempt.call)) }
+        if let failing = try failing(key) { asked.append(.failing(failing)) }
+        guard !row.pending.isEmpty else { return asked }
         var holds: [PushHold] = []
         if row.status == .error, let refusal = row.refusal {
             let (position, status) = (refusal.position, refusal.status)
@@ -63,8 +67,7 @@ extension ViewReader {
                         ? .refusedBefore(position, status: status, message: refusal.message)
                         : .refused(position, status: status, message: refusal.message))
         }
-        if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
-        if let failing = try failing(key) { holds.append(.failing(failing)) }
+        holds += asked
         if model[key.collection] == nil { holds.append(.noCollection(key.collection)) }
         if row.isHidden { holds.append(.outOfReach) }
         if row.isPlaceholder { holds.append(.standIn) }

@@ -1,11 +1,15 @@
 // ExplainWordsTests.swift — who did something and why, in words: the user, the server or a rule.
 
 import Testing
+import Tidemark
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkRules
+import TidemarkSync
+import TidemarkTesting
 import TidemarkViews
 
+@testable import SyncSupport
 @testable import ViewsSupport
 
 @Suite struct `words about what happened` {
@@ -60,5 +64,39 @@ import TidemarkViews
         #expect(
             try history("files/F").last == "@9 ended with what it lay in (files/P)")
         #expect(try blame("files/F").last == "n discard @9")
+    }
+
+    @Test func `say of what was given up on its way that nobody knows, and not that it is deleted`()
+        throws
+    {
+        try register(CollectionModel("tasks"))
+        try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
+        try store.write(.about(.requestSent, "tasks/1", "{}", mutation: 2))
+        try store.write(.about(.localDiscarded, "tasks/1"))
+
+        #expect(
+            try why("tasks/1").prefix(2) == [
+                "tasks/1: given up", "  waits: sent at @3, and what became of it is not known",
+            ])
+    }
+}
+
+@Suite(.serialized) struct `words about what a list left out` {
+    @Test func `name the list and the issue that waits for an answer`() async throws {
+        let world = SyncWorld()
+        for number in 0..<6 { world.rivalPuts("tasks/t\(number)", #"{"n":\(number)}"#) }
+        try await SyncDevice.with(world) { device async throws in
+            try await device.sync()
+            for number in 0..<5 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+            _ = try await device.engine.sync(full: true)
+
+            let issue = try #require(try device.replica.issues().first).id
+            let words =
+                "  a list of everything did not name it; it waits for an answer to the issue "
+                + "\(issue)"
+            #expect(try device.why("tasks/t1").contains(words))
+            #expect(try !device.why("tasks/t5").contains(words))
+        }
     }
 }
