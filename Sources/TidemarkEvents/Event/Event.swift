@@ -88,6 +88,12 @@ package struct Event: Hashable, Sendable {
     /// own: of no run, and not asked for.
     package var isTakenOver: Bool { kind == .serverUpserted && sync == nil && asOf == nil }
 
+    /// Whether it is an edit, or an answer to an issue, that the policy `keepBoth` made in a run.
+    package var isKeptBoth: Bool {
+        let isOne = [.localCreated, .localUpdated, .issueAnswered].contains(kind)
+        return isOne && cause != nil && sync != nil
+    }
+
     /// Collection and entity together, when both are named.
     package var key: EntityKey? {
         guard let collection, let entity else { return nil }

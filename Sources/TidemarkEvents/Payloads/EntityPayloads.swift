@@ -11,7 +11,10 @@ package enum LocalCreated: EventPayload {
     package static let form = PayloadForm.document
     package static let cut = PayloadCut.unlessSent
 
-    package static func words(of event: Event) -> String? { "created here" }
+    package static func words(of event: Event) -> String? {
+        guard event.isKeptBoth, let cause = event.cause else { return "created here" }
+        return "made by keepBoth, with what \(cause) won over"
+    }
 }
 
 /// `local.updated`: a ``Patch``.
@@ -19,7 +22,9 @@ package enum LocalUpdated: EventPayload {
     package static let form = PayloadForm.patch
     package static let cut = PayloadCut.unlessSent
 
-    package static func words(of event: Event) -> String? { "edited here" }
+    package static func words(of event: Event) -> String? {
+        event.isKeptBoth ? "renamed by keepBoth" : "edited here"
+    }
 }
 
 /// `local.deleted`.

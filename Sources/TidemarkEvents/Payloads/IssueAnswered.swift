@@ -47,5 +47,10 @@ package struct IssueAnswered: MemberPayload, EventPayload {
         PayloadMember("answer", \.answer, .text, .plain),
     ]
 
-    package static func words(of event: Event) -> String? { "an issue of it answered" }
+    package static func words(of event: Event) -> String? {
+        if event.isKeptBoth { return "both sides kept, by keepBoth" }
+        let answer = IssueAnswered(stored: event.payload)
+        let names = ["the issue", event.cause.map { "\($0)" }, answer.kind?.rawValue]
+        return names.compactMap(\.self).joined(separator: " ") + " answered: \(answer.answer)"
+    }
 }

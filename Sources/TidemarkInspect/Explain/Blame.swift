@@ -18,7 +18,8 @@ public struct FieldBlame: Sendable, Hashable {
         case answer
         /// A conflict rule that merged both sides.
         case merge
-        /// A rule of the model: rivals, a choice, or the removal of what was deleted.
+        /// A rule of the model: rivals, a choice, the removal of what was deleted, or the policy
+        /// that both sides are kept.
         case rule
         /// Nobody: the entity is a placeholder for a reference.
         case placeholder
@@ -133,6 +134,10 @@ extension EntityStep {
             blame.inputs = rule.inputs
         } else if blame.author == .rule {
             blame.rule = withdrawn(change)?.rule ?? ""
+            if event.isKeptBoth {
+                blame.rule = ConflictPolicy.keepBoth.name
+                blame.inputs = [event.cause].compactMap(\.self)
+            }
         }
         return blame
     }
@@ -153,6 +158,7 @@ extension EntityStep {
             if endsEdit { return .discard }
             return after.isPlaceholder ? .placeholder : .other
         }
+        if event.isKeptBoth { return .rule }
         switch event.kind.family {
         // Of what is asked for, only what it makes has fields.
         case .local(.created), .local(.requested): return .created

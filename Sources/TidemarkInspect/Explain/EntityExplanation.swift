@@ -18,6 +18,8 @@ package struct EntityExplanation: Sendable {
         package var given: [FieldChange]
         /// The values that were lost.
         package var losses: [Loss]
+        /// The entity that the policy keeps them in; nil where they were given up.
+        package var keptIn: EntityKey?
         /// Whether it is about another entity, over which this one won.
         package var isAboutOther: Bool
     }
@@ -145,6 +147,9 @@ extension EntityExplanation.Decision {
         }
         losses = []
         losses = givenUp(try views.model()[placed.row.key.collection])
+        if placed.row.rule == ConflictPolicy.keepBoth.name {
+            keptIn = try views.keptBeside(placed.position)
+        }
     }
 
     /// The values of the losing side, from its event, but those that the server's word has as well.
@@ -232,6 +237,19 @@ extension JSONDocument {
 }
 
 extension ViewReader {
+    /// What the policy `keepBoth` made, in the same commit, of what lost against an event.
+    fileprivate func keptBeside(_ lost: Position) throws -> EntityKey? {
+        let run = try event(at: lost)?.sync
+        var position = lost.next
+        while let event = try event(at: position), event.sync == run, event.kind != .syncFinished {
+            if event.kind == .localCreated, event.isKeptBoth, event.cause == lost {
+                return event.key
+            }
+            position = position.next
+        }
+        return nil
+    }
+
     /// The events that hold an entity, by any of its keys, as a list of everything did not name it.
     fileprivate func unnamed(_ keys: [EntityKey]) throws -> [Position] {
         guard let name = keys.first?.collection else { return [] }

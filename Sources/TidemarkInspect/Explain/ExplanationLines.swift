@@ -162,7 +162,8 @@ extension EntityExplanation.Decision {
         }
         for loss in losses {
             let value = loss.field.map { "\($0) \(ValueWords.text(loss.value, cutTo: nil))" }
-            lines.append("  gave up \(value ?? "all") of \(loss.position)")
+            let what = "\(value ?? "all") of \(loss.position)"
+            lines.append(keptIn.map { "  kept    \(what) in \($0)" } ?? "  gave up \(what)")
         }
         return lines
     }
@@ -187,6 +188,7 @@ extension EntityExplanation.Decision {
             for change in given { values[change.field] = change.new }
             object["gave"] = .object(values)
         }
+        object["keptIn"] = keptIn.map { .string("\($0)") }
         if isAboutOther { object["aboutOther"] = .bool(true) }
         if let base = row.base { object["base"] = .number(JSONNumber(base.rawValue)) }
         return JSONValue.object(object).encoded(sortedKeys: true)

@@ -25,6 +25,22 @@ private func event(_ kind: EventKind, _ json: String? = nil) -> Event {
         for (kind, words) in edits { #expect(event(kind).words == words) }
     }
 
+    @Test func `says of what the policy does in a run that no user did it`() {
+        let kinds: [(EventKind, String)] = [
+            (.localCreated, "made by keepBoth, with what @7 won over"),
+            (.localUpdated, "renamed by keepBoth"),
+            (.issueAnswered, "both sides kept, by keepBoth"),
+        ]
+        for (kind, words) in kinds {
+            var made = event(kind, "{}")
+            (made.cause, made.sync) = (Position(7), Position(3))
+            #expect(made.words == words)
+        }
+        var answer = event(.issueAnswered, #"{"issue":"conflict","answer":"keepMine"}"#)
+        answer.cause = Position(7)
+        #expect(answer.words == "the issue @7 conflict answered: keepMine")
+    }
+
     @Test func `says what a request was, and whether it carried an edit`() {
         var request = event(.requestSent, #"{"method":"PUT","path":"/tasks/1"}"#)
         #expect(request.words == "asked for with PUT /tasks/1")

@@ -66,6 +66,26 @@ import TidemarkViews
         #expect(try blame("files/F").last == "n discard @9")
     }
 
+    @Test func `say of what the policy made that it did, and which file holds what lost`() throws {
+        try register(CollectionModel("files", conflict: .keepBoth))
+        func write(_ event: Event) throws {
+            var event = event
+            event.sync = Position(4)
+            try store.write(event)
+        }
+        try store.write(.about(.serverUpserted, "files/a", #"{"n":1}"#, asOf: 1, revision: "1"))
+        try store.write(.about(.localUpdated, "files/a", #"{"set":{"n":2},"unset":[]}"#))
+        let begun = #"{"begunAt":0,"bootID":"b","uptime":0}"#
+        try store.write(
+            Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array(begun.utf8)))
+        try write(.about(.serverUpserted, "files/a", #"{"n":3}"#, asOf: 4, revision: "2"))
+        try write(.about(.localCreated, "files/@6", #"{"n":2}"#, cause: 5))
+
+        #expect(try history("files/@6") == ["@6 made by keepBoth, with what @5 won over"])
+        #expect(try blame("files/@6") == ["n keepBoth @6"])
+        #expect(try why("files/a").contains("  kept    n 2 of @3 in files/@6"))
+    }
+
     @Test func `say of what was given up on its way that nobody knows, and not that it is deleted`()
         throws
     {
