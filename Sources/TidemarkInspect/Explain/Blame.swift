@@ -14,7 +14,8 @@ public struct FieldBlame: Sendable, Hashable {
         case edit
         /// Another client, through the server.
         case pull
-        /// The server, in its answer to a write: its own value, or its refusal of every change.
+        /// The server, in its answer to a write, or in its first word on the entity after it: its
+        /// own value, or its refusal of every change.
         case answer
         /// A conflict rule that merged both sides.
         case merge
@@ -83,6 +84,7 @@ extension EntityTimeline {
             // What another key brings along as both become one has its author already.
             let others = known.filter { $0.key != step.key && step.joined.contains($0.key) }
                 .sorted { $0.key < $1.key }
+            let isAnswer = try !changes.isEmpty && step.tellsOwnWrite(views, life: key)
             for change in changes {
                 let name = ExactString(change.field)
                 if let other = others.compactMap({ $0.value[name] }).first(where: {
@@ -91,7 +93,8 @@ extension EntityTimeline {
                     known[step.key, default: [:]][name] = other
                     continue
                 }
-                known[step.key, default: [:]][name] = step.blame(change, decisions)
+                known[step.key, default: [:]][name] = step.blame(
+                    change, decisions, isAnswer: isAnswer)
             }
             if step.key == key { last = step.documents(in: collection).after }
         }
@@ -121,14 +124,30 @@ extension EntityStep {
             }
     }
 
-    fileprivate func blame(_ change: FieldChange, _ decisions: [DecisionRow]) -> FieldBlame {
+    /// Whether it is the server's word about what was sent: in its answer, or the first one that
+    /// comes of it.
+    fileprivate func tellsOwnWrite(_ views: ViewReader, life: EntityKey) throws -> Bool {
+        if event.mutation != nil { return true }
+        guard event.kind == .serverUpserted else { return false }
+        // What another client wrote since is of another version.
+        if before.isAssumed {
+            return before.revision == nil || event.revision == nil
+                || before.revision == event.revision
+        }
+        return try outcomes(views, life: life).contains(where: \.isArrival)
+    }
+
+    /// - Parameter isAnswer: whether it is the server's word about what was sent.
+    fileprivate func blame(
+        _ change: FieldChange, _ decisions: [DecisionRow], isAnswer: Bool
+    ) -> FieldBlame {
         let rule = decisions.last { decision in
             FieldPath(change.field).isIn(decision.fields) && !decision.fields.isEmpty
         }
         var blame = FieldBlame(
-            field: change.field, value: change.new, author: author(change, rule), rule: "",
-            inputs: [], position: position, recordedAt: event.recordedAt, sync: event.sync,
-            before: change.old)
+            field: change.field, value: change.new, author: author(change, rule, isAnswer),
+            rule: "", inputs: [], position: position, recordedAt: event.recordedAt,
+            sync: event.sync, before: change.old)
         if blame.author == .rule || blame.author == .merge, let rule {
             blame.rule = "\(rule.rule)/\(rule.ruleVersion)"
             blame.inputs = rule.inputs
@@ -142,7 +161,9 @@ extension EntityStep {
         return blame
     }
 
-    private func author(_ change: FieldChange, _ decision: DecisionRow?) -> FieldBlame.Author {
+    private func author(
+        _ change: FieldChange, _ decision: DecisionRow?, _ isAnswer: Bool
+    ) -> FieldBlame.Author {
         let derived = after.pending.contains { item in
             item.isDerived && isAt(item.position)
                 && FieldPath(change.field).isIn(
@@ -166,7 +187,7 @@ extension EntityStep {
         case .local(.discarded): return .discard
         case .word:
             if decision?.result == "merged" { return .merge }
-            return event.mutation == nil ? .pull : .answer
+            return isAnswer ? .answer : .pull
         case .push, .answer: return .answer
         case .store, .model, .local(.retried), .local(.wiped), .app, .runStart,
             .runEnd, .request, .notice, .list,

@@ -82,13 +82,13 @@ extension EntityHistory {
                     || decisions.contains { !$0.fields.isEmpty && field.isIn($0.fields) }
                 guard isTold else { continue }
             }
+            let outcomes = try step.outcomes(views, life: key)
             entries.append(
                 Entry(
                     position: step.position, recordedAt: step.event.recordedAt,
                     kind: step.event.kind, sync: step.event.sync,
-                    words: step.words(decisions), changes: changes,
-                    decisions: decisions.map(\.words),
-                    outcomes: try step.outcomes(views, life: key)))
+                    words: step.words(decisions, outcomes), changes: changes,
+                    decisions: decisions.map(\.words), outcomes: outcomes))
         }
     }
 }

@@ -3,14 +3,21 @@
 import TidemarkEvents
 package import TidemarkViews
 
+extension EntityHistory.Outcome {
+    /// Whether it says that an edit of the user is on the server.
+    var isArrival: Bool { rule.isEmpty && outcome == .accepted }
+}
+
 extension EntityStep {
     /// What happened, for people.
     ///
-    /// - Parameter decisions: the decisions about the entity at the event.
-    package func words(_ decisions: [DecisionRow]) -> String {
+    /// - Parameters:
+    ///   - decisions: the decisions about the entity at the event.
+    ///   - outcomes: the mutations that it settled.
+    func words(_ decisions: [DecisionRow], _ outcomes: [EntityHistory.Outcome]) -> String {
         guard isOwn else { return consequence(decisions) }
         return switch event.kind.family {
-        case .word(.upserted): said
+        case .word(.upserted): said(outcomes)
         case .word(.deleted): deleted
         case .store, .model, .local, .app, .runStart, .runEnd, .request, .answer, .notice, .list,
             .push, .asset, .unknown:
@@ -18,7 +25,7 @@ extension EntityStep {
         }
     }
 
-    private var said: String {
+    private func said(_ outcomes: [EntityHistory.Outcome]) -> String {
         if waits { return "said by the server; counts once all of its set is there" }
         if after.basePosition != position {
             return before == after ? "said by the server, and older" : "said by the server"
@@ -28,6 +35,7 @@ extension EntityStep {
         if before.isPartial { return "said by the server; the whole of it" }
         if before.isPlaceholder { return "said by the server; no stand-in any more" }
         if !before.prunedDigest.isEmpty { return "said by the server again, after it was pruned" }
+        if outcomes.contains(where: \.isArrival) { return "found on the server" }
         switch before.baseState {
         case .absent where before.attempt != nil: return "found on the server"
         case .absent: return "first heard of from the server"

@@ -86,6 +86,26 @@ import TidemarkViews
         #expect(try why("files/a").contains("  kept    n 2 of @3 in files/@6"))
     }
 
+    @Test func `blame the answer for what comes of it, and another client for what is newer`()
+        throws
+    {
+        for (revision, author) in [("1", "answer"), ("2", "pull")] {
+            let key = "tasks/\(revision)"
+            if revision == "1" { try register(CollectionModel("tasks")) }
+            let first = try store.journal.read { $0.last }.rawValue
+            try store.write(.about(.localCreated, key, #"{"n":1}"#))
+            try store.write(.about(.requestSent, key, "{}", mutation: first + 1))
+            try store.write(.about(.requestAnswered, key, #"{"status":201}"#, call: first + 2))
+            try store.write(
+                .about(.pushAccepted, key, mutation: first + 1, call: first + 2, revision: "1"))
+            try store.write(
+                .about(
+                    .serverUpserted, key, #"{"n":1,"at":5}"#, asOf: first + 4, revision: revision))
+
+            #expect(try blame(key).last == "at \(author) @\(first + 5)")
+        }
+    }
+
     @Test func `say of what was given up on its way that nobody knows, and not that it is deleted`()
         throws
     {
