@@ -71,6 +71,9 @@ package struct EntityExplanation: Sendable {
     package var row: EntityRow
     /// The event that its base comes from.
     package var base: Input?
+    /// Of a deleted entity: that the server's list did not name it; nil where the server said that
+    /// it is gone.
+    package var absence: String?
     package var pending: [Pending]
     /// The reasons why the pending mutations are not sent.
     package var holds: [PushHold]
@@ -102,6 +105,7 @@ package struct EntityExplanation: Sendable {
         ids = keys.map(\.id)
         let model = try views.model()
         base = try row.basePosition.map { try Input($0, views) }
+        absence = try base?.event.flatMap { try views.absence($0) }
         pending = try row.pending.map {
             Pending(item: $0, mutation: try views.mutation(of: $0, key))
         }

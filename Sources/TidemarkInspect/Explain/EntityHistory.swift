@@ -87,7 +87,7 @@ extension EntityHistory {
                 Entry(
                     position: step.position, recordedAt: step.event.recordedAt,
                     kind: step.event.kind, sync: step.event.sync,
-                    words: step.words(decisions, outcomes), changes: changes,
+                    words: try step.words(decisions, outcomes, views), changes: changes,
                     decisions: decisions.map(\.words), outcomes: outcomes))
         }
     }

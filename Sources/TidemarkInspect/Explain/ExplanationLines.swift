@@ -49,7 +49,7 @@ extension EntityExplanation {
                 : "made up, because something refers to it"
         }
         if row.isLocalOnly { return "kept on this device alone" }
-        if row.baseState == .deleted { return "deleted on the server" }
+        if row.baseState == .deleted { return absence ?? "deleted on the server" }
         return row.isAssumed ? "the server took what was sent" : "the server's word"
     }
 

@@ -1,6 +1,6 @@
 // HistoryWords.swift — the meaning of an event for the entity that it affected, in a few words.
 
-import TidemarkEvents
+package import TidemarkEvents
 package import TidemarkViews
 
 extension EntityHistory.Outcome {
@@ -14,14 +14,16 @@ extension EntityStep {
     /// - Parameters:
     ///   - decisions: the decisions about the entity at the event.
     ///   - outcomes: the mutations that it settled.
-    func words(_ decisions: [DecisionRow], _ outcomes: [EntityHistory.Outcome]) -> String {
-        guard isOwn else { return consequence(decisions) }
+    func words(
+        _ decisions: [DecisionRow], _ outcomes: [EntityHistory.Outcome], _ views: ViewReader
+    ) throws -> String {
+        guard isOwn else { return try consequence(decisions, views) }
         return switch event.kind.family {
         case .word(.upserted): said(outcomes)
-        case .word(.deleted): deleted
+        case .word(.deleted): try deleted(views)
         case .store, .model, .local, .app, .runStart, .runEnd, .request, .answer, .notice, .list,
             .push, .asset, .unknown:
-            event.words.map(EventText.printable) ?? consequence(decisions)
+            try event.words.map(EventText.printable) ?? consequence(decisions, views)
         }
     }
 
@@ -33,7 +35,7 @@ extension EntityStep {
         if event.isTakenOver { return "taken over from the app's own database" }
         if event.mutation != nil { return "the server's words for what was sent" }
         if before.isPartial { return "said by the server; the whole of it" }
-        if before.isPlaceholder { return "said by the server; no stand-in any more" }
+        if before.isPlaceholder { return "said by the server, in place of a stand-in" }
         if !before.prunedDigest.isEmpty { return "said by the server again, after it was pruned" }
         if outcomes.contains(where: \.isArrival) { return "found on the server" }
         switch before.baseState {
@@ -44,21 +46,22 @@ extension EntityStep {
         }
     }
 
-    private var deleted: String {
+    private func deleted(_ views: ViewReader) throws -> String {
         if waits { return "gone, said the server; counts once all of its set is there" }
         if after.basePosition != position { return "gone, said the server, and that is older" }
-        if event.cause != nil, event.call == nil { return "not in the server's list any more" }
+        if let words = try views.absence(event) { return words }
         return before.baseState == .live ? "deleted on the server" : "not on the server"
     }
 
     /// The effect of an event that is about another entity, or about none.
-    private func consequence(_ decisions: [DecisionRow]) -> String {
+    private func consequence(_ decisions: [DecisionRow], _ views: ViewReader) throws -> String {
         if event.kind == .localWiped, let words = event.words { return words }
         if after.isPartial, !before.isPartial { return "known in part, as something refers to it" }
         if after.isPlaceholder, !before.isPlaceholder {
-            let field = decisions.first { $0.rule == "placeholder" }?.fields.first ?? "something"
-            let name = event.collection.map { " of \($0)" } ?? ""
-            return "made up, because \(field)\(name) names it"
+            let field = decisions.first { $0.rule == "placeholder" }?.fields.first
+            let name = try field.flatMap { try views.referrer(by: $0, to: key, event) }
+            let of = name.map { " of \($0)" } ?? ""
+            return "made up, because \(field ?? "something")\(of) names it"
         }
         if let decision = decisions.last {
             switch decision.result {
@@ -96,5 +99,31 @@ extension EntityStep {
             && before.pending.contains { item in
                 !item.isDerived && !after.pending.contains { $0.position == item.position }
             }
+    }
+}
+
+extension ViewReader {
+    /// That a list of the server's did not name what an event deletes, and whose answer let that
+    /// count; nil where the server said that it is gone.
+    func absence(_ event: Event) throws -> String? {
+        guard event.kind == .serverDeleted, let cause = event.cause, event.call == nil else {
+            return nil
+        }
+        let isAnswer = try self.event(at: cause)?.kind == .issueAnswered
+        let answer = isAnswer ? ", as the answer \(cause) said" : ""
+        return "not in the server's list any more" + answer
+    }
+
+    /// The collection whose field of a name leads to an entity, where only one can be meant: a page
+    /// may have brought records of others with its own.
+    package func referrer(
+        by field: String, to key: EntityKey, _ page: Event
+    ) throws -> CollectionName? {
+        let names = try model().collections.filter { collection in
+            collection.references.contains {
+                $0.field == field && $0.collection == key.collection
+            }
+        }.map(\.name)
+        return names.first { $0 == page.collection } ?? (names.count == 1 ? names.first : nil)
     }
 }

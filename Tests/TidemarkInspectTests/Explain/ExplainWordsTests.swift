@@ -106,6 +106,48 @@ import TidemarkViews
         }
     }
 
+    @Test func `say of what a list left out that nobody deleted it, and who answered`() throws {
+        try register(CollectionModel("tasks"))
+        for id in ["a", "b"] {
+            try store.write(.about(.serverUpserted, "tasks/\(id)", #"{"n":1}"#, asOf: 1))
+        }
+        try store.write(
+            Event(
+                .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+                json: Array(#"{"scope":"","complete":true,"full":true}"#.utf8)))
+        try store.write(.about(.serverDeleted, "tasks/a", cause: 4, asOf: 4))
+        try store.write(
+            Event(
+                .issueAnswered, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+                cause: Position(4), json: Array(#"{"issue":"absent","answer":"keepTheirs"}"#.utf8)))
+        try store.write(.about(.serverDeleted, "tasks/b", cause: 6, asOf: 6))
+
+        let unnamed = "not in the server's list any more"
+        #expect(try history("tasks/a").contains("@5 " + unnamed))
+        #expect(try history("tasks/b").contains("@7 \(unnamed), as the answer @6 said"))
+        #expect(try why("tasks/a").contains { $0.hasPrefix("  \(unnamed): @5") })
+        let answered = "  \(unnamed), as the answer @6 said: @7"
+        #expect(try why("tasks/b").contains { $0.hasPrefix(answered) })
+    }
+
+    @Test func `name the collection whose record makes a stand-in, not that of its page`() throws {
+        try register(
+            CollectionModel("people", references: [Reference("boss", to: "people")]),
+            CollectionModel("visits", references: [Reference("by", to: "people")]),
+            CollectionModel("calls", references: [Reference("boss", to: "people")]))
+        func named(_ field: String, on collection: CollectionName) throws -> CollectionName? {
+            let page = Event(
+                .pullPage, recordedAt: Timestamp(rawValue: 1), collection: collection)
+            return try store.journal.read {
+                try $0.referrer(by: field, to: EntityKey("people", "1"), page)
+            }
+        }
+
+        #expect(try named("by", on: "people") == "visits")
+        #expect(try named("boss", on: "calls") == "calls")
+        #expect(try named("boss", on: "visits") == nil)
+    }
+
     @Test func `say of what was given up on its way that nobody knows, and not that it is deleted`()
         throws
     {
