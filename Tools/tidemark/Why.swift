@@ -82,12 +82,17 @@ struct Why: ParsableCommand {
     ) throws -> Bool {
         guard let history = try EntityHistory(timeline, views), let last = history.entries.last
         else { return false }
-        if format.isJSON {
-            Terminal.write(last.json(history.key))
-        } else {
-            Terminal.write(cut("\(history.key): gone"))
-            for line in last.lines(columns: Terminal.outputColumns) {
-                Terminal.write(cut("  " + line))
+        let ending = try EntityHistory.ending(timeline, views)
+        if !format.isJSON {
+            Terminal.write(cut("\(history.key): \(ending.isEmpty ? "never here" : "gone")"))
+        }
+        for entry in ending.isEmpty ? [last] : ending {
+            if format.isJSON {
+                Terminal.write(entry.json(history.key))
+            } else {
+                for line in entry.lines(columns: Terminal.outputColumns) {
+                    Terminal.write(cut("  " + line))
+                }
             }
         }
         return true

@@ -93,6 +93,20 @@ extension EntityHistory {
     }
 }
 
+extension EntityHistory {
+    /// The entries that tell the end of an entity that has no row any more: by which its document
+    /// went, and by which all else that was known of it did; none where it was never here.
+    package static func ending(_ timeline: EntityTimeline, _ views: ViewReader) throws -> [Entry] {
+        guard let history = try EntityHistory(timeline, views) else { return [] }
+        let steps = timeline.steps
+        let ends = steps.indices.filter { steps[$0].before.content != nil }
+            .filter { steps[$0].after.content == nil }
+        guard let end = ends.last else { return [] }
+        let last = steps.lastIndex { !$0.before.isEmpty && $0.after.isEmpty } ?? end
+        return (last > end ? [end, last] : [end]).map { history.entries[$0] }
+    }
+}
+
 extension EntityStep {
     /// The document before and after, as today's model reads it, visible or not.
     ///

@@ -148,6 +148,24 @@ import TidemarkViews
         #expect(try named("boss", on: "visits") == nil)
     }
 
+    @Test func `tell the end of what has no row by the event that ended it`() throws {
+        try register(CollectionModel("tasks"))
+        try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
+        try store.write(.about(.localDeleted, "tasks/1"))
+        try store.write(.about(.requestAnswered, "tasks/1", #"{"status":404}"#))
+        try store.write(.about(.requestAnswered, "tasks/2", #"{"status":404}"#))
+        func ending(_ id: String) throws -> [UInt64] {
+            try store.journal.withTimelines { views, timeline in
+                try EntityHistory.ending(try timeline(EntityKey("tasks", id)), views)
+                    .map(\.position.rawValue)
+            }
+        }
+
+        #expect(try history("tasks/1").last == "@4 answered with 404")
+        #expect(try ending("1") == [3])
+        #expect(try ending("2") == [])
+    }
+
     @Test func `say of what was given up on its way that nobody knows, and not that it is deleted`()
         throws
     {
