@@ -18,6 +18,8 @@ package struct OutboxExplanation: Sendable {
         /// With the next run after its files were sent, none of which is tried again before; nil
         /// where one is at once.
         case files(until: Timestamp?)
+        /// The next run asks for the answer that the server promised.
+        case promised
         /// Only after the user or the app has done something.
         case never
     }
@@ -71,6 +73,7 @@ extension ViewReader {
         if holds.contains(where: \.isLasting) { return .never }
         for case .reference(let key, _) in holds { return .after(key) }
         for case .unanswered in holds { return .asked }
+        for case .promised in holds { return .promised }
         var pauses: [Timestamp?] = []
         for case .file(let file) in holds {
             pauses.append(try send(ContentSource(key.collection, file.digest))?.pause?.until)
@@ -178,6 +181,7 @@ extension OutboxExplanation {
         case .files(let until):
             let when = run.words(ofFiles: until)
             lines.append("  next: once that was sent, which is tried \(when)")
+        case .promised: lines.append("  next: \(run.words), asks for that answer")
         case .never where isRefused:
             lines.append("  next: when it is edited, retried or discarded")
         case .never where isInTree: lines.append("  next: when its tree is settled")
@@ -194,7 +198,9 @@ extension OutboxExplanation {
     }
 
     private var answerWords: String {
-        guard let answer else { return "; no answer is known" }
+        guard let answer else {
+            return next == .promised ? "; the answer is promised" : "; no answer is known"
+        }
         let words = EventText.printable(answer.event.words ?? "")
         let date = EventLine.time(answer.event.recordedAt)
         return "; \(words) (\(answer.position), \(date))"
@@ -229,9 +235,9 @@ extension OutboxExplanation {
             object["relayed"] = .object(said)
         }
         switch next {
-        case .run, .after, .asked:
+        case .run, .after, .asked, .promised:
             object["next"] = run.json
-            if case .asked = next { object["asksFirst"] = .bool(true) }
+            if next == .asked || next == .promised { object["asksFirst"] = .bool(true) }
         case .files(let until):
             var said: JSONObject = ["when": "sent"]
             said["at"] = until.map { .number(JSONNumber($0.rawValue)) }

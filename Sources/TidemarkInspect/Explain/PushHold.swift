@@ -14,6 +14,8 @@ package enum PushHold: Sendable, Hashable {
     case asked(Position)
     /// It was sent, and the outcome is not known.
     case unanswered(Position)
+    /// It was sent, and the server promised an answer, which is asked for by its ticket.
+    case promised(Position, ticket: String)
     /// Calls about it fail by themselves, and are repeated automatically.
     case failing(FailingRow)
     /// The entity is hidden, because access to it was lost.
@@ -52,7 +54,11 @@ extension ViewReader {
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [PushHold] {
         var asked: [PushHold] = []
-        if let attempt = row.attempt { asked.append(.unanswered(attempt.call)) }
+        if let call = row.attempt?.call {
+            let ticket = try tickets().first { !$0.isLost && $0.calls.contains(call.rawValue) }
+            asked.append(
+                ticket.map { PushHold.promised(call, ticket: $0.ticket) } ?? .unanswered(call))
+        }
         if let failing = try failing(key) { asked.append(.failing(failing)) }
         guard !row.pending.isEmpty else { return asked }
         var holds: [PushHold] = []
@@ -172,6 +178,8 @@ extension PushHold {
         case .asked(let position):
             "both sides changed it; it waits for an answer to the issue \(position)"
         case .unanswered(let call): "sent at \(call), and what became of it is not known"
+        case .promised(let call, let ticket):
+            "sent at \(call); the server answers later: \(EventText.printable(ticket))"
         case .failing(let failing):
             "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
         case .outOfReach: "out of reach: nothing is sent for it"
@@ -216,7 +224,7 @@ extension PushHold {
         switch self {
         case .refused, .asked, .outOfReach, .noCollection: true
         case .tree(_, let isStuck): isStuck
-        case .refusedBefore, .unanswered, .failing, .standIn, .reference(_, .goesFirst),
+        case .refusedBefore, .unanswered, .promised, .failing, .standIn, .reference(_, .goesFirst),
             .place(_, .goesFirst), .file:
             false
         case .reference, .place, .nowhere: true
@@ -229,6 +237,7 @@ extension PushHold {
         case .refused, .refusedBefore: "refused"
         case .asked: "asked"
         case .unanswered: "unanswered"
+        case .promised: "promised"
         case .failing: "failing"
         case .outOfReach: "outOfReach"
         case .standIn: "standIn"
@@ -257,6 +266,7 @@ extension PushHold {
             (place, words) = (position, message)
         case .asked(let position): place = position
         case .unanswered(let call): place = call
+        case .promised(let call, let ticket): (place, words) = (call, ticket)
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
         case .outOfReach, .standIn, .noCollection, .file, .tree: break
         case .nowhere(let key): object["entity"] = .string("\(key)")

@@ -148,6 +148,43 @@ import TidemarkViews
         #expect(try named("boss", on: "visits") == nil)
     }
 
+    @Test func `say of a write whose answer the server promised that it is awaited`() throws {
+        try register(CollectionModel("tasks"))
+        try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
+        func write(_ event: Event) throws {
+            var event = event
+            event.sync = Position(3)
+            try store.write(event)
+        }
+        let begun = #"{"begunAt":0,"bootID":"b","uptime":0}"#
+        try store.write(
+            Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array(begun.utf8)))
+        func onAll(_ kind: EventKind, _ text: String) -> Event {
+            Event(
+                kind, recordedAt: Timestamp(rawValue: 1), collection: "tasks", call: Position(4),
+                json: Array(text.utf8))
+        }
+        try write(
+            Event(
+                .requestSent, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+                json: Array(#"{"writes":1}"#.utf8)))
+        try write(.about(.requestSent, "tasks/1", "{}", mutation: 2))
+        try write(onAll(.requestAnswered, #"{"status":200}"#))
+        try write(onAll(.pushDeferred, #"{"ticket":"jobs/J1","writes":1}"#))
+
+        let now = Moment(now: Timestamp(rawValue: 1), bootID: "b", uptime: 0)
+        let lines = try store.journal.read { views in
+            let next = NextRun(try views.gates(), at: now)
+            return try OutboxExplanation.all(views).flatMap { $0.lines(next) }
+        }
+        #expect(
+            lines == [
+                "  sent at @5; the server answers later: jobs/J1",
+                "  sent once, last at @5; the answer is promised",
+                "  next: the next run, which may begin at once, asks for that answer",
+            ])
+    }
+
     @Test func `tell the end of what has no row by the event that ended it`() throws {
         try register(CollectionModel("tasks"))
         try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
