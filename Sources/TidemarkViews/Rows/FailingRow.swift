@@ -69,10 +69,13 @@ extension FailingRow {
     package var sentence: String { sentence(nil) }
 
     fileprivate func sentence(_ name: String?) -> String {
-        let own = isWrite && reads == 0 ? "a write of it" : "asking how it stands"
-        let what = name ?? own
+        // Writes and the reads after them wait together, but each failed for itself.
+        let isAsked = name == nil && (!isWrite || reads > 0)
+        let written = isWrite ? "a write of it failed, and " : ""
+        let what = name ?? (isAsked ? written + "asking how it stands" : "a write of it")
+        let failures = isAsked && reads > 0 ? reads : gate.failures
         let how = status == 0 ? gate.reason : "\(gate.reason), \(status)"
-        let count = gate.failures == 1 ? "once" : "\(gate.failures) times in a row"
+        let count = failures == 1 ? "once" : "\(failures) times in a row"
         return "\(what) failed \(count) (\(how)), last at \(gate.position)"
     }
 }

@@ -185,6 +185,21 @@ import TidemarkViews
             ])
     }
 
+    @Test func `count what was asked apart from the write that failed before`() throws {
+        var row = try FailingRow(parsing: [])
+        (row.status, row.isWrite, row.reads) = (500, true, 1)
+        (row.gate.failures, row.gate.reason) = (2, "server")
+        row.gate.position = Position(27)
+        let how = "(server, 500), last at @27"
+
+        #expect(
+            row.sentence == "a write of it failed, and asking how it stands failed once \(how)")
+        row.isWrite = false
+        #expect(row.sentence == "asking how it stands failed once \(how)")
+        (row.isWrite, row.reads) = (true, 0)
+        #expect(row.sentence == "a write of it failed 2 times in a row \(how)")
+    }
+
     @Test func `tell the end of what has no row by the event that ended it`() throws {
         try register(CollectionModel("tasks"))
         try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
