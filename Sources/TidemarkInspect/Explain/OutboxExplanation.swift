@@ -88,6 +88,8 @@ package struct NextRun: Sendable, Hashable {
     private let hold: SyncGates.Hold?
     private let now: Moment
     private let positions: [SyncGate.Name: Position]
+    /// Of an entity whose calls fail: what keeps them from being repeated for longer than any run.
+    private var failing: SyncGate?
 
     package init(_ gates: SyncGates, at now: Moment) {
         hold = gates.hold(.timer, at: now)
@@ -100,6 +102,25 @@ package struct NextRun: Sendable, Hashable {
         self.positions = positions
     }
 
+    /// The next run that sends for an entity with these holds: its calls that fail wait for
+    /// themselves, except in a run that the user asks for.
+    fileprivate func sending(_ holds: [PushHold]) -> NextRun {
+        var run = self
+        for case .failing(let failing) in holds where failing.gate.left(at: now) > runLeft {
+            run.failing = failing.gate
+        }
+        return run
+    }
+
+    /// The microseconds until a run may begin by itself; the most where none may.
+    private var runLeft: Int64 {
+        switch hold {
+        case nil: 0
+        case .wait(let left, _): left
+        case .frozen: .max
+        }
+    }
+
     private var secondsLeft: Int64? {
         guard case .wait(let left, _) = hold else { return nil }
         return left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
@@ -109,6 +130,9 @@ package struct NextRun: Sendable, Hashable {
     package var words: String {
         let places = SyncGate.Name.allCases.compactMap { positions[$0]?.description }
         let proof = places.isEmpty ? "" : " (\(places.joined(separator: ", ")))"
+        if let failing {
+            return "the first run from \(failing.due.toTheSecond) on, or one that the user asks for"
+        }
         switch hold {
         case nil: return "the next run, which may begin at once"
         case .frozen(let reason):
@@ -128,6 +152,15 @@ package struct NextRun: Sendable, Hashable {
 
     package var json: JSONValue {
         var object = JSONObject()
+        if let failing {
+            let left = failing.left(at: now)
+            let seconds = left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
+            object["when"] = "later"
+            object["secondsLeft"] = .number(JSONNumber(seconds))
+            object["at"] = .number(JSONNumber(failing.due.rawValue))
+            object["positions"] = .array([.number(JSONNumber(failing.position.rawValue))])
+            return .object(object)
+        }
         switch hold {
         case nil: object["when"] = "now"
         case .frozen(let reason):
@@ -161,6 +194,7 @@ extension SyncWaitReason {
 extension OutboxExplanation {
     /// The explanation below the mutation's own line, for people.
     package func lines(_ run: NextRun) -> [String] {
+        let run = run.sending(holds)
         if let leader { return ["  goes with \(leader)"] + relayLines }
         var lines: [String] = []
         for hold in holds { lines.append("  " + hold.words) }
@@ -208,6 +242,7 @@ extension OutboxExplanation {
 
     /// The members for programs besides those of the mutation itself.
     package func json(_ run: NextRun) -> JSONObject {
+        let run = run.sending(holds)
         var object = JSONObject()
         object["waits"] = .array(holds.map(\.json))
         object["goesWith"] = leader.map { .number(JSONNumber($0.rawValue)) }

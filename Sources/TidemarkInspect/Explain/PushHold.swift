@@ -181,7 +181,7 @@ extension PushHold {
         case .promised(let call, let ticket):
             "sent at \(call); the server answers later: \(EventText.printable(ticket))"
         case .failing(let failing):
-            "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
+            "\(failing.sentence); again from \(failing.gate.due.toTheSecond) on"
         case .outOfReach: "out of reach: nothing is sent for it"
         case .standIn: "a stand-in: the server has not said the entity yet"
         case .noCollection(let name):
@@ -289,4 +289,9 @@ extension PushHold {
         if !words.isEmpty { object["message"] = .string(words) }
         return .object(object)
     }
+}
+
+extension SyncGate {
+    /// Until when it holds, by the device's clock.
+    var due: Timestamp { since.now.adding(seconds: microseconds / 1_000_000) }
 }

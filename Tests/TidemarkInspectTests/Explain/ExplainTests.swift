@@ -374,9 +374,9 @@ extension SyncDevice {
                 try device.waits(),
                 """
                   sent at @22, and what became of it is not known
-                  a write of it failed once (timeout), last at @23; again 3 s later
+                  a write of it failed once (timeout), last at @23; again from 2026-11-18T11:…
                   sent once, last at @22; no answer: timeout; it may have arrived (lost …
-                  next: the next run, which may begin at once, asks what became of it
+                  next: the first run from 2026-11-18T11:06:43Z on, or one that the user asks…
                 """)
             expect(
                 try device.why("lists/a"),
@@ -384,7 +384,7 @@ extension SyncDevice {
                 lists/a: uploading
                   pending: @14 created  2026-11-18 11:06:40
                   waits: sent at @22, and what became of it is not known
-                  waits: a write of it failed once (timeout), last at @23; again 3 s later
+                  waits: a write of it failed once (timeout), last at @23; again from 2026-11…
                   no rule has decided anything about it
                 """)
         }
