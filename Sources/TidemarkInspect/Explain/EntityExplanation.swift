@@ -20,6 +20,8 @@ package struct EntityExplanation: Sendable {
         package var losses: [Loss]
         /// The entity that the policy keeps them in; nil where they were given up.
         package var keptIn: EntityKey?
+        /// The event by which the rule took back what it had derived; nil where it did not.
+        package var withdrawnAt: Position?
         /// Whether it is about another entity, over which this one won.
         package var isAboutOther: Bool
     }
@@ -148,6 +150,10 @@ extension EntityExplanation.Decision {
             given.append(
                 FieldChange(
                     field: field.name, old: .null, new: try? JSONValue(parsing: field.value)))
+        }
+        let mutation = try views.derivedMutation(placed.position, placed.row.key)
+        if let mutation, mutation.rule == placed.row.rule, mutation.outcome == .withdrawn {
+            withdrawnAt = mutation.proof
         }
         losses = []
         losses = givenUp(try views.model()[placed.row.key.collection])

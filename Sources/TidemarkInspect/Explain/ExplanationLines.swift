@@ -160,6 +160,7 @@ extension EntityExplanation.Decision {
         for change in given {
             lines.append("  gave    \(change.field) \(ValueWords.text(change.new, cutTo: nil))")
         }
+        if let withdrawnAt { lines.append("  taken back at \(withdrawnAt)") }
         for loss in losses {
             let value = loss.field.map { "\($0) \(ValueWords.text(loss.value, cutTo: nil))" }
             let what = "\(value ?? "all") of \(loss.position)"
@@ -188,6 +189,7 @@ extension EntityExplanation.Decision {
             for change in given { values[change.field] = change.new }
             object["gave"] = .object(values)
         }
+        object["withdrawnAt"] = withdrawnAt.map { .number(JSONNumber($0.rawValue)) }
         object["keptIn"] = keptIn.map { .string("\($0)") }
         if isAboutOther { object["aboutOther"] = .bool(true) }
         if let base = row.base { object["base"] = .number(JSONNumber(base.rawValue)) }

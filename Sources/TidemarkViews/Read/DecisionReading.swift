@@ -78,12 +78,13 @@ extension ViewReader {
             return beginnings.contains { key.starts(with: $0) }
         }
         return try found.filter { decision in
-            // Of rules that compare, the first input is an event of the other entity.
-            let isCompared = [RivalRule.name, ChoiceRule.name].contains(decision.row.rule)
-            guard isCompared || decision.row.rule == RequestSent.remedyRule,
-                !keys.contains(decision.row.key)
-            else { return false }
-            return try decision.row.inputs.dropFirst(isCompared ? 1 : 0).contains { input in
+            let rules = [RivalRule.name, ChoiceRule.name, RequestSent.remedyRule]
+            guard rules.contains(decision.row.rule), !keys.contains(decision.row.key) else {
+                return false
+            }
+            // Of rivals, the first input is an event of the other entity.
+            let isRival = decision.row.rule == RivalRule.name
+            return try decision.row.inputs.dropFirst(isRival ? 1 : 0).contains { input in
                 try event(at: input)?.key.map { keys.contains($0) } ?? false
             }
         }

@@ -10,7 +10,7 @@ extension RowReading {
     }
 
     /// A mutation that follows from a rule, by the event that made it follow and its entity.
-    func derivedMutation(_ position: Position, _ key: EntityKey) throws -> MutationRow? {
+    package func derivedMutation(_ position: Position, _ key: EntityKey) throws -> MutationRow? {
         let row = try get(.openDerived(position, key)) ?? get(.settledDerived(position, key))
         return try row.map { try MutationRow(parsing: $0) }
     }

@@ -200,6 +200,30 @@ import TidemarkViews
         #expect(row.sentence == "a write of it failed 2 times in a row \(how)")
     }
 
+    @Test func `say of a choice that it was taken back`() throws {
+        var user = CollectionModel("user")
+        user.choices = [ChoiceRule("place", of: "places", missing: "noPlace")]
+        try register(CollectionModel("places"), user, CollectionModel("last"))
+        func list(_ name: CollectionName) throws {
+            try store.write(
+                Event(
+                    .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: name,
+                    revision: Revision("1"), json: Array("{}".utf8)))
+        }
+        try store.write(.about(.serverUpserted, "places/7", #"{"id":"7"}"#, revision: "1"))
+        try store.write(.about(.serverUpserted, "user/5", #"{"id":"5","place":null}"#, revision: "1"))
+        try list("last")
+        #expect(try !why("user/5").contains { $0.contains("taken back") })
+        try store.write(.about(.serverUpserted, "places/8", #"{"id":"8"}"#, revision: "1"))
+        try list("places")
+
+        let mutation = try store.journal.read {
+            try $0.derivedMutation(Position(4), EntityKey("user", "5"))
+        }
+        let proof = try #require(mutation?.proof)
+        #expect(try why("user/5").contains("  taken back at \(proof)"))
+    }
+
     @Test func `tell the end of what has no row by the event that ended it`() throws {
         try register(CollectionModel("tasks"))
         try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
