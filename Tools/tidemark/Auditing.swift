@@ -47,7 +47,7 @@ struct Dump: ParsableCommand {
 
     func run() throws {
         let filter = try filter()
-        let columns = Terminal.outputColumns ?? 200
+        let columns = Terminal.outputColumns
         let damaged = try store.read { journal in
             if let beginning = try journal.beginning(), !reverse,
                 filter.from ?? .start < beginning.first

@@ -93,7 +93,7 @@ struct StoreSummary {
 
     private var lastOutcome: String {
         guard let lastRun else { return "never synced" }
-        guard lastRun.row.finished != nil else { return "cut off" }
+        guard lastRun.row.finished != nil else { return "not ended: cut off, or under way" }
         return SyncFinished(stored: lastRun.row.summary).outcome?.word ?? "finished"
     }
 

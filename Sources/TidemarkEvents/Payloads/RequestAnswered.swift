@@ -107,6 +107,7 @@ extension RequestAnswered: EventPayload {
         if let result = answer.file.result { words += ", \(result.words)" }
         if answer.isIgnored { words += "; the server left it alone, and it is sent again" }
         if !answer.issues.isEmpty { words += ": " + answer.issues.words }
+        if answer.proves == .unknown { words += "; it does not say what became of it" }
         if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
     }
@@ -116,7 +117,7 @@ extension ReceivedFile.Result {
     fileprivate var words: String {
         switch self {
         case .part: "a part of the file"
-        case .whole: "the rest of the file"
+        case .whole: "and the file is whole"
         case .anew: "with another file, which is fetched anew"
         case .partless: "without parts; the whole file is asked for"
         case .refused: "and the file is not taken"

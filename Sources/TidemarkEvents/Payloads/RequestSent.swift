@@ -62,7 +62,8 @@ package struct RequestSent: MemberPayload, EventPayload {
         if sent?.rule == trialRule {
             return "sent once more, to see whether the server heeds preconditions: " + request
         }
-        return (event.mutation == nil ? "asked for with " : "sent with ") + request
+        let isSent = event.mutation != nil || sent?.isWrite == true || sent?.file.sentDigest != nil
+        return (isSent ? "sent with " : "asked for with ") + request
     }
 
     /// The rule of ``remedies``, and its version.

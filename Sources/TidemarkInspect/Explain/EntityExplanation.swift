@@ -77,6 +77,8 @@ package struct EntityExplanation: Sendable {
     /// it is gone.
     package var absence: String?
     package var pending: [Pending]
+    /// The event that what is pending went another way, or arrived by it; nil where it did not.
+    package var relay: Input?
     /// The reasons why the pending mutations are not sent.
     package var holds: [PushHold]
     /// Its open issues.
@@ -107,6 +109,7 @@ package struct EntityExplanation: Sendable {
         ids = keys.map(\.id)
         let model = try views.model()
         base = try row.basePosition.map { try Input($0, views) }
+        relay = try row.relay.map { try Input($0.position, views) }
         absence = try base?.event.flatMap { try views.absence($0) }
         pending = try row.pending.map {
             Pending(item: $0, mutation: try views.mutation(of: $0, key))

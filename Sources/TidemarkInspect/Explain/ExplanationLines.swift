@@ -87,6 +87,9 @@ extension EntityExplanation {
         if let triedAt = row.triedAt {
             reasons.append("the server was asked for it in vain, \(EventLine.time(triedAt))")
         }
+        if let relay, let words = relay.event?.words {
+            reasons.append("\(EventText.printable(words)) (\(relay.position))")
+        }
         // Refusals are listed with the pending mutations.
         for issue in issues where issue.kind != .rejected {
             let id = issue.index == 0 ? "\(issue.position)" : "\(issue.position).\(issue.index)"
@@ -153,7 +156,8 @@ extension EntityExplanation.Pending {
 extension EntityExplanation.Decision {
     /// The result of the decision, then its inputs, then its losses.
     var lines: [String] {
-        let other = isAboutOther ? "\(row.key) " : ""
+        let isList = row.key.id.isEmpty
+        let other = isList ? "(list of \(row.key.collection)) " : isAboutOther ? "\(row.key) " : ""
         var lines = ["\(position) \(other)\(row.words)"]
         if let base = row.base, !row.inputs.contains(base) { lines.append("  before  \(base)") }
         for input in inputs { lines.append("  from    \(input.line)") }

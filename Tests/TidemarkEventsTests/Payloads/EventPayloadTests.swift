@@ -48,6 +48,10 @@ private func event(_ kind: EventKind, _ json: String? = nil) -> Event {
         request.mutation = Position(7)
         #expect(request.words == "sent with PUT /tasks/1")
         #expect(event(.requestSent, "{}").words == "sent")
+        let file = #"{"method":"PUT","path":"/f","fileSHA256":"00"}"#
+        #expect(event(.requestSent, file).words == "sent with PUT /f")
+        let batch = #"{"method":"POST","path":"/batch","writes":2}"#
+        #expect(event(.requestSent, batch).words == "sent with POST /batch")
         #expect(event(.requestSent, "[]").words == "sent")
     }
 
@@ -63,6 +67,12 @@ private func event(_ kind: EventKind, _ json: String? = nil) -> Event {
                 == "answered with 503; it may have arrived all the same")
         #expect(event(.requestAnswered, #"{"status":200}"#).words == "answered with 200")
         #expect(event(.requestAnswered, "[]").words == "answered with 0")
+        #expect(
+            event(.requestAnswered, #"{"status":200,"proves":"unknown"}"#).words
+                == "answered with 200; it does not say what became of it")
+        #expect(
+            event(.requestAnswered, #"{"status":200,"fileResult":"whole"}"#).words
+                == "answered with 200, and the file is whole")
     }
 
     @Test func `says why no answer came, and whether the request arrived`() {

@@ -211,7 +211,8 @@ import TidemarkViews
                     revision: Revision("1"), json: Array("{}".utf8)))
         }
         try store.write(.about(.serverUpserted, "places/7", #"{"id":"7"}"#, revision: "1"))
-        try store.write(.about(.serverUpserted, "user/5", #"{"id":"5","place":null}"#, revision: "1"))
+        try store.write(
+            .about(.serverUpserted, "user/5", #"{"id":"5","place":null}"#, revision: "1"))
         try list("last")
         #expect(try !why("user/5").contains { $0.contains("taken back") })
         try store.write(.about(.serverUpserted, "places/8", #"{"id":"8"}"#, revision: "1"))
@@ -222,6 +223,16 @@ import TidemarkViews
         }
         let proof = try #require(mutation?.proof)
         #expect(try why("user/5").contains("  taken back at \(proof)"))
+    }
+
+    @Test func `say by which event what is pending went another way`() throws {
+        try register(CollectionModel("tasks"))
+        try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
+        try store.write(.about(.pushRelayed, "tasks/1", #"{"via":"sms"}"#, mutation: 2))
+
+        let lines = try why("tasks/1")
+        #expect(lines.first == "tasks/1: relayed")
+        #expect(lines.contains { $0.hasSuffix("(@3)") }, "\(lines)")
     }
 
     @Test func `tell the end of what has no row by the event that ended it`() throws {
