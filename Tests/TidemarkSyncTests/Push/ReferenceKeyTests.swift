@@ -203,7 +203,9 @@ private struct Entry: Entity, Equatable {
 
 extension Replica {
     /// Writes while the thread waits, also in what is async itself.
-    fileprivate func writing<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
+    fileprivate func writing<R: Sendable>(
+        _ body: sending (WriteContext) throws -> R
+    ) throws -> R {
         try write(body)
     }
 
