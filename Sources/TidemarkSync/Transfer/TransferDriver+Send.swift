@@ -199,17 +199,10 @@ extension TransferDriver {
     ) async -> SendReply {
         let plan = request.plan
         let path: String
-        do {
-            if let fault = try await journal.fault(ofFile: plan.digest, plan.bytes) {
-                let error = TransportError(.file, detail: "the file is \(fault.rawValue)")
-                return SendReply(answer: FetchAnswer(error), fault: fault)
-            }
-            path = try files.path(of: plan.digest)
-            // It may have been stopped while it was read.
-            guard !Task.isCancelled else {
-                return SendReply(answer: FetchAnswer(TransportError(.cancelled)))
-            }
-        } catch { return SendReply(answer: Self.failed(error)) }
+        switch await ready(plan, files) {
+        case .at(let found): path = found
+        case .failed(let reply): return reply
+        }
         do throws(TransportError) {
             let form = try request.form(path, by: adapter)
             let (head, limits) = request.exchange(proof, form, limits)
@@ -223,5 +216,30 @@ extension TransferDriver {
             // No server has a file lie elsewhere that it takes: it is not the file's fault.
             return SendReply(answer: Self.failed(error, proof, isForeign: true))
         }
+    }
+
+    private enum Ready {
+        case at(_ path: String)
+        case failed(SendReply)
+    }
+
+    /// Where a file lies that can be sent, or why it can't be.
+    ///
+    /// By itself, and not inlined: on two kinds of errors in one async function the optimizer of
+    /// Swift 6.3.1 ends with a signal.
+    @inline(never)
+    private func ready(_ plan: SendPlan, _ files: ContentFiles) async -> Ready {
+        do {
+            if let fault = try await journal.fault(ofFile: plan.digest, plan.bytes) {
+                let error = TransportError(.file, detail: "the file is \(fault.rawValue)")
+                return .failed(SendReply(answer: FetchAnswer(error), fault: fault))
+            }
+            let path = try files.path(of: plan.digest)
+            // It may have been stopped while it was read.
+            guard !Task.isCancelled else {
+                return .failed(SendReply(answer: FetchAnswer(TransportError(.cancelled))))
+            }
+            return .at(path)
+        } catch { return .failed(SendReply(answer: Self.failed(error))) }
     }
 }
