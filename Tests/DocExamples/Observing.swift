@@ -76,11 +76,6 @@ package enum Observing {
         let replica: Replica
         let table: any TodoTable
 
-        package init(replica: Replica, table: any TodoTable) {
-            self.replica = replica
-            self.table = table
-        }
-
         func follow() async throws {
             for try await _ in replica.observe({ $0.position }) { try update() }
         }
@@ -120,5 +115,13 @@ package enum Observing {
                 }
             }
         }
+    }
+}
+
+extension Observing.TodoIndex {
+    package static func beside(
+        _ replica: Replica, _ table: any Observing.TodoTable
+    ) -> Observing.TodoIndex {
+        Observing.TodoIndex(replica: replica, table: table)
     }
 }

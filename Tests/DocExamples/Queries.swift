@@ -41,6 +41,11 @@ package enum Queries {
         return page + next
     }
 
+    package static func count(_ replica: Replica, _ home: ID<TodoList>) throws {
+        let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
+        print(perList[home] ?? 0, "open at home")
+    }
+
     static func leaveOut(_ replica: Replica, _ urgent: EntityQuery<Todo>) throws {
         let shown = urgent.decodable()
         let (todos, problems) = try replica.read { store in
@@ -72,11 +77,6 @@ package enum Queries {
                 try store.explain(Todo.where(.hasPrefix(\.title, "Buy"))).description,
             ]
         }
-    }
-
-    package static func count(_ replica: Replica, _ home: ID<TodoList>) throws {
-        let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
-        print(perList[home] ?? 0, "open at home")
     }
 
     static func explain(_ replica: Replica, _ open: EntityQuery<Todo>) throws {

@@ -30,8 +30,8 @@ public protocol EntityReading {
     /// list; values that none has are not in it.
     ///
     /// ```swift
-    /// let open = try store.counts(Todo.where(\.done == nil), by: \.list)
-    /// let badge = open[home] ?? 0
+    /// let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
+    /// print(perList[home] ?? 0, "open at home")
     /// ```
     ///
     /// Of the entities with one value one is decoded, unless the query leaves out those that can't

@@ -93,7 +93,12 @@ extension SyncTrigger: RawRepresentable {
     }
 
     /// Whether no other trigger has its name.
-    package var isToldByName: Bool { Self(rawValue: rawValue) == self }
+    package var isToldByName: Bool {
+        // Two triggers of one name are equal.
+        guard case .named = self else { return true }
+        if case .named = Self(rawValue: rawValue) { return true }
+        return false
+    }
 }
 
 /// What the next run waits for.

@@ -34,7 +34,7 @@ import TidemarkViews
 
     @Test func `has a todo once, also where another id turned out to be its own`() throws {
         defer { try? replica.deleteTemporary() }
-        let index = Observing.TodoIndex(replica: replica, table: rows)
+        let index = Observing.TodoIndex.beside(replica, rows)
         let made = try log(.localCreated, "L", #"{"title":"Tea"}"#)
         let call = try log(.requestSent, "L", "{}", mutation: made)
         // A list came before the answer.
@@ -50,7 +50,7 @@ import TidemarkViews
 
     @Test func `lacks what can't be read as a todo any more`() throws {
         defer { try? replica.deleteTemporary() }
-        let index = Observing.TodoIndex(replica: replica, table: rows)
+        let index = Observing.TodoIndex.beside(replica, rows)
         for id in ["7", "8"] { try log(.serverUpserted, id, #"{"title":"Tea"}"#) }
         try index.update()
 

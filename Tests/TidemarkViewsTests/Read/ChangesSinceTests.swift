@@ -289,6 +289,7 @@ private enum Work {
         var model = Work.model { $0.indexes = [["name"]] }
         #expect(try store.told(since: register(model).before) == "")
 
+        model.collections[1].indexes = []
         model.collections[1].migrations = [.rename("name", to: "title")]
         var at = try register(model)
         #expect(store.expired(since: at.before, in: .collection("entries")) == at.model)
