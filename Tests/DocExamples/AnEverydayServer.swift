@@ -131,7 +131,8 @@ package struct EverydayAdapter: ServerAdapter {
         return .failure(SyncFailure(status: status, headerFields: headers, message: message))
     }
 
-    /// A page: `{"data":[{"id":7,"updated_at":…,"deleted_at":null,…},…],"last_page":3,"total":205}`.
+    /// A page:
+    /// `{"data":[{"id":7,"updated_at":…,"deleted_at":null,…},…],"last_page":3,"total":205}`.
     private func list(_ body: [UInt8], _ number: Int) -> ServerAnswer {
         guard let items = try? JSON.arrayElements(of: body, at: "data") else {
             return .failure(.malformed("a list without data"))

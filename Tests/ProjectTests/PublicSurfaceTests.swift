@@ -1,4 +1,5 @@
-// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`, and which enums grow.
+// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`, and which enums
+// grow.
 
 import Foundation
 import Testing

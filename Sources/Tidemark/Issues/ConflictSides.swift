@@ -93,8 +93,8 @@ extension ConflictSides<[UInt8]> {
 }
 
 extension ReadContext {
-    /// Both sides of an open issue, as documents; nil when there is no such issue, and for the kinds
-    /// `absent` and `unreadable`, which are about no entity that is here.
+    /// Both sides of an open issue, as documents; nil when there is no such issue, and for the
+    /// kinds `absent` and `unreadable`, which are about no entity that is here.
     ///
     /// For a conflict, they are as they were when it was decided; of one that is not, `mine` and
     /// `theirs` are the current ones. For any other kind, all are the current ones, also of an

@@ -23,8 +23,8 @@ extension Replica {
     ///     anything else in it holds the server's name, cursors and answers keep it in any case.
     ///   - contents: whether the bytes of the files that entities name are in it, as far as they
     ///     are here and have room, 60 MiB together; never of a redacted one.
-    ///   - redaction: how the data of users is replaced; nil to keep it, readable for whoever gets the
-    ///     capsule.
+    ///   - redaction: how the data of users is replaced; nil to keep it, readable for whoever gets
+    ///     the capsule.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
     ///   MiB before compression): fewer events help, but where the rows before them alone are
     ///   too many, as the message says then, only if much was deleted or wiped since; `damaged`

@@ -7,8 +7,8 @@ import TidemarkViews
 extension Replica {
     /// What became of entities since a position.
     ///
-    /// Of a collection with a `tree` exactly. Of others it is not kept what was there at a position:
-    /// all that is there now and may have come or changed is in ``changed``, nothing in
+    /// Of a collection with a `tree` exactly. Of others it is not kept what was there at a
+    /// position: all that is there now and may have come or changed is in ``changed``, nothing in
     /// ``appeared``, and ``went`` may name what was not there then. Who keeps a copy does the same
     /// for both: it puts in or replaces what appeared or changed, and removes what went, if it has
     /// it.
@@ -33,7 +33,8 @@ extension Replica {
         /// name, how it stands; in trees also its files.
         ///
         /// It may read as before, as where an edit was discarded. Not told is what merely counts in
-        /// an entity by `rollUp`. In trees it was seen there before; elsewhere it may have appeared.
+        /// an entity by `rollUp`. In trees it was seen there before; elsewhere it may have
+        /// appeared.
         public var changed: [EntityKey]
         /// What is not seen there any more: deleted, hidden or pruned, moved away, or in something
         /// that was deleted; or an id that turned out to be another entity's.

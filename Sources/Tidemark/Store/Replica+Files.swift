@@ -70,8 +70,8 @@ extension Replica {
     /// - Parameters:
     ///   - key: the entity.
     ///   - fields: as they stand in the model's `contents`; nil for all.
-    /// - Throws: what ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next use
-    ///   is noted.
+    /// - Throws: what ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next
+    ///   use is noted.
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
         let files = try read { try $0.files(of: key) }.filter { file in
             fields?.contains(file.field) ?? true

@@ -17,8 +17,8 @@ extension Replica {
     ///
     /// The context is not valid afterwards. Not to be called inside a `write`.
     ///
-    /// - Throws: ``TidemarkError``: `notFound` when there is no such position, `dropped` when the log
-    ///   does not reach back to it any more; and what ``read(_:)`` throws.
+    /// - Throws: ``TidemarkError``: `notFound` when there is no such position, `dropped` when the
+    ///   log does not reach back to it any more; and what ``read(_:)`` throws.
     public func read<R>(asOf position: Position, _ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
             let last = try journal.read { $0.last }

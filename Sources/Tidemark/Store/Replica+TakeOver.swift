@@ -168,8 +168,8 @@ extension WriteContext {
         {
             throw TidemarkError(
                 .invalidDocument,
-                "\(key) says in \(collection.idField) that its id is \(said): what is sent would go "
-                    + "by that", key: key)
+                "\(key) says in \(collection.idField) that its id is \(said): what is sent would "
+                    + "go by that", key: key)
         }
         try checkEmbedded(record, document, key, collection)
         // As in an answer, what the model drops is not kept.

@@ -220,9 +220,9 @@ public final class Replica: Sendable {
     /// The context is not valid afterwards. Inside a `write` it shows the state before the write;
     /// the ``WriteContext`` sees its own changes.
     ///
-    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and a
-    ///   `ModelError` as `invalidModel`; ``TidemarkError``: `closed`, `damaged`, and other errors of
-    ///   the storage.
+    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and
+    ///   a `ModelError` as `invalidModel`; ``TidemarkError``: `closed`, `damaged`, and other
+    ///   errors of the storage.
     public func read<R>(_ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped { try journal.read { try body(ReadContext($0)) } }
     }
@@ -231,13 +231,13 @@ public final class Replica: Sendable {
     ///
     /// It is on disk when this returns. `body` sees its own changes. It runs on another thread when
     /// somebody else writes just then, so that it may not touch what belongs to the main actor, or
-    /// what others hold; and it may be run again when the store has to grow: it must have no effects
-    /// outside the context.
+    /// what others hold; and it may be run again when the store has to grow: it must have no
+    /// effects outside the context.
     ///
-    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and a
-    ///   `ModelError` as `invalidModel`; ``TidemarkError``: `nested` inside a `read` or a `write` of
-    ///   the same store, `readOnly`, `closed`, `diskFull`, `fileTooLarge`, `storeFull`, `poisoned`,
-    ///   `damaged`, and other errors of the storage.
+    /// - Throws: what `body` throws, but a `JSONError` as ``TidemarkError`` `invalidDocument`, and
+    ///   a `ModelError` as `invalidModel`; ``TidemarkError``: `nested` inside a `read` or a
+    ///   `write` of the same store, `readOnly`, `closed`, `diskFull`, `fileTooLarge`, `storeFull`,
+    ///   `poisoned`, `damaged`, and other errors of the storage.
     @discardableResult
     public func write<R: Sendable>(_ body: sending (WriteContext) throws -> R) throws -> R {
         try checkWritable()

@@ -108,8 +108,8 @@ public actor SyncEngine {
     /// outcome. A run that has to wait sends nothing and logs nothing: the outcome tells for how
     /// long.
     ///
-    /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent. One
-    /// that is cancelled while others wait for the same run waits for its end with them.
+    /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent.
+    /// One that is cancelled while others wait for the same run waits for its end with them.
     ///
     /// A trigger that the app names is held by the gate of its name in the model: then nothing is
     /// requested, nothing is logged, and the outcome's failure is `gated`, with the time from which

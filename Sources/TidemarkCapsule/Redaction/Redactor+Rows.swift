@@ -94,21 +94,21 @@ private enum RowParts {
     static let content: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
         7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold), 10: .plain,
-        11: .plain,
+        11: .plain, 12: .plain,
     ]
     static let fetch: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
         9: .time, 10: .time, 11: .plain, 12: .plain, 13: .plain, 14: .time,
     ]
     static let sources: [UInt32: RowPart] = [
-        1: .message([1: .text, 2: .text]), 2: .plain, 3: .time,
+        1: .message([1: .text, 2: .text]), 2: .plain, 3: .time, 4: .plain,
     ]
     static let unfetched: [UInt32: RowPart] = [
         1: .message([1: .text, 2: .text]), 2: .text, 3: .text, 4: .plain,
     ]
     static let send: [UInt32: RowPart] = [
         1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text, 8: .plain,
-        9: .time,
+        9: .time, 10: .plain,
     ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([

@@ -238,8 +238,8 @@ import CLMDB
         return found != lockIdentity
     }
 
-    /// Whether lock.mdb can't be written, or the next writer puts another one in its place before it
-    /// writes, so that pages may be used again while they are read here.
+    /// Whether lock.mdb can't be written, or the next writer puts another one in its place before
+    /// it writes, so that pages may be used again while they are read here.
     var mayMissWriters: Bool { !isSeenByWriters || missesWriters.withLock(\.self) }
 
     func noteOldLock() { missesWriters.withLock { $0 = true } }

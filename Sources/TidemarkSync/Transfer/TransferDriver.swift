@@ -320,7 +320,8 @@ package struct TransferDriver: Sendable {
         case .anew, .partless, .refused, .failed, .sent, nil: break
         }
         dependencies.reach(.beforeAnswer)
-        // The log may need the room as well, also that of bytes which the next request would cut off.
+        // The log may need the room as well, also that of bytes which the next request would cut
+        // off.
         if answer.result == .failed {
             try? files.cut(part: request.part, at: request.plan.from)
         }

@@ -287,7 +287,8 @@ extension RowReading {
         return lengths
     }
 
-    /// The names of these without those of files that are not fetched any more, or that nobody waits for.
+    /// The names of these without those of files that are not fetched any more, or that nobody
+    /// waits for.
     ///
     /// - Parameter isAwaited: whether somebody waits for all of them.
     package func partsAwaited(isAwaited: Bool) throws -> Set<String> {

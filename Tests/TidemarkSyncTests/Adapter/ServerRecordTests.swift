@@ -1,5 +1,5 @@
-// ServerRecordTests.swift — a record of a document that the adapter parsed, and an id in the path of
-// a request.
+// ServerRecordTests.swift — a record of a document that the adapter parsed, and an id in the path
+// of a request.
 
 import Testing
 import TidemarkEvents

@@ -62,7 +62,8 @@ import TidemarkViews
 
             #expect(try await device.sync().isSynced)
 
-            #expect(world.requests == ["GET notes 200"])
+            #expect(world.requests == ["GET notes?_since 200"])
+            #expect(world.server.requestLog.contains { $0.path.contains("_since=0") })
             #expect(try device.kinds(of: key) == ["server.upserted"])
             #expect(try device.mark("notes") != nil)
         }

@@ -173,8 +173,6 @@ extension Fold {
     /// Where documents read otherwise by a new model, or lie elsewhere, nothing is told of what was
     /// before; nor where collections are gone, whose entities nothing tells of any more.
     func adoptPlaces(_ before: SyncModel, _ position: Position) throws {
-        // Nothing can have been there before the first model.
-        guard try !before.collections.isEmpty || get(.placesSince(nil)) != nil else { return }
         let model = try model()
         for collection in model.collections {
             let isTold =
