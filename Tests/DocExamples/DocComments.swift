@@ -71,3 +71,10 @@ enum DocComments {
         for bug in try Replay.corpus(in: "Replays") { try await bug.run() }
     }
 }
+
+extension Queries {
+    static func badge(_ replica: Replica, _ home: ID<TodoList>) throws {
+        let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
+        print(perList[home] ?? 0, "open at home")
+    }
+}
