@@ -61,7 +61,7 @@ public final class Dhis2Server: Transport, Sendable {
     // MARK: Changes by another client, without checks, faults and log
 
     /// Writes an object of the metadata, a tracker object with the objects in it, or an aggregate
-    /// data value: ``isRow(_:)``.
+    /// data value.
     ///
     /// A tracker object is changed as the new API does: members and values that are not given stay.
     /// A tracked entity may say by which unit it is owned in which program: `programOwners`.
