@@ -99,9 +99,8 @@ extension EntityHistory {
     package static func ending(_ timeline: EntityTimeline, _ views: ViewReader) throws -> [Entry] {
         guard let history = try EntityHistory(timeline, views) else { return [] }
         let steps = timeline.steps
-        let ends = steps.indices.filter { steps[$0].before.content != nil }
-            .filter { steps[$0].after.content == nil }
-        guard let end = ends.last else { return [] }
+        let end = steps.lastIndex { $0.before.content != nil && $0.after.content == nil }
+        guard let end else { return [] }
         let last = steps.lastIndex { !$0.before.isEmpty && $0.after.isEmpty } ?? end
         return (last > end ? [end, last] : [end]).map { history.entries[$0] }
     }

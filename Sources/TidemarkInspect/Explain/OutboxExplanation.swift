@@ -123,7 +123,7 @@ package struct NextRun: Sendable, Hashable {
 
     private var secondsLeft: Int64? {
         guard case .wait(let left, _) = hold else { return nil }
-        return left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
+        return left.inWholeSeconds
     }
 
     /// `the next run`, and when it may begin.
@@ -153,8 +153,7 @@ package struct NextRun: Sendable, Hashable {
     package var json: JSONValue {
         var object = JSONObject()
         if let failing {
-            let left = failing.left(at: now)
-            let seconds = left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
+            let seconds = failing.left(at: now).inWholeSeconds
             object["when"] = "later"
             object["secondsLeft"] = .number(JSONNumber(seconds))
             object["at"] = .number(JSONNumber(failing.due.rawValue))

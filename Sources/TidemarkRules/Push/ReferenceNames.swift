@@ -124,8 +124,8 @@ package struct ReferenceNames {
 
     /// An object's bytes with its references written so; the others stand as they came.
     ///
-    /// - Parameter base: an object in which a reference that is a text is to stay one, though it
-    ///   names an entity with a number for its id.
+    /// - Parameter base: an object in which a reference that is a text, and all of its field, is to
+    ///   stay one, though it names an entity with a number for its id.
     package func named(_ document: [UInt8], asIn base: JSONDocument? = nil) throws -> [UInt8] {
         guard !references.isEmpty || !files.isEmpty else { return document }
         let document = try JSONDocument(parsing: document)
@@ -160,7 +160,9 @@ package struct ReferenceNames {
             guard let raw = document.rawValue(field), var value = try named(raw, field) else {
                 continue
             }
-            if base?.rawValue(field)?.first == quote, JSON.smallInteger(value[...]) != nil {
+            if base?.rawValue(field)?.first == quote,
+                case .number? = try? JSONValue(parsing: value)
+            {
                 value = [quote] + value + [quote]
                 if value.elementsEqual(raw) { continue }
             }

@@ -109,7 +109,7 @@ public import TidemarkEvents
     package var isWriteOfOne: Bool { write != nil }
 
     /// Whether the call changes anything on the server.
-    var isWrite: Bool {
+    package var isWrite: Bool {
         if case .batch = self { true } else { isWriteOfOne }
     }
 

@@ -471,7 +471,7 @@ extension ServerCall {
     }
 
     /// Whether it deletes an entity.
-    var isDeletion: Bool { if case .delete = self { true } else { false } }
+    package var isDeletion: Bool { if case .delete = self { true } else { false } }
 
     fileprivate var bodyBytes: Int { write?.body?.count ?? 0 }
 }

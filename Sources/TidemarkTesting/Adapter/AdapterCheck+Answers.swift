@@ -79,7 +79,7 @@ extension AdapterCheck.Run {
     }
 
     /// Errors that are about no entity.
-    mutating func checkFailures(of call: ServerCall, _ collection: CollectionModel?) {
+    mutating func checkFailures(of call: ServerCall) {
         let wait: HTTPFields = [.retryAfter: "30"]
         expect(
             call, 401, "the app is not asked for other credentials; say SyncFailure.unauthorized"
@@ -89,21 +89,18 @@ extension AdapterCheck.Run {
         ) { judged in
             switch judged.answer {
             case .failure: return !judged.isUnspoken
-            case .absent: return collection?.access.hidesAbsent ?? false
+            case .absent: return call.collection?.access.hidesAbsent ?? false
             case .page(let page): return page.isPartial
             default: return !call.isReading && !judged.isTaken
             }
         }
-        expect(
-            call, 429, with: wait,
-            "its Retry-After, of 30 seconds, is not heeded; say "
-                + "SyncFailure(status:headerFields:message:)"
-        ) { $0.failure?.retryAfterSeconds == 30 }
-        expect(
-            call, 503, with: wait,
-            "its Retry-After, of 30 seconds, is not heeded; say "
-                + "SyncFailure(status:headerFields:message:)"
-        ) { $0.failure?.retryAfterSeconds == 30 }
+        for status in [429, 503] {
+            expect(
+                call, status, with: wait,
+                "its Retry-After, of 30 seconds, is not heeded; say "
+                    + "SyncFailure(status:headerFields:message:)"
+            ) { $0.failure?.retryAfterSeconds == 30 }
+        }
         expect(
             call, 500,
             "the server failed, and nothing follows for the entity; say SyncFailure(status:…)"

@@ -138,7 +138,7 @@ extension AdapterCheck.Run {
         switch (call, failure) {
         // Where there is no read, lists tell.
         case (.read, .client), (.fetch, .client), (.refetch, .client): return
-        case (_, _) where call.isReading || !call.isWriteOfOne:
+        case (_, _) where !call.isWriteOfOne:
             tell(call, "there is no request, so it is never made (\(failure)); make one")
         default:
             tell(call, "it waits for ever (\(failure)); throw SyncFailure.client to refuse it")

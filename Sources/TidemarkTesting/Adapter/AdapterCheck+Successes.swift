@@ -13,7 +13,7 @@ extension AdapterCheck.Run {
         _ call: ServerCall
     ) -> (answer: ServerAnswer, request: ServerRequest)? {
         guard let request = self.request(for: call) else { return nil }
-        checkFailures(of: call, call.collection)
+        checkFailures(of: call)
         checkErrors(of: call, request)
         checkPage(of: call)
         guard let response = check.success(call, request),
@@ -140,7 +140,7 @@ extension AdapterCheck.Run {
         guard let request = self.request(for: call) else { return }
         checkPrecondition(of: call)
         if isFirst {
-            checkFailures(of: call, call.collection)
+            checkFailures(of: call)
             checkErrors(of: call, request)
             checkPage(of: call)
         }
@@ -200,7 +200,7 @@ extension AdapterCheck.Run {
         guard calls.count > 1 else { return }
         let call = ServerCall.batch(Array(calls.prefix(2)))
         guard let request = self.request(for: call) else { return }
-        checkFailures(of: call, collection)
+        checkFailures(of: call)
         checkPage(of: call)
         guard let response = check.success(call, request) else { return }
         _ = success(response, of: call)
@@ -208,8 +208,6 @@ extension AdapterCheck.Run {
 }
 
 extension ServerCall {
-    fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
-
     /// The list from a cursor on, or another page of it; nil where it is none.
     fileprivate func at(after: Revision?, page: String?) -> ServerCall? {
         switch self {

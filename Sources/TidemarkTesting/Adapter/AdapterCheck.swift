@@ -90,8 +90,6 @@ public struct AdapterCheck: Sendable {
         /// What lists tell as deleted.
         var gone: Set<EntityKey> = []
 
-        init(check: AdapterCheck) { self.check = check }
-
         var adapter: any ServerAdapter { check.adapter }
 
         mutating func tell(_ call: ServerCall, _ problem: String) {
@@ -233,7 +231,5 @@ extension ServerCall {
     }
 
     /// Whether it asks for something, and changes nothing.
-    var isReading: Bool {
-        if case .batch = self { false } else { !isWriteOfOne }
-    }
+    var isReading: Bool { !isWrite }
 }

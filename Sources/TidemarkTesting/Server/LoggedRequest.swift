@@ -15,7 +15,8 @@ public struct LoggedRequest: Sendable, Hashable {
     public var body: [UInt8]?
     /// The status that the client received; nil when the answer was lost.
     public var status: Int?
-    /// Whether the server handled the request; false when a fault prevented that.
+    /// Whether the server handled the request; false when a fault prevented that, and of a
+    /// ``FaultyTransport`` also where the one below had no answer, and nobody knows.
     public var isApplied: Bool
 
     /// The header fields that the servers of this module log.

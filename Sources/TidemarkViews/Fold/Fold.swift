@@ -15,7 +15,7 @@ package final class Fold {
     private var mutations = FoldedMutations()
     /// What the current event wrote so far.
     private var written = WrittenRows()
-    private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
+    private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each stands among them, once there are many.
     private var writtenIndexes: [ObjectIdentifier: Int] = [:]
     private static let writtenFew = 16
@@ -36,7 +36,7 @@ package final class Fold {
     /// The entity without pending changes that the current event changed in its place.
     private(set) var unpended: RowKey?
     /// Where that one was before, of a tree.
-    private(set) var unpendedPlace: (key: RowKey, place: PlaceRow)?
+    private(set) var unpendedPlace: PlaceRow?
     /// What rules remember, by its type.
     private var memories: [ObjectIdentifier: any FoldMemory] = [:]
     /// Where the current event stands.
@@ -309,7 +309,7 @@ package final class Fold {
         if change(&entry.row) {
             entities.note(entry)
             unpended = place
-            if let before { unpendedPlace = (place, before) }
+            unpendedPlace = before
         }
         return true
     }

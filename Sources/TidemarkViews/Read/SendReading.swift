@@ -155,8 +155,7 @@ extension RowReading {
     package func hasFailedSend(_ key: EntityKey) throws -> Bool {
         try contents(of: key).names.contains { named in
             guard named.isToBeSent else { return false }
-            let row = try send(ContentSource(key.collection, named.text))
-            return row.map { $0.failures > 0 || $0.refusal != nil } ?? false
+            return try send(ContentSource(key.collection, named.text))?.hasFailed ?? false
         }
     }
 

@@ -108,6 +108,9 @@ package struct SendRow: Sendable, Hashable {
 
     package init() {}
 
+    /// Whether the last request failed, or was refused.
+    var hasFailed: Bool { failures > 0 || refusal != nil }
+
     /// Whether it failed so often that it is an issue for the user.
     ///
     /// One that the server refused has the write refused that names it, which is one of its own.

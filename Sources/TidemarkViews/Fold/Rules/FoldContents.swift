@@ -424,7 +424,7 @@ extension EntityRow {
         in collection: CollectionModel
     ) throws(JSONError) -> [PendingChange] {
         var changes = try changes(in: collection)
-        guard collection.tree == nil else { return changes }
+        guard collection.tree == nil, changes.count > 1 else { return changes }
         let fields = Set(collection.contents.map { ExactString($0.topField) })
         for index in setAgain(fields, by: changes, collection.keyed) {
             changes[index].change = .carried

@@ -32,12 +32,12 @@ extension Fold {
         // Most events say all that they do.
         if !hasTrees, let named, wroteNothing(but: .entity(named)) { return }
         let own = try named.map { try resolve($0) }
-        if !hasTrees, let own, wroteNothing(but: .entity(own)) { return }
+        if !hasTrees, let own, own != named, wroteNothing(but: .entity(own)) { return }
         if let place = unpended, let key = EntityKey(bytes: place.bytes),
             let collection = try known(key.collection)?.model
         {
             // Of what lies in no tree it is not known any more whether it was seen.
-            let was = unpendedPlace?.place ?? PlaceRow(isSeen: true)
+            let was = unpendedPlace ?? PlaceRow(isSeen: true)
             let isNow = try self.place(of: entity(at: place), in: collection)
             try note(was, isNow, of: key, isOwn: key == own, in: collection, position)
         }
@@ -59,7 +59,7 @@ extension Fold {
 
     /// Whether the current event wrote no entity so far but one.
     private func wroteNothing(but place: RowKey) -> Bool {
-        writtenPlaces.allSatisfy { $0 == place }
+        (unpended ?? place) == place && writtenEntities.allSatisfy { $0.entry.key == place }
     }
 
     /// Notes where an entity was that changed, unless the event tells as much.

@@ -197,7 +197,7 @@ extension Fold {
         for named in names ?? [] where named.isToBeSent {
             let source = ContentSource(key.collection, named.text)
             guard var row = try send(source), row.call == nil else { continue }
-            if onlyFailed, row.refusal == nil, row.failures == 0 { continue }
+            if onlyFailed, !row.hasFailed { continue }
             let before = row
             row.forgetFailures()
             let isPosted = ContentRule.sending(source.text, to: row.place).method == "POST"
