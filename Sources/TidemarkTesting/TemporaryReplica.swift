@@ -66,9 +66,9 @@ extension Replica {
 
     private func closedTemporary() throws -> URL {
         let folder = URL(filePath: directory)
-        precondition(
-            folder.lastPathComponent.hasPrefix(Self.temporaryPrefix),
-            "\(directory) was not made by Replica.temporary")
+        guard folder.lastPathComponent.hasPrefix(Self.temporaryPrefix) else {
+            fatalError("\(directory) was not made by Replica.temporary")
+        }
         do { try close() } catch let error as TidemarkError where error.code == .closed {}
         return folder
     }

@@ -16,14 +16,14 @@ extension InMemoryServer {
     ///   - key: collection and id: `tasks/t1`.
     ///   - json: the record's object; the server adds `id` and `last_modified`.
     public func put(_ key: String, _ json: String) {
-        if let refusal = refusal(putting: key, json) { preconditionFailure(refusal) }
+        if let refusal = refusal(putting: key, json) { fatalError(refusal) }
     }
 
     /// Deletes a record, as another client does; does nothing where there is none.
     ///
     /// For a server that was made with a bucket, which has the collection.
     public func delete(_ key: String) {
-        if let refusal = refusal(deleting: key) { preconditionFailure(refusal) }
+        if let refusal = refusal(deleting: key) { fatalError(refusal) }
     }
 
     /// Writes a whole record; returns why the server did not take it, nil where it did.
@@ -62,8 +62,8 @@ extension InMemoryServer {
     }
 
     private func path(_ text: String) -> String {
-        guard let bucket else { preconditionFailure("the server was made without a bucket") }
-        guard let key = EntityKey(text) else { preconditionFailure("\(text) is no record") }
+        guard let bucket else { fatalError("the server was made without a bucket") }
+        guard let key = EntityKey(text) else { fatalError("\(text) is no record") }
         return "/v1/buckets/\(bucket)/collections/\(key.collection)/records/\(key.id)"
     }
 }

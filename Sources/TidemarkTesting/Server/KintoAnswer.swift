@@ -126,7 +126,7 @@ extension HTTPFields {
     /// Sets a field by its name, which must be a legal one.
     mutating func set(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else {
-            preconditionFailure("\(name) is no legal header name")
+            fatalError("\(name) is no legal header name")
         }
         self[name] = value
     }

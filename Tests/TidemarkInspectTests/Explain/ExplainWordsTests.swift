@@ -271,7 +271,7 @@ import TidemarkViews
 @Suite(.serialized) struct `words about what a list left out` {
     @Test func `name the list and the issue that waits for an answer`() async throws {
         let world = SyncWorld()
-        for number in 0..<6 { world.rivalPuts("tasks/t\(number)", #"{"n":\(number)}"#) }
+        for number in 0..<6 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
         try await SyncDevice.with(world) { device async throws in
             try await device.sync()
             for number in 0..<5 { world.rivalDeletes("tasks/t\(number)") }

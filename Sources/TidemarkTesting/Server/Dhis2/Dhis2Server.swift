@@ -178,14 +178,14 @@ public final class Dhis2Server: Transport, Sendable {
 
     private static func object(_ json: String) -> JSONObject {
         guard let object = (try? JSONValue(parsing: Array(json.utf8)))?.object else {
-            preconditionFailure("\(json) is no JSON object")
+            fatalError("\(json) is no JSON object")
         }
         return object
     }
 
     private static func place(_ key: String) -> (String, String) {
         guard let place = find(key) else {
-            preconditionFailure("\(key) is no object: events/single1 would be")
+            fatalError("\(key) is no object: events/single1 would be")
         }
         return place
     }

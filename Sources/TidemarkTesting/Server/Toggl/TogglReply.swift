@@ -93,7 +93,7 @@ extension HTTPField.Name {
 
     private static func named(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else {
-            preconditionFailure("\(text) is no legal header name")
+            fatalError("\(text) is no legal header name")
         }
         return name
     }

@@ -73,7 +73,7 @@ public final class TogglServer: Transport, Sendable {
     public func put(_ key: String, _ json: String) {
         let (kind, id) = Self.place(key)
         guard let object = (try? JSONValue(parsing: Array(json.utf8)))?.object else {
-            preconditionFailure("\(json) is no JSON object")
+            fatalError("\(json) is no JSON object")
         }
         core.withModel { $0.put(kind, id, object, now: now) }
     }
@@ -97,7 +97,7 @@ public final class TogglServer: Transport, Sendable {
     /// Archives a project: lists have it only when they are asked for archived ones.
     public func archive(_ key: String) {
         let (kind, id) = Self.place(key)
-        precondition(kind == .projects, "\(key) is no project")
+        guard kind == .projects else { fatalError("\(key) is no project") }
         core.withModel { $0.archive(id, now: now) }
     }
 
@@ -140,7 +140,7 @@ public final class TogglServer: Transport, Sendable {
 
     private static func place(_ key: String) -> (TogglKind, Int64) {
         guard let place = find(key) else {
-            preconditionFailure("\(key) is no row: projects/5 would be")
+            fatalError("\(key) is no row: projects/5 would be")
         }
         return place
     }

@@ -34,7 +34,7 @@ extension WebDAVServer {
     public func link(_ path: String, to file: String) {
         change { model, now in
             guard let target = model.tree.find(WebDAVPath(file)) else {
-                preconditionFailure("there is no \(file)")
+                fatalError("there is no \(file)")
             }
             model.put(target.content, at: WebDAVPath(path), now: now)
             guard let link = model.tree.find(WebDAVPath(path)) else { return }
@@ -91,7 +91,7 @@ extension WebDAVServerModel {
 
     fileprivate mutating func makeFolders(down path: WebDAVPath, now: Int64) -> Int {
         if let node = tree.find(path) {
-            precondition(node.isFolder, "\(path.text) is a file")
+            guard node.isFolder else { fatalError("\(path.text) is a file") }
             return node.id
         }
         let parent = makeFolders(down: path.parent, now: now)
@@ -103,7 +103,7 @@ extension WebDAVServerModel {
     fileprivate mutating func put(_ bytes: [UInt8], at path: WebDAVPath, now: Int64) {
         let folder = makeFolders(down: path.parent, now: now)
         if let old = tree.find(path) {
-            precondition(!old.isFolder, "\(path.text) is a folder")
+            guard !old.isFolder else { fatalError("\(path.text) is a folder") }
             tree.write(bytes, to: old.id, now)
         } else {
             _ = tree.add(path.last, to: folder, isFolder: false, bytes, now)
@@ -113,11 +113,11 @@ extension WebDAVServerModel {
 
     fileprivate mutating func move(_ path: WebDAVPath, to target: WebDAVPath, now: Int64) {
         guard let node = tree.find(path) else {
-            preconditionFailure("there is no \(path.text)")
+            fatalError("there is no \(path.text)")
         }
-        precondition(
-            !path.isRoot && !target.isBelow(path) && !path.isBelow(target) && path != target,
-            "\(path.text) can't be moved to \(target.text)")
+        guard !path.isRoot, !target.isBelow(path), !path.isBelow(target), path != target else {
+            fatalError("\(path.text) can't be moved to \(target.text)")
+        }
         if let old = tree.find(target) { tree.remove(old.id) }
         let folder = makeFolders(down: target.parent, now: now)
         tree.move(node.id, to: folder, as: target.last)
@@ -127,7 +127,7 @@ extension WebDAVServerModel {
 
     fileprivate mutating func remove(_ path: WebDAVPath, now: Int64) {
         guard let node = tree.find(path), !path.isRoot else {
-            preconditionFailure("there is no \(path.text) that could be deleted")
+            fatalError("there is no \(path.text) that could be deleted")
         }
         tree.remove(node.id)
         tree.noteChange(in: node.parent, options.folderVersions, now)

@@ -44,7 +44,7 @@ struct WebDAVTree: Sendable {
     // MARK: Reading
 
     func node(_ id: Int) -> WebDAVNode {
-        guard let node = nodes[id] else { preconditionFailure("there is no entry \(id)") }
+        guard let node = nodes[id] else { fatalError("there is no entry \(id)") }
         return node
     }
 
