@@ -115,6 +115,12 @@ public struct Patch: Sendable, Hashable {
         document.applying(set: set.map { (key: $0.name, value: $0.value) }, unset: unset)
     }
 
+    /// The same of an entity's bytes that were checked before.
+    package func applied(toChecked document: [UInt8]) -> [UInt8] {
+        JSON.applying(
+            set: set.map { (key: $0.name, value: $0.value) }, unset: unset, to: document)
+    }
+
     /// The payload's bytes.
     public var encoded: [UInt8] {
         var bytes = Array(#"{"set":{"#.utf8)

@@ -226,7 +226,8 @@ package struct ProtoReader: Sendable {
         case 0:
             let value = try varint()
             guard value != 0 else { throw .defaultWritten(number) }
-            return ProtoField(number: number, varint: value, source: bytes, range: 0..<0)
+            // Its bytes are not looked at again, so that nobody holds them.
+            return ProtoField(number: number, varint: value, source: [], range: 0..<0)
         case 2:
             let length = try varint()
             guard length <= UInt64(bytes.count - offset) else { throw .truncated }

@@ -12,7 +12,9 @@ package struct ExactString: Hashable, Sendable {
 
     /// Whether both have the same bytes.
     package static func == (left: Self, right: Self) -> Bool {
-        guard left.text == right.text else { return false }
+        guard left.text.utf8.count == right.text.utf8.count, left.text == right.text else {
+            return false
+        }
         // Equal texts of ASCII alone are the same bytes; comparing those one by one takes long.
         return left.isASCII && right.isASCII || left.text.utf8.elementsEqual(right.text.utf8)
     }

@@ -40,6 +40,8 @@ public struct JSONDocument: Sendable, Hashable {
             }
             scanner.depth = levels
             var members: [Member] = []
+            // Most objects have no more, and few have so many in fewer bytes.
+            members.reserveCapacity(min(bytes.count / 16 + 1, 16))
             try scanner.members(bytes) { (scanner, bytes, key) throws(JSONError) in
                 let start = scanner.at
                 try scanner.skipValue(bytes)
@@ -104,44 +106,8 @@ extension JSONDocument {
     public func applying(
         set: [(key: String, value: [UInt8])], unset: [String] = []
     ) -> [UInt8] {
-        let news = Dictionary(
-            set.map { (ExactString($0.key), $0.value) }, uniquingKeysWith: { _, last in last })
-        let gone = Set(unset.map(ExactString.init)).subtracting(news.keys)
-        var unplaced = Set(news.keys)
-        var isChanged = false
-        var output = [UInt8(ascii: "{")]
-
-        for member in members {
-            let key = ExactString(member.key)
-            if gone.contains(key) {
-                isChanged = true
-                continue
-            }
-            unplaced.remove(key)
-            let old = bytes[member.valueRange]
-            let new = news[key].map { $0[...] } ?? old
-            if new != old { isChanged = true }
-            Self.append(new, after: bytes[member.keyRange], to: &output)
-        }
-        for (key, _) in set {
-            guard let key = unplaced.remove(ExactString(key)), let value = news[key] else {
-                continue
-            }
-            isChanged = true
-            var quoted: [UInt8] = []
-            JSON.appendString(key.text, to: &quoted)
-            Self.append(value[...], after: quoted[...], to: &output)
-        }
-        output.append(UInt8(ascii: "}"))
-        return isChanged ? output : bytes
-    }
-
-    private static func append(
-        _ value: ArraySlice<UInt8>, after key: ArraySlice<UInt8>, to output: inout [UInt8]
-    ) {
-        if output.count > 1 { output.append(UInt8(ascii: ",")) }
-        output.append(contentsOf: key)
-        output.append(UInt8(ascii: ":"))
-        output.append(contentsOf: value)
+        var patched = PatchedObject(bytes, set, unset)
+        for member in members { patched.take(member.keyRange, member.valueRange) }
+        return patched.finish()
     }
 }

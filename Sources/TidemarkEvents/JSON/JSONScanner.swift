@@ -83,6 +83,7 @@ extension JSONScanner {
         _ each: (inout JSONScanner, Span<UInt8>, JSONStringToken) throws(JSONError) -> Void
     ) throws(JSONError) {
         try enter()
+        if openKeys.capacity == 0 { openKeys.reserveCapacity(16) }
         var keys = JSONKeys(openKeys: openKeys.count)
         skipWhitespace(bytes)
         if try peek(bytes) == UInt8(ascii: "}") { return leave() }

@@ -34,25 +34,42 @@ extension JSON {
     ) -> [ArraySlice<UInt8>?] {
         var found = [ArraySlice<UInt8>?](repeating: nil, count: names.count)
         var left = names.count
-        var skimmer = JSONSkimmer()
-        let span = bytes.span
-        skimmer.skip(to: UInt8(ascii: "{"), span)
-        while left > 0, skimmer.skip(to: UInt8(ascii: "\""), span) {
-            let key = skimmer.at..<skimmer.stringEnd(span) - 1
-            skimmer.at = key.upperBound + 1
-            guard skimmer.skip(to: UInt8(ascii: ":"), span) else { break }
-            skimmer.skipWhitespace(span)
-            let value = skimmer.value(span)
-            guard value.upperBound <= bytes.count, !value.isEmpty else { break }
-            let start = bytes.startIndex
+        guard left > 0 else { return found }
+        let start = bytes.startIndex
+        forEachMember(of: bytes) { key, value in
             let name = bytes[start + key.lowerBound..<start + key.upperBound]
             for index in names.indices where found[index] == nil && isKey(names[index], name) {
                 found[index] = bytes[start + value.lowerBound..<start + value.upperBound]
                 left -= 1
                 break
             }
+            return left > 0
         }
         return found
+    }
+
+    /// Walks over the members of an object, in their order; `body` says whether to go on.
+    ///
+    /// - Parameters:
+    ///   - bytes: an object that was checked before; of anything else what is found means nothing.
+    ///   - body: takes where the key stands, without its quotes, and where the value does, both
+    ///     counted from the first byte.
+    @inline(__always)
+    static func forEachMember(
+        of bytes: ArraySlice<UInt8>, _ body: (_ key: Range<Int>, _ value: Range<Int>) -> Bool
+    ) {
+        var skimmer = JSONSkimmer()
+        let span = bytes.span
+        skimmer.skip(to: UInt8(ascii: "{"), span)
+        while skimmer.skip(to: UInt8(ascii: "\""), span) {
+            let key = skimmer.at..<skimmer.stringEnd(span) - 1
+            skimmer.at = key.upperBound + 1
+            guard skimmer.skip(to: UInt8(ascii: ":"), span) else { break }
+            skimmer.skipWhitespace(span)
+            let value = skimmer.value(span)
+            guard value.upperBound <= bytes.count, !value.isEmpty else { break }
+            guard body(key, value) else { break }
+        }
     }
 
     private static func isKey(_ name: [UInt8], _ key: ArraySlice<UInt8>) -> Bool {

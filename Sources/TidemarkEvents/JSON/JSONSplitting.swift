@@ -105,35 +105,58 @@ private struct JSONSplitter {
     /// Passes over a string, from its first quotation mark to behind its last one.
     private mutating func skipString() throws(JSONError) {
         try take("\"")
-        while let byte = next {
-            at += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "\"") { return }
+        at = Self.stringEnd(bytes.span, at - bytes.startIndex) + bytes.startIndex
+        if at > bytes.endIndex { throw unended() }
+    }
+
+    /// The offset behind the string whose content begins at one; more than there are without an
+    /// end.
+    private static func stringEnd(_ bytes: Span<UInt8>, _ start: Int) -> Int {
+        var end = start
+        while end < bytes.count {
+            let byte = bytes[end]
+            end += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return end }
         }
+        return bytes.count + 1
+    }
+
+    private mutating func unended() -> JSONError {
         at = bytes.endIndex
-        throw wrong(.unexpectedEnd)
+        return wrong(.unexpectedEnd)
     }
 
     /// Passes over what stands up to the comma or bracket that ends it; its range, without the
     /// white space behind it.
     mutating func part() throws(JSONError) -> Range<Int> {
         let start = at
+        // A page is megabytes: its bytes are lent once, and the place is kept in a register.
+        let source = bytes
+        let lent = source.span
+        var offset = start - source.startIndex
         var closers: [UInt8] = []
-        scan: while let byte = next {
+        scan: while offset < lent.count {
+            let byte = lent[offset]
             switch byte {
             case UInt8(ascii: "\""):
-                try skipString()
+                offset = Self.stringEnd(lent, offset + 1)
+                if offset > lent.count { throw unended() }
                 continue
             case UInt8(ascii: "["): closers.append(UInt8(ascii: "]"))
             case UInt8(ascii: "{"): closers.append(UInt8(ascii: "}"))
             case UInt8(ascii: "]"), UInt8(ascii: "}"):
                 guard let closer = closers.last else { break scan }
-                guard closer == byte else { throw wrong(.unexpectedByte) }
+                guard closer == byte else {
+                    at = source.startIndex + offset
+                    throw wrong(.unexpectedByte)
+                }
                 closers.removeLast()
             case UInt8(ascii: ",") where closers.isEmpty: break scan
             default: break
             }
-            at += 1
+            offset += 1
         }
+        at = source.startIndex + offset
         guard at < bytes.endIndex, closers.isEmpty else { throw wrong(.unexpectedEnd) }
         var end = at
         while end > start, Self.isSpace(bytes[end - 1]) { end -= 1 }

@@ -30,13 +30,15 @@ struct JSONLine {
     mutating func number(_ name: String, _ value: some FixedWidthInteger) {
         begin(name)
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
         var rest = UInt64(value.magnitude)
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        var (digits, bound) = (1, rest)
+        while bound >= 10 { (digits, bound) = (digits + 1, bound / 10) }
+        bytes.append(contentsOf: repeatElement(0, count: digits))
+        // From the last digit on.
+        for index in stride(from: bytes.count - 1, to: bytes.count - 1 - digits, by: -1) {
+            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        }
     }
 
     /// A position; not written where there is none.

@@ -155,7 +155,7 @@ extension SyncRecorder {
         var tree = try below?.decision(under: verdicts, exchange, known)
         try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         // What they refer to is looked for once all of them are here.
-        let makes = try draft.fold.knownCollection(collection)?.makesPlaceholders == true
+        let makes = try draft.fold.known(collection)?.model.makesPlaceholders == true
         guard makes || tree?.isNews == true else {
             try append(
                 below: Self.gone(records + gone, in: page, collection), start, exchange.asOf, &news,
@@ -322,7 +322,7 @@ extension SyncRecorder {
         }
         let makes =
             try scope.isFetch && said != nil
-            && draft.fold.knownCollection(key.collection)?.makesPlaceholders == true
+            && draft.fold.known(key.collection)?.model.makesPlaceholders == true
         guard makes || tree?.isNews == true, said != nil || !isNew else { return }
         // What it refers to is looked for.
         var page = PullPage()

@@ -33,6 +33,8 @@ package final class Fold {
     private let models: ModelCache
     private var knownModel: RegisteredModel?
     private var knownCollection: KnownCollection?
+    /// The key of the row of the entity that was asked for last.
+    var knownRowKey: (entity: EntityKey, rowKey: RowKey)?
     /// The entity without pending changes that the current event changed in its place.
     private(set) var unpended: RowKey?
     /// Where that one was before, of a tree.
@@ -148,11 +150,6 @@ package final class Fold {
         return rows
     }
 
-    /// Whether anything that follows from a rule is pending on them.
-    var hasWrittenDerived: Bool {
-        writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
-    }
-
     /// Merges the current event's writes into the fold.
     private func take(_ event: Event, _ position: Position) throws {
         if !writtenEntities.isEmpty || unpended != nil { try notePlaces(event, position) }
@@ -265,7 +262,7 @@ package final class Fold {
     }
 
     /// The entity under a key that lasts; an empty row where there is none.
-    package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
+    package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: rowKey(of: key)) }
 
     /// An entity as its row says it, without what is in its overtaken edits.
     package func heldRow(at place: RowKey) throws -> EntityRow { held(try entry(place)) }
@@ -287,14 +284,14 @@ package final class Fold {
 
     /// The document of the entity under a key, as today's model reads it; nil where there is none.
     package func document(of key: EntityKey) throws -> [UInt8]? {
-        let entry = try entry(.entity(key))
+        let entry = try entry(rowKey(of: key))
         let document = writtenEntities.isEmpty ? entry.row.document : held(entry).document
         guard let document else { return nil }
         return try known(key.collection)?.model.read(document) ?? document
     }
 
     package func isPlaceholder(_ key: EntityKey) throws -> Bool {
-        let entry = try entry(.entity(key))
+        let entry = try entry(rowKey(of: key))
         return writtenEntities.isEmpty ? entry.row.isPlaceholder : held(entry).isPlaceholder
     }
 
@@ -321,7 +318,7 @@ package final class Fold {
         }
     }
 
-    func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
+    func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: rowKey(of: key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
         let entry = try entry(place)

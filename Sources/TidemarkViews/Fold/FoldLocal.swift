@@ -6,7 +6,7 @@ import TidemarkRules
 extension Fold {
     func edit(_ event: Event, _ position: Position, _ kind: EntityRow.Pending.Kind) throws {
         guard let key = event.key else { return }
-        let place = RowKey.entity(key)
+        let place = rowKey(of: key)
         var row = try entity(at: place)
         if kind == .create || kind == .action, !event.isObject { return }
         let patch = kind == .update ? try Patch(parsing: event.payload) : Patch()
@@ -27,7 +27,7 @@ extension Fold {
         if kind == .delete { try annihilate(&row, key, proof: position) }
         if kind == .update, row.relay == nil, let content, try isReadAsItLies(key.collection) {
             // The document is that of all that was pending before.
-            row.current = patch.applied(to: try JSONDocument(parsing: content))
+            row.current = patch.applied(toChecked: content)
         } else {
             try refresh(&row, key)
         }

@@ -95,8 +95,8 @@ extension Fold {
 
     /// Whether the server names the entities of a collection.
     package func namesEntities(_ collection: CollectionName) throws -> Bool {
-        let ids = try knownCollection(collection)?.ids ?? .client
-        return ids != .client
+        guard let known = try known(collection) else { return false }
+        return known.model.ids != .client
     }
 
     // MARK: Lists that ended
@@ -107,7 +107,7 @@ extension Fold {
     /// Those that the server promised to answer may be carried out later, and are left alone.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
         guard let collection = event.collection, let asOf = event.asOf else { return }
-        let content = try knownCollection(collection)?.tree?.content
+        let content = try known(collection)?.model.tree?.content
         for key in try unreadableAttempts(collection) {
             // Of the content of a file by path a list does not tell what was sent: it is compared.
             if let content, try sends(content, key) { continue }
@@ -175,7 +175,7 @@ extension Fold {
             let list = try unanswered(named.collection)
         else { return nil }
         let collection = try collection(named.collection)
-        let known = try heldRow(at: .entity(named))
+        let known = try heldRow(at: rowKey(of: named))
         guard !collection.match.isEmpty, known.pending.isEmpty,
             known.baseState == .absent || known.isPlaceholder, known.prunedDigest.isEmpty
         else { return nil }

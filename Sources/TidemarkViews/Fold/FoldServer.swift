@@ -13,7 +13,7 @@ extension Fold {
         try wasRead(named, asOf: asOf)
         if !isDeletion, try claim(key, event, position) { return }
         if event.mutation == nil { try takeWithheld(key) }
-        let place = RowKey.entity(key)
+        let place = rowKey(of: key)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let effects = try hear(event, of: key, position)
         var (wasPlaceholder, wasWarned) = (false, false)

@@ -16,7 +16,17 @@ struct FoldedEntities {
         fileprivate var heldBytes = 0
 
         /// What is to be stored of it; nil where there is nothing of it any more.
-        var changed: [UInt8]? { row.isEmpty ? nil : row.encoded }
+        var changed: [UInt8]? {
+            let row = row
+            return row.isEmpty ? nil : row.encoded
+        }
+
+        /// How many bytes its documents are; their row is not copied for that.
+        fileprivate var documentBytes: Int {
+            var bytes = row.base.count + row.current.count
+            for index in row.pending.indices { bytes += row.pending[index].payload.count }
+            return bytes
+        }
 
         fileprivate init(_ key: RowKey, _ row: EntityRow, _ before: [UInt8]?) {
             self.key = key
@@ -77,8 +87,7 @@ struct FoldedEntities {
     }
 
     private mutating func count(_ entry: Entry) {
-        let bytes =
-            Self.bytesPerEntity + entry.key.bytes.count + entry.row.documentBytes
+        let bytes = Self.bytesPerEntity + entry.key.bytes.count + entry.documentBytes
         heldBytes += bytes - entry.heldBytes
         entry.heldBytes = bytes
     }
@@ -124,5 +133,16 @@ extension [FoldedEntities.Entry] {
     /// The entities with their keys.
     var keyed: [(key: EntityKey, row: EntityRow)] {
         compactMap { entry in EntityKey(bytes: entry.key.bytes).map { ($0, entry.row) } }
+    }
+}
+
+extension Fold {
+    /// The key of an entity's row; that of the one asked for last is not made again, as an event
+    /// asks for its own several times.
+    func rowKey(of entity: EntityKey) -> RowKey {
+        if let known = knownRowKey, known.entity == entity { return known.rowKey }
+        let rowKey = RowKey.entity(entity)
+        knownRowKey = (entity, rowKey)
+        return rowKey
     }
 }

@@ -218,13 +218,6 @@ package struct EntityRow: Sendable, Hashable {
         baseState == .live && !isAssumed && !isPlaceholder && asOf == basePosition
     }
 
-    /// How many bytes its documents are.
-    var documentBytes: Int {
-        var bytes = base.count + current.count
-        for item in pending { bytes += item.payload.count }
-        return bytes
-    }
-
     package var baseValue: Base {
         get throws(JSONError) {
             switch baseState {

@@ -136,9 +136,10 @@ extension PayloadCodec {
             },
             append: { elements, output in
                 output.append(UInt8(ascii: "["))
-                for (index, value) in elements.enumerated() {
+                // A page names a thousand entities, and a generic iterator is slow.
+                for index in 0..<elements.count {
                     if index > 0 { output.append(UInt8(ascii: ",")) }
-                    element.append(value, &output)
+                    element.append(elements[index], &output)
                 }
                 output.append(UInt8(ascii: "]"))
             })

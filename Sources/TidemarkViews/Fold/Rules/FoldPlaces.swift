@@ -30,9 +30,9 @@ extension Fold {
         let named = event.tellsOfEntity ? event.key : nil
         let hasTrees = try registered().hasTrees
         // Most events say all that they do.
-        if !hasTrees, let named, wroteNothing(but: .entity(named)) { return }
+        if !hasTrees, let named, wroteNothing(but: rowKey(of: named)) { return }
         let own = try named.map { try resolve($0) }
-        if !hasTrees, let own, own != named, wroteNothing(but: .entity(own)) { return }
+        if !hasTrees, let own, own != named, wroteNothing(but: rowKey(of: own)) { return }
         if let place = unpended, let key = EntityKey(bytes: place.bytes),
             let collection = try known(key.collection)?.model
         {

@@ -54,6 +54,14 @@ extension Fold {
         }
     }
 
+    /// Whether anything that follows from a rule is pending on what the current event wrote.
+    private var hasWrittenDerived: Bool {
+        // By their places, as a row is copied to be handed on.
+        writtenEntities.indices.contains { index in
+            writtenEntities[index].row.pending.contains(where: \.isDerived)
+        }
+    }
+
     /// Whether the event may have consequences for other entities than its own.
     func isToBeFollowed(_ event: Event) throws -> Bool {
         guard event.schemaVersion == 0 || event.kind == .localUpdated && event.isOfKnownShape
