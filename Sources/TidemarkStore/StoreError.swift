@@ -53,7 +53,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case keyExists
         /// A key is empty or longer than 511 bytes, or a value is 2 GiB or larger.
         case badKey
-        /// An earlier commit failed; writes are refused until the store is opened again.
+        /// An earlier commit failed; writes, and reads where LMDB can't begin them, are refused
+        /// until all openings of this process are closed and the store is opened again.
         case poisoned
         /// The store was closed.
         case closed
@@ -158,7 +159,8 @@ extension StoreError.Code {
         case .keyExists:
             "Another writer was here or the caller's counter is wrong; stop and verify."
         case .badKey: "Use keys of 1 to 511 bytes and values below 2 GiB."
-        case .poisoned: "Close the store, open it again and verify its last events."
+        case .poisoned:
+            "Close it wherever this process has it open, open it again and verify its last events."
         case .closed: "Open the store again."
         case .nested: "Do both in one closure, or one after the other."
         case .invalidPath: "Use a directory of its own, with regular files in it."

@@ -9,6 +9,7 @@
 //   crash-child rebuild STORE SEED …           folds the log again (RebuildChild.swift)
 //   crash-child opening fault STORE            writes to a disk that fails (OpeningChild.swift)
 //   crash-child opening quota STORE            writes over a quota (OpeningChild.swift)
+//   crash-child opening meta STORE             commits without their last page (OpeningChild.swift)
 //   crash-child files STORE FILE OTHER         takes files in and out (FilesChild.swift)
 //   crash-child disk FOLDER ERRNO …            calls about files fail in turn (DiskChild.swift)
 //   crash-child tree STORE SEED …              changes a tree and syncs it (TreeChild.swift)

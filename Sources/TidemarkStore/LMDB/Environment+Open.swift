@@ -80,8 +80,9 @@ extension Environment {
     /// ever stored in it, but only a caller that keeps record of that elsewhere can know.
     ///
     /// - Throws: `missing`, `lost`, `damaged`, `invalidPath`, `notPermitted`, `alreadyOpen`, `io`;
-    ///   `busy`, read-only, where the file is replaced all the time; `nested` inside a read or a
-    ///   write of the store, for whose end a closing of it waits.
+    ///   `poisoned` while it is open in this process after a commit that failed; `busy`, read-only,
+    ///   where the file is replaced all the time; `nested` inside a read or a write of the store,
+    ///   for whose end a closing of it waits.
     package static func open(
         at directory: String, _ options: Options
     ) throws(StoreError) -> Environment {
@@ -240,6 +241,11 @@ extension Environment {
 
     /// Why a second opening with these options can't share this environment.
     private func objection(to options: Options) -> StoreError? {
+        if var error = handle.gate.refusal(ofWrites: !options.readOnly), error.code == .poisoned {
+            error.during = "open"
+            error.detail += "; all that have it open in this process must close it first"
+            return error
+        }
         let missing = options.tables.filter { name in !tables.contains { $0.name == name } }
         let reason: String
         if isReadOnly, !options.readOnly {

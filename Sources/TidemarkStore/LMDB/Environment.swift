@@ -50,8 +50,8 @@ package final class Environment: Sendable {
     /// - Parameter isOwner: whether the caller keeps other processes from replacing or removing the
     ///   data file; else, and where it is open read-only, that is looked at first.
     /// - Throws: what `body` throws; `readersFull` when all slots stay taken; `closed`; `lost`;
-    ///   `busy` where it was opened without a lock.mdb, and two commits came meanwhile. It works
-    ///   after a failed commit as long as LMDB can still read.
+    ///   `busy` where it was opened without a lock.mdb, and two commits came meanwhile; `poisoned`
+    ///   after a failed commit where LMDB can't read any more.
     package func read<R>(
         isOwner: Bool = true, _ body: (borrowing ReadTransaction) throws -> R
     ) throws -> R {

@@ -261,11 +261,18 @@ final class Gate: Sendable {
         state.withLock { state in state.writesRefused = state.writesRefused ?? error }
     }
 
-    /// Refuses everything from now on: the map is gone.
+    /// Refuses everything from now on: the map is gone, or LMDB begins nothing any more.
     func refuseAll(_ error: StoreError) {
         state.withLock { state in
             state.allRefused = state.allRefused ?? error
             wake(&state)
+        }
+    }
+
+    /// Why reads, or writes, are refused as long as it is open; nil where they are not.
+    func refusal(ofWrites: Bool) -> StoreError? {
+        state.withLock { state in
+            state.allRefused ?? (ofWrites ? state.writesRefused : nil)
         }
     }
 

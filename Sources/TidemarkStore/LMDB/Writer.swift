@@ -22,7 +22,7 @@ import CLMDB
     /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a
     ///   method of the transaction, even when `body` caught it; or why beginning or committing
     ///   failed. Nothing was stored then, except that after an `io` error of a commit nobody knows,
-    ///   and the environment refuses writes until it is opened again.
+    ///   and the environment refuses writes until it is opened again, and reads where LMDB does.
     package borrowing func transaction<T>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> T {
@@ -66,7 +66,7 @@ import CLMDB
         guard code == 0, let raw = unsafe begun else {
             let error = StoreError.lmdb(code, during: "begin")
             if code == MDB_MAP_RESIZED { return .mapResized(error) }
-            throw poisoning(error)
+            throw poisoning(error, isGivenUp: code == MDB_PANIC)
         }
 
         let state = TransactionState()
@@ -91,19 +91,35 @@ import CLMDB
             }
             let error = handle.explained(.lmdb(code, during: "commit"))
             if error.code == .mapFull { return .mapFull(error) }
-            throw poisoning(error)
+            throw poisoning(error, isGivenUp: isGivenUp())
         }
     }
 
+    /// Whether LMDB begins no transaction any more, not even to read: so it is after a commit that
+    /// could not write its last page, over an older one.
+    private borrowing func isGivenUp() -> Bool {
+        var begun: OpaquePointer?
+        let code = unsafe mdb_txn_begin(handle.raw, nil, 0, &begun)
+        if code == 0, let raw = unsafe begun { unsafe mdb_txn_abort(raw) }
+        return code == MDB_PANIC
+    }
+
     /// After a commit whose bytes may or may not be on disk, nothing may be built on it.
-    private borrowing func poisoning(_ error: StoreError) -> StoreError {
-        if error.code == .poisoned || error.number == Platform.inputOutput {
-            handle.gate.refuseWrites(
-                StoreError(
-                    .poisoned, number: error.number, during: "begin",
-                    detail: "an earlier \(error.during) failed: \(error.detail)"))
+    private borrowing func poisoning(
+        _ error: StoreError, isGivenUp: Bool = false
+    ) -> StoreError {
+        guard isGivenUp || error.number == Platform.inputOutput else { return error }
+        let later = StoreError(
+            .poisoned, number: error.number, during: "begin",
+            detail: "an earlier \(error.during) failed: \(error.detail)")
+        guard isGivenUp else {
+            handle.gate.refuseWrites(later)
+            return error
         }
-        return error
+        handle.gate.refuseAll(later)
+        var told = error
+        told.detail += ", and nothing can be read or written until it was closed and opened again"
+        return told
     }
 
     private borrowing func checkThread() {

@@ -175,6 +175,27 @@ struct `when the n-th system call` {
     }
 
     @Test(.enabled(if: BuiltProgram.crashChild.isThere, "\(BuiltProgram.crashChild.missing)"))
+    func `that writes has no room for a commit's last page, all is refused until all was closed`()
+        async throws
+    {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let child = try #require(BuiltProgram.crashChild.path)
+            let ended = try await shim.run(child, ["opening", "meta", store])
+            #expect(ended.code == 0, "\(ended.complaints)")
+            var lines = ended.text.split(separator: "\n").map(String.init)
+            // As many as a commit has calls that write; the last of them is the one.
+            lines.removeAll { $0 == "failed diskFull" }
+            #expect(
+                lines == [
+                    "written @3", "failed poisoned", "failed poisoned", "failed poisoned",
+                    "failed poisoned", "failed poisoned", "reopened @3", "written @4",
+                ], "\(ended.text)")
+            #expect(try await SyncTool.run("verify", store).code == 0)
+        }
+    }
+
+    @Test(.enabled(if: BuiltProgram.crashChild.isThere, "\(BuiltProgram.crashChild.missing)"))
     func `that writes has no room for all of it, the disk is full until there is`() async throws {
         try await SyncFolder.withStore { folder, store in
             let shim = try #require(try FaultShim(in: folder))
