@@ -51,6 +51,18 @@ import TidemarkTesting
         #expect(EventText.cut(text, to: columns) == shown)
     }
 
+    @Test(arguments: [
+        ("a b", 80, ["a b"]), ("", 4, [""]), ("ab cd ef", 5, ["ab cd", "  ef"]),
+        ("  ab cd ef", 7, ["  ab cd", "   ef"]), ("ab   cd", 4, ["ab", "  cd"]),
+        ("abcdefgh", 4, ["abcd", "  ef", "  gh"]), ("a bcdefghi", 6, ["a bcde", "  fghi"]),
+        ("日本 日本", 5, ["日本", "  日", "  本"]), (#"abc\u001b"#, 8, ["abc", #"  \u001b"#]),
+    ])
+    func `is wrapped at spaces, and within a word that is longer than a line`(
+        _ text: String, _ columns: Int, _ lines: [String]
+    ) {
+        #expect(EventText.wrapped(text, to: columns) == lines)
+    }
+
     @Test func `is the same JSON`() throws {
         let json = Array("{\r\n\t\"k\u{9B}\":\"\u{202E}\u{E0001}é\"}".utf8)
 
@@ -69,7 +81,10 @@ struct `the tool on a terminal` {
     private static let commands = ["\u{9B}", "\u{1B}[31m", "\u{202E}"]
 
     /// A store whose server names and says such things.
-    private func scene(_ body: (_ store: String) async throws -> Void) async throws {
+    private func scene(
+        refusing reason: String = "no\u{1B}[31m\u{9B}31m\u{202E}",
+        _ body: (_ store: String) async throws -> Void
+    ) async throws {
         let world = SyncWorld.live()
         let odd = "\u{9B}31m\u{202E}"
         let record = #"{"data":[{"id":"id\#(odd)","last_modified":1,"k\#(odd)":"v\#(odd)"}]}"#
@@ -77,7 +92,7 @@ struct `the tool on a terminal` {
             device.wire.tap { request, _, pass in
                 let usual = await pass()
                 if request.isWrite {
-                    let text = JSONValue.string("no\u{1B}[31m\(odd)").encoded()
+                    let text = JSONValue.string(reason).encoded()
                     let message = #"{"message":\#(String(decoding: text, as: UTF8.self))}"#
                     return usual.map { answer in
                         var refused = answer.with(body: message)
@@ -125,6 +140,22 @@ struct `the tool on a terminal` {
                 }
                 #expect(try values(shown.text) == values(piped.text), "\(verb)")
             }
+        }
+    }
+
+    @Test(arguments: ["issues", "outbox --explain", "why tasks/mine"])
+    func `shows a reason whole, on several lines`(_ verb: String) async throws {
+        let reason = (1...9).map { "reason \($0)" }.joined(separator: " and ")
+        try await scene(refusing: reason) { store in
+            var words = verb.split(separator: " ").map(String.init)
+            words.insert(store, at: 1)
+
+            let shown = try Command.runOnTerminal(try #require(SyncTool.path), words)
+
+            let lines = shown.text.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.count <= 80 }, "\(shown.text)")
+            let text = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
+            #expect(text.contains(reason), "\(shown.text)")
         }
     }
 

@@ -219,29 +219,9 @@ extension DemoReplica {
         let lines = try replica.journal.read { views in
             try EntityExplanation(EntityTarget(key), views)?.lines ?? []
         }
-        for line in lines { sayWhole("  " + line) }
-    }
-
-    /// Prints a line whole, on several where it is too long for one.
-    private func sayWhole(_ line: String) {
-        let indent = line.prefix { $0 == " " } + "  "
-        var rest = line
-        while let cut = rest.cutBefore(ClinicScene.columns - 11) {
-            say(cut.first)
-            rest = indent + cut.rest
+        for line in lines {
+            let parts = EventText.wrapped("  " + line, to: ClinicScene.columns - 11)
+            for part in parts { say(part) }
         }
-        say(rest)
-    }
-}
-
-extension String {
-    /// The line up to a space, of at most so many characters, and what follows; nil where all fits.
-    fileprivate func cutBefore(_ columns: Int) -> (first: String, rest: String)? {
-        guard count > columns, let place = prefix(columns).lastIndex(of: " "),
-            self[..<place].contains(where: { $0 != " " })
-        else { return nil }
-        let first = self[..<place].reversed().drop { $0 == " " }.reversed()
-        let rest = self[place...].drop { $0 == " " }
-        return (String(first), String(rest))
     }
 }

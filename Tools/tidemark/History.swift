@@ -51,7 +51,7 @@ struct History: ParsableCommand {
                 Terminal.write(entry.json(history.key))
             } else {
                 for line in entry.lines(columns: Terminal.outputColumns) {
-                    Terminal.write(cut(line))
+                    Terminal.write(wrapping: line)
                 }
             }
         }

@@ -37,7 +37,11 @@ struct Issues: ParsableCommand {
         if let issue { return try show(try SyncIssue.ID(named: issue)) }
         let issues = try past.read(store) { try $0.issuesInFull().map { SyncIssue($0) } }
         for issue in issues {
-            if format.isJSON { Terminal.write(issue.json) } else { Terminal.write(cut(issue.text)) }
+            if format.isJSON {
+                Terminal.write(issue.json)
+            } else {
+                Terminal.write(wrapping: issue.text, indent: 7)
+            }
         }
         guard !issues.isEmpty else {
             if !format.isJSON { Terminal.say("there are no issues") }
@@ -59,11 +63,11 @@ struct Issues: ParsableCommand {
         if format.isJSON {
             Terminal.write(try issue.json(with: sides))
         } else {
-            Terminal.write(cut(issue.text))
-            for detail in issue.details { Terminal.write(cut("  " + detail.text)) }
+            Terminal.write(wrapping: issue.text, indent: 7)
+            for detail in issue.details { Terminal.write(wrapping: "  " + detail.text) }
             for (name, document) in sides?.named ?? [] {
                 let text = document.map { EventLine.onOneLine($0) } ?? "-"
-                Terminal.write(cut("  " + name.padded(to: 7) + text))
+                Terminal.write(wrapping: "  " + name.padded(to: 7) + text, indent: 9)
             }
         }
         throw Exit.findings

@@ -44,7 +44,11 @@ struct Outbox: ParsableCommand {
         if explain { return try explained() }
         let entries = try past.read(store) { views in try views.outbox(all: all) }
         for entry in entries {
-            if format.isJSON { Terminal.write(entry.json) } else { Terminal.write(cut(entry.text)) }
+            if format.isJSON {
+                Terminal.write(entry.json)
+            } else {
+                Terminal.write(wrapping: entry.text, indent: 7)
+            }
         }
         if entries.isEmpty, !format.isJSON { Terminal.say("the outbox is empty") }
     }
@@ -63,8 +67,8 @@ struct Outbox: ParsableCommand {
                 Terminal.write(JSONValue.object(object).encoded(sortedKeys: true))
                 continue
             }
-            Terminal.write(cut(entry.entry.text))
-            for line in entry.lines(next) { Terminal.write(cut(line)) }
+            Terminal.write(wrapping: entry.entry.text, indent: 7)
+            for line in entry.lines(next) { Terminal.write(wrapping: line) }
         }
         if entries.isEmpty, !format.isJSON { Terminal.say("the outbox is empty") }
     }

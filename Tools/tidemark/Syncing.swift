@@ -273,7 +273,7 @@ struct Status: ParsableCommand {
             if format.isJSON {
                 Terminal.write(summary.json)
             } else {
-                for line in summary.lines { Terminal.write(cut(line)) }
+                for line in summary.lines { Terminal.write(wrapping: line, indent: 10) }
             }
         }
     }

@@ -22,6 +22,16 @@ enum Terminal {
     /// Writes text as one line of data.
     static func write(_ line: String) { writeLine(EventText.escaped(line).utf8) }
 
+    /// Writes a sentence whole: on several lines where the terminal's are too short for it.
+    ///
+    /// - Parameter indent: as in ``EventText/wrapped(_:to:indent:)``.
+    static func write(wrapping line: String, indent: Int? = nil) {
+        let line = EventText.escaped(line)
+        let columns = outputColumns
+        let lines = columns.map { EventText.wrapped(line, to: $0, indent: indent) } ?? [line]
+        for line in lines { write(line) }
+    }
+
     private static let isTerminal = isatty(1) == 1
 
     /// Buffered until ``flush()``, or until there are more than 64 KiB.

@@ -71,7 +71,7 @@ struct Why: ParsableCommand {
         if format.isJSON {
             for line in json { Terminal.write(line) }
         } else {
-            for line in lines { Terminal.write(cut(line)) }
+            for line in lines { Terminal.write(wrapping: line) }
         }
         return true
     }
@@ -84,14 +84,14 @@ struct Why: ParsableCommand {
         else { return false }
         let ending = try EntityHistory.ending(timeline, views)
         if !format.isJSON {
-            Terminal.write(cut("\(history.key): \(ending.isEmpty ? "never here" : "gone")"))
+            Terminal.write("\(history.key): \(ending.isEmpty ? "never here" : "gone")")
         }
         for entry in ending.isEmpty ? [last] : ending {
             if format.isJSON {
                 Terminal.write(entry.json(history.key))
             } else {
                 for line in entry.lines(columns: Terminal.outputColumns) {
-                    Terminal.write(cut("  " + line))
+                    Terminal.write(wrapping: "  " + line)
                 }
             }
         }

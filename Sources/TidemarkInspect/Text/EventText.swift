@@ -80,10 +80,59 @@ package enum EventText {
             if width <= max(columns - 1, 1) { end = text.index(after: index) }
         }
         guard width > columns else { return text }
-        let beginning = text[..<end]
-        let begun = beginning.suffix(5).lastIndex(of: "\\").flatMap { escape in
-            beginning[escape...].hasPrefix("\\u") || escape == beginning.indices.last ? escape : nil
+        return text[..<(begunEscape(text[..<end]) ?? end)] + "…"
+    }
+
+    /// The text on lines of at most so many columns, broken at spaces, and elsewhere only where a
+    /// word is as long as a line.
+    ///
+    /// - Parameter indent: how many spaces all lines but the first begin with; nil for two more
+    ///   than that one.
+    package static func wrapped(
+        _ text: String, to columns: Int, indent: Int? = nil
+    ) -> [String] {
+        guard text.utf8.count > columns else { return [text] }
+        let own = text.prefix { $0 == " " }.count
+        let margin = String(repeating: " ", count: min(indent ?? own + 2, columns / 2))
+        var lines: [String] = []
+        var (line, width) = ("", 0)
+        for character in text {
+            if width + character.columns > columns, !isBlank(line) {
+                let end =
+                    character == " "
+                    ? line.endIndex : lineBreak(line, mostAfter: columns - margin.count)
+                var first = line[..<end]
+                while first.last == " " { first.removeLast() }
+                lines.append(String(first))
+                line = margin + line[end...].drop { $0 == " " }
+                width = Self.columns(line)
+            }
+            if character == " ", !lines.isEmpty, isBlank(line) { continue }
+            line.append(character)
+            width += character.columns
         }
-        return beginning[..<(begun ?? beginning.endIndex)] + "…"
+        return isBlank(line) ? lines : lines + [line]
+    }
+
+    /// Where a full line is broken: at its last space, or at its end where what is behind that
+    /// would fill a line.
+    private static func lineBreak(_ line: String, mostAfter: Int) -> String.Index {
+        if let space = line.lastIndex(of: " "), !isBlank(line[..<space]),
+            columns(String(line[space...])) < mostAfter
+        {
+            return space
+        }
+        return begunEscape(line[...]) ?? line.endIndex
+    }
+
+    private static func isBlank(_ text: some StringProtocol) -> Bool {
+        text.allSatisfy { $0 == " " }
+    }
+
+    /// Where an escape begins that a text ends within.
+    private static func begunEscape(_ text: Substring) -> String.Index? {
+        text.suffix(5).lastIndex(of: "\\").flatMap { escape in
+            text[escape...].hasPrefix("\\u") || escape == text.indices.last ? escape : nil
+        }
     }
 }
