@@ -22,7 +22,8 @@ package struct EntityExplanation: Sendable {
         package var keptIn: EntityKey?
         /// The event by which the rule took back what it had derived; nil where it did not.
         package var withdrawnAt: Position?
-        /// Whether it is about another entity, over which this one won.
+        /// Whether it is about another entity, over which this one won, or which stopped when this
+        /// one started.
         package var isAboutOther: Bool
     }
 

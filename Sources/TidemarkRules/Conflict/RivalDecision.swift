@@ -26,11 +26,13 @@ package struct RivalRunner: Sendable, Hashable {
 
 /// When any entity started, whether it still holds the state or not.
 package struct RivalStart: Sendable, Hashable {
+    package var key: EntityKey
     package var start: Timestamp
     /// When it was changed last.
     package var at: Timestamp
 
-    package init(start: Timestamp, at: Timestamp) {
+    package init(_ key: EntityKey, start: Timestamp, at: Timestamp) {
+        self.key = key
         self.start = start
         self.at = at
     }
@@ -112,10 +114,17 @@ package enum RivalDecision {
         _ loser: RivalRunner, starts: some Sequence<RivalStart>, rule: RivalRule.Stop,
         now: Timestamp
     ) -> RivalStop {
-        guard rule != .now else { return RivalStop(.now, at: now) }
-        let next = starts.filter { other in
+        let next = next(after: loser, starts: starts, rule: rule)
+        return next.map { RivalStop(.nextStart, at: $0.start) } ?? RivalStop(.now, at: now)
+    }
+
+    /// The start at which a loser stops; nil where none of them is later, or it stops now.
+    package static func next(
+        after loser: RivalRunner, starts: some Sequence<RivalStart>, rule: RivalRule.Stop
+    ) -> RivalStart? {
+        guard rule != .now else { return nil }
+        return starts.filter { other in
             other.start > loser.start && (rule == .nextStart || other.at >= loser.at)
-        }.map(\.start).min()
-        return next.map { RivalStop(.nextStart, at: $0) } ?? RivalStop(.now, at: now)
+        }.min { $0.start < $1.start }
     }
 }

@@ -75,7 +75,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities: 27
         case .outbox: 25
-        case .watermarks, .decisions: 22
+        case .decisions: 23
+        case .watermarks: 22
         case .contents: 21
         case .issues: 19
         case .schedule: 13

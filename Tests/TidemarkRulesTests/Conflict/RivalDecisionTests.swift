@@ -138,7 +138,7 @@ struct RivalStory: Sendable, CustomTestStringConvertible {
         let runners = try story.runners.enumerated().map { try runner($1, $0 + 1) }
         let others = try story.others.map { try runner($0, 9) }
         let starts = ((story.countsRunners ? runners : []) + others).map {
-            RivalStart(start: $0.start, at: $0.at)
+            RivalStart(EntityKey("entries", $0.id), start: $0.start, at: $0.at)
         }
         for order in [runners, runners.reversed()] {
             let winner = try #require(RivalDecision.winner(order, ties: .start))

@@ -276,10 +276,8 @@ extension Fold {
             guard let standing = standings[key], let own = try? row.ownDocument(in: collection),
                 let start = PreferNewer.time(own, field: rule.start)
             else { continue }
-            let last = row.pending.last { !$0.isDerived }?.position
             let runner = RivalRunner(
-                id: key.id, start: start, at: standing.at,
-                position: max(row.basePosition ?? .start, last ?? .start))
+                id: key.id, start: start, at: standing.at, position: row.lastSaid)
             let rival = Rival(
                 key: key, row: row, standing: standing, runner: runner,
                 group: try rule.among.map { try groupValue($0, own.value($0), collection) })
@@ -328,7 +326,7 @@ extension Fold {
                     now: contest.now(of: rival, known))
                 loss = known
             }
-            try settle(rival, loss, first, contest)
+            try settle(rival, loss, first, contest, starts ?? [])
         }
     }
 
@@ -386,7 +384,7 @@ extension Fold {
             if rule.stop == .nextStartNotOlder {
                 at = try changedAt(try EntityRow(parsing: value), collection, rule)
             }
-            starts.append(RivalStart(start: start, at: at))
+            starts.append(RivalStart(key, start: start, at: at))
             return true
         }
         return starts
@@ -394,7 +392,8 @@ extension Fold {
 
     /// Writes what was decided of one rival: its loss, the derived change, the decision.
     private func settle(
-        _ rival: Rival, _ loss: RivalRow.Loss?, _ first: Rival, _ contest: Contest
+        _ rival: Rival, _ loss: RivalRow.Loss?, _ first: Rival, _ contest: Contest,
+        _ starts: [RivalStart]
     ) throws {
         var row = rival.row
         let derived = row.pending.last { $0.rule == RivalRule.name }
@@ -424,6 +423,11 @@ extension Fold {
         if let loss {
             let winner = contest.runs(loss.winner) ?? first
             if winner.key != rival.key { decision.inputs.append(winner.runner.position) }
+            let next = RivalDecision.next(
+                after: rival.runner, starts: starts, rule: contest.rule.stop)
+            if loss.stop.kind == .nextStart, let next, next.key != winner.key {
+                decision.inputs.append(try entity(next.key).lastSaid)
+            }
         }
         try note(decision, contest.position)
         guard let patch else { return }
@@ -464,6 +468,14 @@ extension Contest {
             if said.contains(where: { $0.map { $0 > run } ?? false }) { return now }
         }
         return before.stop.time
+    }
+}
+
+extension EntityRow {
+    /// The event that changed it last: the server's word, or an edit.
+    fileprivate var lastSaid: Position {
+        let last = pending.last { !$0.isDerived }?.position
+        return max(basePosition ?? .start, last ?? .start)
     }
 }
 

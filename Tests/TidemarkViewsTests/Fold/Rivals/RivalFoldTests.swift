@@ -176,6 +176,20 @@ private let three = EntityKey("entries", "3")
         #expect(try duration(one) == "7200")
     }
 
+    @Test func `the start at which one stops is named, also where it is not the winner's`() throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "11:00", at: "11:30", 1800),
+        ])
+        try fold.apply([
+            Timers.run(at: "12:00"), Timers.says("3", "09:00", at: "11:45").of(run: 4),
+            Timers.page().of(run: 4),
+        ])
+        #expect(try duration(one) == "3600")
+        let decision = try #require(try fold.decisions(by: "rivals").first)
+        #expect(decision.inputs == [Position(2), Position(5), Position(3)])
+    }
+
     @Test func `what was derived is pushed and accepted with the rest`() throws {
         try startAnother([
             .about(.requestSent, "entries/1", mutation: 3),
