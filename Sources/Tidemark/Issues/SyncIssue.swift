@@ -96,8 +96,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     public let collection: CollectionName
     /// The entity that it is about; nil where it is not about a single one.
     public let key: EntityKey?
-    /// The fields of the mutation that was refused, or lost in a conflict; empty for whole
-    /// entities.
+    /// The fields of the mutation that was refused, or lost in a conflict, but in a conflict that
+    /// the server won none that it has with the same value; empty for whole entities.
     ///
     /// Elements of ``CollectionModel/keyed`` lists are among them by their names.
     public let fields: [String]

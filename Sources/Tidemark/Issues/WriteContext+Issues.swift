@@ -38,6 +38,20 @@ struct IssueSides: Sendable {
     }
 }
 
+extension IssueSides {
+    /// The fields of an edit that the server had as it meant them.
+    fileprivate func agreed(_ edit: Patch, _ lists: [KeyedList]) -> [String] {
+        guard let bytes = sides?.theirs, let theirs = try? JSONDocument(parsing: bytes) else {
+            return []
+        }
+        let named = (try? theirs.expanded(lists)) ?? theirs
+        return edit.fieldNames.filter { field in
+            let value = edit.value(of: field).flatMap { try? JSONValue(parsing: $0) }
+            return value == named.value(field) ?? theirs.value(field)
+        }
+    }
+}
+
 extension ViewReader {
     /// The fields of an entity, as they are called now, that the user edited later than the edit
     /// that lost, where the later one waits or was taken by the server.
@@ -300,8 +314,9 @@ extension WriteContext {
         // The fields as they were called then, and as they are called now.
         let fields =
             issue.fields + (collection?.read(Patch(unset: issue.fields)).fieldNames ?? [])
-        func limited(_ patch: Patch) -> Patch {
-            (collection?.read(patch) ?? patch).limited(to: fields, lists).without(later, lists)
+        func limited(_ patch: Patch, _ more: [String] = []) -> Patch {
+            (collection?.read(patch) ?? patch).limited(to: fields + more, lists)
+                .without(later, lists)
         }
         func change(_ edit: Patch) throws {
             guard isHidden, let collection else {
@@ -321,13 +336,19 @@ extension WriteContext {
                 try create(key, try placed(made, key, collection, sides))
             }
         } else {
-            let edit = limited(try Patch(parsing: lost.payload))
+            let given = try Patch(parsing: lost.payload)
+            var edit = limited(given)
             try checkNames(of: edit, key, lost, collection)
             if present != nil {
                 try change(edit)
             } else {
                 // Of what was deleted here since, the server may have told more.
-                let base = row.baseState == .live ? row.base : sides.sides?.base
+                let isTold = row.baseState == .live
+                let base = isTold ? row.base : sides.sides?.base
+                // What both sides had come to was not given up, and is not in what was before.
+                if !isTold {
+                    edit = limited(given, sides.agreed(collection?.read(given) ?? given, lists))
+                }
                 let before = try JSONDocument(parsing: base ?? Array("{}".utf8))
                 let made = try JSONDocument(parsing: edit.applied(to: before, lists))
                 try create(key, try placed(made, key, collection, sides))

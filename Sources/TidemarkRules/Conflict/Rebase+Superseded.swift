@@ -9,13 +9,20 @@ import TidemarkEvents
 
 extension Rebase {
     /// The fields that were given up with a conflict, in the mutation's order: more than those in
-    /// conflict where all of the mutation was superseded; empty for a deletion.
+    /// conflict where all of the mutation was superseded, but none that the server has as it meant
+    /// them; empty for a deletion.
     ///
     /// Of a document that a rule made, those that are not as the mutation wrote them.
     package func superseded(_ conflict: Conflict) -> [String] {
         guard conflict.givesUp, let index = index(of: conflict) else { return [] }
-        return verdicts[index] == .superseded && lost[index].isEmpty
-            ? lastTouched[index] : lost[index]
+        guard verdicts[index] == .superseded, lost[index].isEmpty else { return lost[index] }
+        let decided = Set(conflict.fields.map(ExactString.init))
+        let gone = lastTouched[index].filter { field in
+            let name = ExactString(field)
+            return decided.contains(name) || !agreed[index].contains(name)
+        }
+        // None is the whole entity.
+        return gone.isEmpty ? lastTouched[index] : gone
     }
 
     /// The other fields of a mutation that goes on without those that were given up, in its order.
@@ -69,6 +76,31 @@ extension Rebase {
             if given[index].isCreation, isLost { isMadeLater = true }
         }
         if !overtaken.isEmpty { conflicts.removeAll { overtaken.contains($0.position) } }
+    }
+
+    /// Notes of each change that is superseded as a whole which fields the server has as it meant
+    /// them; of one that another carries, those of that.
+    mutating func noteAgreed(_ new: JSONDocument?) {
+        guard !lastTouched.isEmpty else { return }
+        agreed = Array(repeating: [], count: given.count)
+        guard let new else { return }
+        for index in given.indices.reversed() {
+            if given[index].change == .carried {
+                if index + 1 < given.count { agreed[index] = agreed[index + 1] }
+                continue
+            }
+            guard verdicts[index] == .superseded, lost[index].isEmpty,
+                let patch = pending[index].patch(except: serverFields)
+            else { continue }
+            let values = PatchValues(patch)
+            let names = patch.fieldNames
+            let there = names.filter { isThere($0, values, new, at: index) }
+            let known = Set(there.map(ExactString.init))
+            let others = names.filter { !known.contains(ExactString($0)) }
+            // A list that is one field may have some elements as they were meant, and others not.
+            agreed[index] = Set(own(there, at: index).map(ExactString.init))
+                .subtracting(own(others, at: index).map(ExactString.init))
+        }
     }
 
     /// Whether later changes touch all fields of one that loses them all.

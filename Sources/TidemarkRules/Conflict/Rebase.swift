@@ -63,6 +63,9 @@ package struct Rebase: Sendable, Hashable {
     /// One for each pending change once anything was given up: the fields that it is the last one
     /// to touch.
     var lastTouched: [[String]] = []
+    /// One for each pending change once anything was given up: of one that is superseded as a
+    /// whole, the fields that the server has as it meant them.
+    var agreed: [Set<ExactString>] = []
     /// The mutations of which a rule's document gives up fields that were in no conflict.
     var losingMore: Set<Position> = []
     /// What the server has in a writing of its own, in the order of the mutations.
@@ -87,7 +90,7 @@ package struct Rebase: Sendable, Hashable {
     /// When the changes were made, once that was asked for.
     private var editTimes: EditTimes?
 
-    package static let version = 7
+    package static let version = 8
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -149,6 +152,7 @@ package struct Rebase: Sendable, Hashable {
             become(document, as: sides.answer ?? document, from: old, to: new)
         }
         leaveToLast()
+        noteAgreed(new.document)
         settleCarried()
     }
 

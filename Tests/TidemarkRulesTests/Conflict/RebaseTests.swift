@@ -114,6 +114,16 @@ import TidemarkRules
         #expect(rebase.conflicts.map(rebase.superseded) == [["note"]])
     }
 
+    @Test func `an edit that loses gives up nothing that both sides came to`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2,"b":2,"c":2}"#)], from: .live(#"{"a":1,"b":1,"c":1}"#),
+            to: .live(#"{"a":3,"b":2,"c":1}"#))
+
+        #expect(rebase.verdicts == [.superseded])
+        #expect(rebase.conflicts.map(\.fields) == [["a"]])
+        #expect(rebase.superseded(rebase.conflicts[0]) == ["a", "c"])
+    }
+
     @Test func `an edit of what was deleted later, and came back, is in no conflict of its own`() {
         let rebase = Rebase(
             [.update(1, #"{"a":2}"#), .delete(2)], from: .live(#"{"a":1}"#),

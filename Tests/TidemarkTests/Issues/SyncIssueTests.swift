@@ -95,6 +95,24 @@ import TidemarkViews
         }
     }
 
+    @Test func `bring back, with what lost, what both sides had come to`() async throws {
+        try await withLostEdit { device in
+            try device.patch(Self.key, #"{"title":"mine","n":2}"#)
+        } _: { world in
+            world.rivalPuts(Self.key, #"{"title":"theirs","n":2}"#)
+        } _: { world, device, issue async throws in
+            #expect(issue.fields == ["title"])
+            world.rivalDeletes(Self.key)
+            try await device.sync()
+            #expect(try device.document(Self.key) == nil)
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record(Self.key) == #"{"title":"mine","n":2}"#)
+        }
+    }
+
     @Test func `delete after all what another edited`() async throws {
         try await withLostEdit { device in
             try device.delete(Self.key)
