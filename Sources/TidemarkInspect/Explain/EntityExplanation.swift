@@ -58,6 +58,13 @@ package struct EntityExplanation: Sendable {
         package var mutation: MutationRow?
     }
 
+    /// An owner that was out of reach.
+    package struct LostOwner: Sendable, Hashable {
+        package var key: EntityKey
+        /// The event since which it was.
+        package var since: Position
+    }
+
     /// A deleted entity of its tree.
     package struct DeletedAbove: Sendable, Hashable {
         package var key: EntityKey
@@ -87,6 +94,9 @@ package struct EntityExplanation: Sendable {
     /// The hidden owner that the entity is hidden with; nil where it is hidden by itself or
     /// visible.
     package var hiddenOwner: EntityKey?
+    /// The owner that was out of reach when it was pruned for that; nil where it was itself, or
+    /// where that is not known any more.
+    package var lostOwner: LostOwner?
     /// The deleted entity that it lies in, with which it is not seen; nil where there is none.
     package var deletedAbove: DeletedAbove?
     /// The open issues of lists of everything that did not name it, nor many others.
@@ -127,6 +137,9 @@ package struct EntityExplanation: Sendable {
         unnamedAt = try views.unnamed(keys)
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         deletedAbove = try row.isOrphan ? views.deletedAbove(key, row) : nil
+        if row.baseState == .absent, let prunedAt = row.prunedAt {
+            lostOwner = try views.lostOwner(of: key, row, at: prunedAt)
+        }
         let made =
             try views.decisions(about: keys + [EntityKey(key.collection, "")]).map { ($0, false) }
             + views.decisions(becauseOf: keys).map { ($0, true) }
@@ -284,6 +297,51 @@ extension ViewReader {
     fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
         try owners(of: key, row).compactMap { try found($0) }
             .first { $0.row.isHidden && $0.key != key }?.key
+    }
+
+    /// The owner, near or far, that was out of reach when an entity was pruned for that; nil where
+    /// it was hidden by itself, or where that is not known any more.
+    ///
+    /// - Parameter row: as it was, or as the pruning left it.
+    func lostOwner(
+        of key: EntityKey, _ row: EntityRow, at position: Position
+    ) throws -> EntityExplanation.LostOwner? {
+        func last(_ key: EntityKey, _ results: [String]) throws -> PlacedDecision? {
+            try decisions(about: keys(of: key)).last {
+                $0.position <= position && $0.row.rule == PruneDecision.Rule.access.rawValue
+                    && results.contains($0.row.result)
+            }
+        }
+        guard try last(key, ["pruned"])?.position == position else { return nil }
+        let model = try model()
+        var passed: Set<EntityKey> = []
+        var next = (key: key, row: row)
+        while passed.insert(next.key).inserted {
+            guard let collection = model[next.key.collection],
+                let reference = collection.ownerReference,
+                let id = try lastSaid(next.row, collection)?.ids(in: reference.field).first,
+                let owner = try found(EntityKey(reference.collection, id))
+            else { return nil }
+            if let decision = try last(owner.key, ["hidden", "shown"]),
+                decision.row.result == "hidden"
+            {
+                return EntityExplanation.LostOwner(key: owner.key, since: decision.position)
+            }
+            next = owner
+        }
+        return nil
+    }
+
+    /// An entity as it is, or as the server said it last before it was pruned.
+    private func lastSaid(
+        _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> JSONDocument? {
+        if let document = row.readable(in: collection) { return document }
+        guard !row.prunedDigest.isEmpty, let position = row.basePosition,
+            let event = try event(at: position), event.kind == .serverUpserted,
+            let said = try? JSONDocument(parsing: event.payload)
+        else { return nil }
+        return (try? collection.read(said)) ?? said
     }
 
     /// The deleted entity that one of a tree lies in, itself or with others around it.

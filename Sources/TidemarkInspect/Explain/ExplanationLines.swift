@@ -74,6 +74,9 @@ extension EntityExplanation {
         if row.baseState == .absent, !row.prunedDigest.isEmpty, let decision = last(["pruned"]) {
             reasons.append("pruned by \(decision.row.rule): \(decision.position)")
         }
+        if let lostOwner {
+            reasons.append("belonged to \(lostOwner.key), out of reach since \(lostOwner.since)")
+        }
         for position in unnamedAt {
             reasons.append(
                 "a list of everything did not name it; it waits for an answer to the issue "

@@ -65,7 +65,10 @@ extension EntityStep {
         }
         if let decision = decisions.last {
             switch decision.result {
-            case "pruned": return "pruned by \(decision.rule)"
+            case "pruned":
+                let owner = try views.lostOwner(of: key, before, at: position)
+                let why = owner.map { ": belonged to \($0.key), out of reach since \($0.since)" }
+                return "pruned by \(decision.rule)" + (why ?? "")
             case "voided": return "its pruning is void: the time was wrong"
             case "kept" where decision.rule == "serverTime":
                 return "not pruned: that time was never believed"

@@ -61,6 +61,26 @@ import TidemarkViews
         }
     }
 
+    @Test func `name the owner with which it was out of reach when it was pruned`() async throws {
+        try await with { _, device, lost async throws in
+            lost.value = ["2"]
+            try await device.sync()
+
+            let owner = try device.why("workspaces/2")
+            let decision = try #require(owner.first { $0.hasSuffix(" access/5: hidden") })
+            let since = try #require(decision.split(separator: " ").first)
+            let belonged = "belonged to workspaces/2, out of reach since \(since)"
+            let entry = try device.why("entries/2")
+            #expect(entry.first == "entries/2: pruned")
+            #expect(entry.contains("  " + belonged))
+            #expect(
+                try device.history("entries/2").contains {
+                    $0.contains("  pruned by access: " + belonged)
+                })
+            #expect(!owner.contains { $0.contains("belonged to") })
+        }
+    }
+
     @Test func `name the rule by which it was pruned`() async throws {
         try await with { world, device, _ async throws in
             world.entry("old", in: "1", daysAgo: 57)
