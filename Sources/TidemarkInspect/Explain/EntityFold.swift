@@ -16,7 +16,8 @@ package struct EntityStep: Sendable {
     package var event: Event
     /// The key that the entity had then; it differs from the permanent one before both were bound.
     package var key: EntityKey
-    /// Whether the event names the entity; otherwise it is about another one, or about none.
+    /// Whether the event names the entity, or promises the answer to a write of it; otherwise it is
+    /// about another one, or about none.
     package var isOwn: Bool
     package var before: EntityRow
     package var after: EntityRow
@@ -220,7 +221,8 @@ private struct EntityFold {
         _ event: Event, _ position: Position, _ fold: Fold, isPart: Bool
     ) throws {
         try fold.apply(event, at: position)
-        let named = event.key.flatMap { names.contains($0) ? $0 : nil }
+        let named =
+            try event.key.flatMap { names.contains($0) ? $0 : nil } ?? promised(event, fold)
         var changed: [Int] = []
         let before = known
         for index in keys.indices {
@@ -258,6 +260,17 @@ private struct EntityFold {
             }
             steps.append(step)
         }
+    }
+
+    /// The entity's key where an event about many promises the answer to a write of it.
+    private func promised(_ event: Event, _ fold: Fold) throws -> EntityKey? {
+        guard event.kind == .pushDeferred, event.key == nil,
+            let ticket = try fold.tickets().first(where: { $0.call == event.call })
+        else { return nil }
+        let calls = ticket.calls
+        return zip(keys, known).first { _, row in
+            row.attempt.map { calls.contains($0.call.rawValue) } ?? false
+        }?.0
     }
 
     private mutating func noteAbove(_ event: Event, _ fold: Fold) throws {
