@@ -114,8 +114,13 @@ extension EntityStep {
     func documents(
         of path: FieldPath? = nil, in collection: CollectionModel?
     ) -> (before: JSONDocument?, after: JSONDocument?) {
-        let (old, new) = (before.readable(in: collection), after.readable(in: collection))
-        return (old?.named(for: path, in: collection), new?.named(for: path, in: collection))
+        func document(_ row: EntityRow) -> JSONDocument? {
+            var document = row.readable(in: collection)?.named(for: path, in: collection)
+            // Without a path all of its members are looked up.
+            if path == nil { document?.keepPlaces() }
+            return document
+        }
+        return (document(before), document(after))
     }
 
     /// The event's changes, of one field or of all.

@@ -148,6 +148,20 @@ import TidemarkViews
         #expect(try named("boss", on: "visits") == nil)
     }
 
+    @Test func `name who set each of very many fields, at the cost of each`() throws {
+        try register(CollectionModel("tasks"))
+        func document(_ value: Int) -> String {
+            "{" + (0..<20_000).map { #""f\#($0)":\#(value)"# }.joined(separator: ",") + "}"
+        }
+        try store.write(
+            .about(.serverUpserted, "tasks/1", document(1), asOf: 1, revision: "1"))
+        try store.write(
+            .about(.serverUpserted, "tasks/1", document(2), asOf: 2, revision: "2"))
+
+        let blames = try blame("tasks/1")
+        #expect(blames.count == 20_000 && blames.allSatisfy { $0.hasSuffix(" @3") })
+    }
+
     @Test func `say of a write whose answer the server promised that it is awaited`() throws {
         try register(CollectionModel("tasks"))
         try store.write(.about(.localCreated, "tasks/1", #"{"n":1}"#))
