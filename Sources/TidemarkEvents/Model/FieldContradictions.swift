@@ -104,12 +104,13 @@ extension Contradiction {
             return nil
         },
         Contradiction("placeholder.copies", "drops") { collection, model in
+            guard let copies = collection.placeholder?.copies, !copies.isEmpty else { return nil }
             let referring = model.collections.filter { other in
                 other.references.contains {
                     $0.collection == collection.name && $0.placeholder != nil
                 }
             }
-            let name = collection.placeholder?.copies.first { name in
+            let name = copies.first { name in
                 !referring.isEmpty && referring.allSatisfy { $0.drops.contains(name) }
             }
             guard let name else { return nil }

@@ -182,9 +182,11 @@ extension ModelCodec where Value == [CollectionModel] {
         list.read = { (value, place) throws(ModelError) in
             guard let items = value.array, !items.isEmpty else { throw place.error(wanted) }
             let collections = try read(value, place)
+            var earlier: Set<CollectionName> = []
+            let placeable = Set(collections.filter { $0.placeholder != nil }.map(\.name))
             for (index, collection) in collections.enumerated() {
-                let earlier = collections[..<index].map(\.name)
-                try collection.check(earlier, collections, place.element(index))
+                try collection.check(earlier, placeable, place.element(index))
+                earlier.insert(collection.name)
             }
             return collections
         }
@@ -194,8 +196,10 @@ extension ModelCodec where Value == [CollectionModel] {
 
 extension CollectionModel {
     /// Checks what is said of other collections.
+    ///
+    /// - Parameter placeable: those with a rule for placeholders.
     fileprivate func check(
-        _ earlier: [CollectionName], _ all: [CollectionModel], _ place: ModelPlace
+        _ earlier: Set<CollectionName>, _ placeable: Set<CollectionName>, _ place: ModelPlace
     ) throws(ModelError) {
         func isEarlier(_ name: CollectionName, _ member: String) throws(ModelError) {
             guard earlier.contains(name) else {
@@ -214,9 +218,7 @@ extension CollectionModel {
             try isEarlier(choice.collection, "choices.\(choice.field).collection")
         }
         for reference in references where reference.placeholder != nil {
-            guard all.first(where: { $0.name == reference.collection })?.placeholder == nil else {
-                continue
-            }
+            guard !placeable.contains(reference.collection) else { continue }
             throw place.member("references.\(reference.field).placeholder").error(
                 "\(reference.collection) has no \"placeholder\"")
         }

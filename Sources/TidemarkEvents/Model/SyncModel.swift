@@ -45,7 +45,8 @@ public struct SyncModel: Sendable, Hashable {
 
     /// The collection of that name, or nil.
     public subscript(name: CollectionName) -> CollectionModel? {
-        collections.first { $0.name == name }
+        // By its place: whoever walks over the collections copies each.
+        collections.indices.first { collections[$0].name == name }.map { collections[$0] }
     }
 
     /// Some collections, and those in whose records their entities stand: by the lists of these all

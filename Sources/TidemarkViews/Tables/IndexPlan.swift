@@ -27,6 +27,7 @@ package struct IndexPlan: Sendable {
 
     /// The same without the indexes that are not named.
     init(_ plan: IndexPlan, only names: [[UInt8]]) {
+        let names = Set(names)
         collections = plan.collections.map { $0.only(names) }.filter { !$0.indexes.isEmpty }
         self.names = plan.names.filter(names.contains)
     }
@@ -61,7 +62,7 @@ struct IndexedCollection: Sendable {
         self.fields = FieldReader(fields.map(\.text))
     }
 
-    func only(_ names: [[UInt8]]) -> IndexedCollection {
+    func only(_ names: Set<[UInt8]>) -> IndexedCollection {
         var copy = self
         copy.indexes.removeAll { !names.contains($0.name) }
         return copy

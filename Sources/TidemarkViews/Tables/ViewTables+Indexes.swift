@@ -42,12 +42,13 @@ extension ViewTables {
     func dropIndexes(
         notIn plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
     ) throws -> State {
-        let kept = state.indexes.filter(plan.names.contains)
+        let kept = state.indexes.filter(Set(plan.names).contains)
         let table = indexTable(state.generation)
         if kept.isEmpty {
             try transaction.clear(table)
         } else {
-            for name in state.indexes where !kept.contains(name) {
+            let names = Set(kept)
+            for name in state.indexes where !names.contains(name) {
                 var gone: [[UInt8]] = []
                 try transaction.scan(table, from: nil, prefix: name, reversed: false) { key, _ in
                     gone.append(key.copied())
@@ -68,7 +69,7 @@ extension ViewTables {
     ) throws -> State {
         guard state.indexes != plan.names else { return state }
         var state = try dropIndexes(notIn: plan, state, transaction)
-        let kept = state.indexes
+        let kept = Set(state.indexes)
         let missing = IndexPlan(plan, only: plan.names.filter { !kept.contains($0) })
         for collection in missing.collections {
             var next: [UInt8]? = collection.rowPrefix

@@ -43,6 +43,20 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         #expect(lists.serverFields == ["key", "changed"])
     }
 
+    @Test func `a model of very many collections is read, and each is found by its name`() throws {
+        let first = CollectionModel("c0")
+        let others = (1..<1000).map { number in
+            CollectionModel(
+                CollectionName("c\(number)"),
+                references: [Reference("up", to: CollectionName("c\(number - 1)"))])
+        }
+        let model = SyncModel(name: "many", collections: [first] + others)
+
+        let read = try ModelRegistration(model: model).checked().model
+        #expect(read == model)
+        #expect(read["c0"] == first && read["c999"] == others.last && read["c1000"] == nil)
+    }
+
     @Test func `what is left out has its usual value`() throws {
         let registration = try parse(#"{"collections":[{"name":"notes"}]}"#)
 
