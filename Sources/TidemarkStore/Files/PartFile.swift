@@ -52,21 +52,21 @@ package final class PartFile: Sendable {
 
     /// Refuses to take so many bytes more where no room would be left for what a store writes.
     ///
+    /// - Returns: how many more there is room for, as far as that can be told.
     /// - Throws: ``StoreError``: `diskFull`.
-    package func expectRoom(for bytes: Int) throws(StoreError) {
-        guard let space = Platform.space(descriptor) else { return }
+    package func expectRoom(for bytes: Int) throws(StoreError) -> Int {
+        guard let space = Platform.space(descriptor) else { return .max }
         #if canImport(Darwin)
             // What the system gives up when more is needed is not told as free.
             let bytes = 0
         #endif
-        guard !Self.hasRoom(for: bytes, free: space.free, of: space.size) else { return }
-        throw .system(Platform.noSpace, during: "contents", path)
+        let room = Self.room(free: space.free, of: space.size)
+        guard bytes <= room else { throw .system(Platform.noSpace, during: "contents", path) }
+        return room - bytes
     }
 
-    /// Whether so many bytes leave room on a disk: 16 MiB, and of small ones a sixteenth.
-    package static func hasRoom(for bytes: Int, free: Int, of size: Int) -> Bool {
-        bytes <= free - min(16 << 20, size / 16)
-    }
+    /// How many bytes leave room on a disk: 16 MiB, and of small ones a sixteenth.
+    package static func room(free: Int, of size: Int) -> Int { free - min(16 << 20, size / 16) }
 
     /// Takes away what is at a place and after it.
     package func cut(at offset: Int) throws(StoreError) {

@@ -18,6 +18,11 @@ package struct TransportReceiver: Sendable {
     /// Where in the file the body begins; nil while it stays in memory.
     private var place: Int?
     private var body: [UInt8] = []
+    /// Up to how many bytes of the body the disk is not asked again for its room.
+    private var roomFor = 0
+
+    /// The most bytes that come without asking: others take of the room as well.
+    private static let unaskedMax = 1 << 20
 
     /// Opens the file, which stays as it is until an answer for it begins.
     ///
@@ -64,14 +69,16 @@ package struct TransportReceiver: Sendable {
     /// A disk is not filled up: what the user changes meanwhile has to be stored.
     ///
     /// - Throws: ``TransportError``: `tooLarge`, `diskFull`.
-    package func check(length: Int) throws(TransportError) {
+    package mutating func check(length: Int) throws(TransportError) {
         guard let target, place != nil else { return }
         if let bytesMax = file?.bytesMax, length > bytesMax {
             throw TransportError(.tooLarge, detail: "more than \(bytesMax) body bytes")
         }
-        do throws(StoreError) { try target.expectRoom(for: length - count) } catch {
-            throw TransportError(error)
-        }
+        guard length > roomFor else { return }
+        do throws(StoreError) {
+            let room = try target.expectRoom(for: length - count)
+            roomFor = count + min(Self.unaskedMax, length - count + room / 2)
+        } catch { throw TransportError(error) }
     }
 
     /// Forgets what came; a file keeps what was written to it.
@@ -79,7 +86,7 @@ package struct TransportReceiver: Sendable {
         isOver = false
         place = nil
         body = []
-        count = 0
+        (count, roomFor) = (0, 0)
     }
 
     /// What came, as an answer.

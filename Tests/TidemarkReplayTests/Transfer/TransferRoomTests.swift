@@ -252,7 +252,7 @@ private struct Filling: Transport {
 
     @Test func `is one that leaves less than 16 MiB, or a sixteenth of a small disk`() {
         func fits(_ bytes: Int, _ free: Int, _ size: Int) -> Bool {
-            PartFile.hasRoom(for: bytes << 20, free: free << 20, of: size << 20)
+            bytes << 20 <= PartFile.room(free: free << 20, of: size << 20)
         }
 
         #expect(fits(84, 100, 100_000) && !fits(85, 100, 100_000))
