@@ -205,8 +205,11 @@ package struct Rebase: Sendable, Hashable {
             if index == 1, settled == 0, old == nil, pending[0].mayHaveArrived,
                 case .create(let created) = pending[0].change
             {
-                let made = asThere(Patch(settingAllOf: created), new, at: 0)
-                reference = try? JSONDocument(parsing: made.applied(to: .empty))
+                reference = created
+                if sentElements.first?.isEmpty == false {
+                    let made = asThere(Patch(settingAllOf: created), new, at: 0)
+                    reference = try? JSONDocument(parsing: made.applied(to: .empty))
+                }
             }
             guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
