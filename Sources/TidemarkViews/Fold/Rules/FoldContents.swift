@@ -386,14 +386,13 @@ extension EntityRow {
     package func contentNames(in collection: CollectionModel) -> [EntityContentsRow.Named] {
         guard !collection.contents.isEmpty else { return [] }
         var documents = documents(in: collection)
-        if let changes = try? namingChanges(in: collection) {
-            for change in changes {
-                switch change.change {
-                case .create(let document): documents.append(document)
-                case .update(let patch):
-                    if let set = patch.setDocument(collection.keyed) { documents.append(set) }
-                case .delete, .carried: break
-                }
+        let changes = try? namingChanges(in: collection)
+        for change in changes ?? [] {
+            switch change.change {
+            case .create(let document): documents.append(document)
+            case .update(let patch):
+                if let set = patch.setDocument(collection.keyed) { documents.append(set) }
+            case .delete, .carried: break
             }
         }
         func sign(_ field: String, _ name: ContentName) -> [UInt8] {
@@ -401,8 +400,8 @@ extension EntityRow {
         }
         var names: [EntityContentsRow.Named] = []
         var seen: Set<[UInt8]> = []
-        let unsent = Set(
-            ((try? namesToBeSent(in: collection)) ?? []).map { sign($0.field, $0.name) })
+        let sent = changes.flatMap { try? namesToBeSent(by: $0, in: collection) } ?? []
+        let unsent = Set(sent.map { sign($0.field, $0.name) })
         for document in documents {
             for (field, name) in collection.contentNames(in: document.bytes) {
                 let mark = sign(field, name)
@@ -470,12 +469,17 @@ extension EntityRow {
     package func namesToBeSent(
         in collection: CollectionModel
     ) throws -> [(field: String, name: ContentName)] {
+        if !collection.sendsFiles || pending.isEmpty { return [] }
+        return try namesToBeSent(by: namingChanges(in: collection), in: collection)
+    }
+
+    /// The same of what is pending, as ``namingChanges(in:)`` has it.
+    private func namesToBeSent(
+        by changes: [PendingChange], in collection: CollectionModel
+    ) throws -> [(field: String, name: ContentName)] {
         guard collection.sendsFiles, !pending.isEmpty else { return [] }
         let base = try baseValue(in: collection)
-        guard case .document(let bytes) = try Current(namingChanges(in: collection), on: base)
-        else {
-            return []
-        }
+        guard case .document(let bytes) = try Current(changes, on: base) else { return [] }
         let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
         let known = base.document.map { collection.contentNames(in: $0.bytes) } ?? []
         return collection.contentNames(in: bytes).filter { field, name in
