@@ -82,7 +82,7 @@ struct Why: ParsableCommand {
     ) throws -> Bool {
         guard let history = try EntityHistory(timeline, views), let last = history.entries.last
         else { return false }
-        let ending = try EntityHistory.ending(timeline, views)
+        let ending = history.ending(timeline)
         if !format.isJSON {
             Terminal.write("\(history.key): \(ending.isEmpty ? "never here" : "gone")")
         }

@@ -96,13 +96,14 @@ extension EntityHistory {
 extension EntityHistory {
     /// The entries that tell the end of an entity that has no row any more: by which its document
     /// went, and by which all else that was known of it did; none where it was never here.
-    package static func ending(_ timeline: EntityTimeline, _ views: ViewReader) throws -> [Entry] {
-        guard let history = try EntityHistory(timeline, views) else { return [] }
+    ///
+    /// - Parameter timeline: that of which the history, of all fields, was made.
+    package func ending(_ timeline: EntityTimeline) -> [Entry] {
         let steps = timeline.steps
         let end = steps.lastIndex { $0.before.content != nil && $0.after.content == nil }
         guard let end else { return [] }
         let last = steps.lastIndex { !$0.before.isEmpty && $0.after.isEmpty } ?? end
-        return (last > end ? [end, last] : [end]).map { history.entries[$0] }
+        return (last > end ? [end, last] : [end]).map { entries[$0] }
     }
 }
 

@@ -259,8 +259,9 @@ import TidemarkViews
         try store.write(.about(.requestAnswered, "tasks/2", #"{"status":404}"#))
         func ending(_ id: String) throws -> [UInt64] {
             try store.journal.withTimelines { views, timeline in
-                try EntityHistory.ending(try timeline(EntityKey("tasks", id)), views)
-                    .map(\.position.rawValue)
+                let found = try timeline(EntityKey("tasks", id))
+                let history = try EntityHistory(found, views)
+                return (history?.ending(found) ?? []).map(\.position.rawValue)
             }
         }
 
