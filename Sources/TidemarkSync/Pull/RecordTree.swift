@@ -219,15 +219,8 @@ extension ViewReader {
     private func ids(
         naming id: String, by index: IndexModel, in collection: CollectionModel
     ) throws -> [String] {
-        var ids: [String] = []
-        for bytes in OrderKey.values(ofID: id, dates: collection.dates) {
-            let bound = IndexBound(bytes, isInclusive: true)
-            try forEachIndexed(index, in: collection.name, from: bound, to: bound) {
-                ids.append($2)
-                return true
-            }
-        }
-        return ids
+        let values = OrderKey.values(ofID: id, dates: collection.dates)
+        return try indexed(values, by: index, in: collection.name).map(\.id)
     }
 }
 

@@ -186,15 +186,9 @@ extension ViewReader {
         let values =
             ids.flatMap { OrderKey.values(ofID: $0.text, dates: collection.dates) }
             + [[OrderKey.nested]]
-        var named: Set<EntityKey> = []
-        for value in values {
-            let bound = IndexBound(value, isInclusive: true)
-            try forEachIndexed(index, in: collection.name, from: bound, to: bound) { _, _, id in
-                named.insert(EntityKey(collection.name, id))
-                return true
-            }
+        for key in Set(try indexed(values, by: index, in: collection.name)) {
+            look(key, try entity(at: .entity(key)))
         }
-        for key in named { look(key, try entity(at: .entity(key))) }
         return found
     }
 }

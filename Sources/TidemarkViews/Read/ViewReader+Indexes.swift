@@ -84,6 +84,25 @@ extension ViewReader {
 }
 
 extension ViewReader {
+    /// The entities that have one of some values in an index, value by value.
+    ///
+    /// - Parameters:
+    ///   - index: one that ``hasIndex(_:in:)`` said is there.
+    ///   - values: what ``OrderKey`` makes of its first fields.
+    package func indexed(
+        _ values: [[UInt8]], by index: IndexModel, in collection: CollectionName
+    ) throws -> [EntityKey] {
+        var keys: [EntityKey] = []
+        for value in values {
+            let bound = IndexBound(value, isInclusive: true)
+            try forEachIndexed(index, in: collection, from: bound, to: bound) { _, _, id in
+                keys.append(EntityKey(collection, id))
+                return true
+            }
+        }
+        return keys
+    }
+
     /// The entities that are seen in one of a tree, or at the root; nil where no index tells.
     package func indexedChildren(
         of parent: EntityKey?, in collection: CollectionModel
@@ -139,15 +158,7 @@ extension ViewReader {
             values = [null]
         }
         if !rest.isEmpty { values = values.flatMap { first in rest.map { first + $0 } } }
-        var children: [EntityKey] = []
-        for value in values {
-            let bound = IndexBound(value, isInclusive: true)
-            try forEachIndexed(index, in: collection.name, from: bound, to: bound) { _, _, id in
-                children.append(EntityKey(collection.name, id))
-                return true
-            }
-        }
-        return children
+        return try indexed(values, by: index, in: collection.name)
     }
 }
 
