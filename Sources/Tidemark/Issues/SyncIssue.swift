@@ -223,13 +223,8 @@ extension SyncIssue.ID: Codable {
     ///
     /// - Throws: `DecodingError` for a text that is no such id.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let id = SyncIssue.ID(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is no id of an issue: @41")
-        }
-        self = id
+        self = try decoder.value(
+            ofText: { SyncIssue.ID($0) }, else: "is no id of an issue: @41")
     }
 
     /// Writes `@41`, or `@41.1` for the second one of that event.

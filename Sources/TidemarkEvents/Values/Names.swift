@@ -173,18 +173,32 @@ extension EntityKey: Codable {
     ///
     /// - Throws: `DecodingError` for a text that is no such key.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let key = EntityKey(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is no key: collection/id")
-        }
-        self = key
+        self = try decoder.value(ofText: { EntityKey($0) }, else: "is no key: collection/id")
     }
 
     /// Writes `collection/id`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
+    }
+}
+
+extension Decoder {
+    /// Reads a value that is written as a text.
+    ///
+    /// - Parameters:
+    ///   - make: makes it of the text; nil where it can't be.
+    ///   - problem: what is said of such a text.
+    /// - Throws: `DecodingError`.
+    package func value<Value>(
+        ofText make: (String) -> Value?, else problem: String
+    ) throws -> Value {
+        let container = try singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let value = make(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\"\(text)\" \(problem)")
+        }
+        return value
     }
 }
