@@ -17,7 +17,7 @@ enum Excerpts {
     ) async throws {
         await engine.start(SyncTriggers(every: .seconds(900)))
         await engine.trigger(.reachability)
-        for await status in engine.status { show(status) }
+        for await status in engine.statuses { show(status) }
         for try await todos in replica.observe(open) { show(todos) }
         for issue in try replica.issues() {
             print(issue.id, issue.kind, issue.message)

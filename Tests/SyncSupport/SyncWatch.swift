@@ -18,7 +18,7 @@ final class SyncWatch {
 
     init(_ device: SyncDevice) {
         self.device = device
-        iterator = device.engine.status.makeAsyncIterator()
+        iterator = device.engine.statuses.makeAsyncIterator()
     }
 
     /// A device with somebody who watches it, for the time of a test; its engine is stopped then.

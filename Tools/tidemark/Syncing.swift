@@ -126,9 +126,9 @@ struct Sync: AsyncParsableCommand {
     private func run(
         _ engine: SyncEngine, _ replica: Replica, _ time: SyncTime
     ) async throws -> SyncOutcome {
-        let status = engine.status
+        let statuses = engine.statuses
         let watcher = Task {
-            for await case let progress? in status.map(\.progress) {
+            for await case let progress? in statuses.map(\.progress) {
                 Terminal.progress(progress.line)
             }
         }

@@ -295,8 +295,9 @@ public actor SyncEngine {
     /// The engine's status: the current one, then each change.
     ///
     /// Any number of tasks may listen; a slow listener misses only the oldest of many statuses.
-    /// While the engine is not started, edits show with the next run.
-    public nonisolated var status: AsyncStream<EngineStatus> {
+    /// While the engine is not started, edits show with the next run. To listen costs what waits:
+    /// the outbox is counted, on the caller's thread.
+    public nonisolated var statuses: AsyncStream<EngineStatus> {
         broadcast.subscribe(try? replica.journal.read { try CountedOutbox($0) })
     }
 
@@ -308,7 +309,7 @@ public actor SyncEngine {
     /// more is to be let go. A run that ends before its turn, or that a gate of the model holds,
     /// tells nothing.
     ///
-    /// ``status`` tells how things stand now, this what happened on the way.
+    /// ``statuses`` tells how things stand now, this what happened on the way.
     public nonisolated var activities: AsyncStream<SyncActivity> { activityBroadcast.subscribe() }
 
     /// Publishes the engine's activity.

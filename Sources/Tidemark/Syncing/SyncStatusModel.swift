@@ -15,7 +15,7 @@ public import Observation
     /// Follows an engine.
     public init(_ engine: SyncEngine) {
         status = engine.broadcast.current
-        let changes = engine.status
+        let changes = engine.statuses
         following = Following(
             Task { [weak self] in
                 for await status in changes {

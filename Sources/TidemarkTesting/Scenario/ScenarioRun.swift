@@ -335,7 +335,7 @@ actor ScenarioRun {
     }
 
     /// Listens to the engine from now on.
-    private func watch() { (statuses, activities) = (engine.status, engine.activities) }
+    private func watch() { (statuses, activities) = (engine.statuses, engine.activities) }
 
     /// Notes what the engine told since.
     private func listen() async {

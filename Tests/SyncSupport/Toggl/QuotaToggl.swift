@@ -125,7 +125,7 @@ extension QuotaDevice {
     /// Starts the engine without a timer, and waits until a run was made and none is to come.
     func becomesIdle() async -> EngineStatus? {
         await engine.start(SyncTriggers(every: .zero))
-        for await status in engine.status
+        for await status in engine.statuses
         where status.activity == .idle && status.lastOutcome != nil { return status }
         return nil
     }

@@ -247,7 +247,7 @@ extension SyncEngine {
         await engine.start(.none)
 
         #expect(await world.world.clock.firstSleep() == .seconds(3600))
-        var told = engine.status.makeAsyncIterator()
+        var told = engine.statuses.makeAsyncIterator()
         let last = await told.next()?.lastTransfer
         #expect(throws: TidemarkError.self) { try last?.get() }
         let sleeps = world.world.clock.sleepsMade

@@ -43,7 +43,7 @@ import TidemarkViews
                 #expect("\(outcome)".hasPrefix("not synced: 5 held"), "\(outcome)")
             }
             #expect(try device.replica.issues().map(\.id) == issue, "the same question")
-            var status = device.engine.status.makeAsyncIterator()
+            var status = device.engine.statuses.makeAsyncIterator()
             #expect(await status.next()?.held == ["tasks": 5])
 
             try device.replica.answer(try #require(issue.first), .keepTheirs)

@@ -99,7 +99,7 @@ extension SyncEngine {
     @Test func `say what they do, and how they ended`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             try device.put("tasks/t1", "{}")
-            var statuses = device.engine.status.makeAsyncIterator()
+            var statuses = device.engine.statuses.makeAsyncIterator()
 
             let outcome = try await device.sync()
 

@@ -242,7 +242,7 @@ import TidemarkTesting
         try await device.replica.signOut(ifPending: .refuse)
 
         #expect(!FileManager.default.fileExists(atPath: device.replica.directory))
-        var status = device.engine.status.makeAsyncIterator()
+        var status = device.engine.statuses.makeAsyncIterator()
         #expect(await status.next()?.activity == .stopped(nil))
         await #expect(throws: TidemarkError.self) { _ = try await device.sync() }
     }
@@ -295,7 +295,7 @@ import TidemarkTesting
                 _ = try await second.sync()
             }
             #expect(error?.code == .engineRunning)
-            var status = second.status.makeAsyncIterator()
+            var status = second.statuses.makeAsyncIterator()
             await second.start()
             while let next = await status.next() {
                 if case .stopped(let error?) = next.activity {

@@ -59,7 +59,7 @@ import TidemarkTesting
             server.faults = FaultPlan([FaultRule(.answer(status: 404), method: .delete, nth: 1)])
         }
 
-        var statuses = engine.status.makeAsyncIterator()
+        var statuses = engine.statuses.makeAsyncIterator()
         await engine.start()
         var (last, hasRun): (EngineStatus?, Bool) = (nil, false)
         while let status = await statuses.next(isolation: #isolation) {

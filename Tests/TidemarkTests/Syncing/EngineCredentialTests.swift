@@ -135,11 +135,11 @@ import TidemarkTesting
         ]
         try await scene(given) { world, device, engine, asked async throws in
             await engine.start()
-            for await status in engine.status where status.activity == .paused(.unauthorized) {
+            for await status in engine.statuses where status.activity == .paused(.unauthorized) {
                 break
             }
             await engine.trigger(.credentialsChanged)
-            for await status in engine.status {
+            for await status in engine.statuses {
                 guard let outcome = status.lastOutcome else { continue }
                 if outcome.isSynced { break }
                 if outcome.failure == offline, case .paused = status.activity { break }
@@ -162,7 +162,7 @@ import TidemarkTesting
             throw SyncFailure.tooManyRequests(retryAfterSeconds: 3600)
         } _: { device, engine async throws in
             await engine.start(SyncTriggers(every: .zero))
-            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            for await status in engine.statuses where status.lastOutcome?.isSynced == true { break }
             await engine.stop()
 
             #expect(asked.value <= 3, "\(asked.value)")
@@ -177,7 +177,7 @@ import TidemarkTesting
             world, device, engine, asked async throws in
             let begun = world.clock.now
             await engine.start()
-            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            for await status in engine.statuses where status.lastOutcome?.isSynced == true { break }
             await engine.stop()
 
             #expect(asked.value == 3)
@@ -202,7 +202,7 @@ import TidemarkTesting
 
             let begun = world.clock.now
             await engine.start()
-            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            for await status in engine.statuses where status.lastOutcome?.isSynced == true { break }
             await engine.stop()
 
             #expect(asked.value == 3)

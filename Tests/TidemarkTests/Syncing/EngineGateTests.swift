@@ -209,7 +209,7 @@ import TidemarkViews
             let begun = world.clock.now
             await engine.start(.none)
             await engine.trigger(show)
-            for await status in engine.status where status.lastOutcome?.isSynced == true { break }
+            for await status in engine.statuses where status.lastOutcome?.isSynced == true { break }
             await engine.stop()
 
             #expect(world.clock.now >= begun.adding(seconds: 5))

@@ -104,7 +104,7 @@ import TidemarkTesting
             try await device.sync()
             try device.put("tasks/t1", "{}")
             await device.engine.start(SyncTriggers(every: .zero))
-            for await status in device.engine.status
+            for await status in device.engine.statuses
             where status.pending == 0 && status.lastOutcome?.isSynced == true { break }
 
             #expect(world.writes == ["PUT tasks/t1 * 201"])

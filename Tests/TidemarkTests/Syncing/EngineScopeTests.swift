@@ -163,7 +163,7 @@ import TidemarkViews
             try await put(device, "2")
             box.value = device
             defer { box.value = nil }
-            let status = device.engine.status
+            let status = device.engine.statuses
             try await device.sync(.pull(["lists"]))
             _ = try await (try #require(waiting.value)).value
             var hasBegun = false
@@ -188,7 +188,7 @@ import TidemarkViews
             #expect(await device.engine.returned() == false, "it never left")
             await device.engine.left()
             server.clock.advance(by: .seconds(300))
-            let status = device.engine.status
+            let status = device.engine.statuses
             #expect(await device.engine.returned())
             for await one in status where one.lastOutcome != nil { break }
             #expect(server.requests == ["GET lists", "GET tasks"])
@@ -208,7 +208,7 @@ import TidemarkViews
             await device.engine.left()
             server.clock.advance(by: .seconds(300))
             await device.engine.left()
-            let status = device.engine.status
+            let status = device.engine.statuses
             #expect(await device.engine.returned())
             for await one in status where one.lastOutcome != nil { break }
             #expect(server.requests == ["GET lists", "GET tasks"])

@@ -33,7 +33,7 @@ import TidemarkTesting
             ]
             try tx.create(EntityKey("files", "a"), document.encoded())
         }
-        let statuses = engine.status
+        let statuses = engine.statuses
         let reader = Task {
             var all: [[EngineStatus.Sending]] = []
             for await status in statuses where all.last != status.sending {

@@ -14,12 +14,12 @@ import TidemarkTesting
     @Test func `begins with what is now, for every listener`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             try device.put("tasks/t1", "{}")
-            var first = device.engine.status.makeAsyncIterator()
+            var first = device.engine.statuses.makeAsyncIterator()
             #expect(await first.next() == EngineStatus(.idle, pending: 1))
 
             let outcome = try await device.sync()
 
-            var second = device.engine.status.makeAsyncIterator()
+            var second = device.engine.statuses.makeAsyncIterator()
             #expect(await second.next() == EngineStatus(.idle, lastOutcome: outcome))
         }
     }
@@ -33,7 +33,7 @@ import TidemarkTesting
             try device.put("tasks/t1", "{}")
             try await device.sync()
 
-            var statuses = device.engine.status.makeAsyncIterator()
+            var statuses = device.engine.statuses.makeAsyncIterator()
             let status = await statuses.next()
             #expect(status?.pending == 1 && status?.refused == 1)
         }
@@ -48,7 +48,7 @@ import TidemarkTesting
                 [FaultRule(.dropAfterHandling, method: .put, nth: 1)])
             try await device.sync()
             try device.put("lists/new", "{}")
-            var statuses = device.engine.status.makeAsyncIterator()
+            var statuses = device.engine.statuses.makeAsyncIterator()
             _ = await statuses.next()
             try await device.sync()
 
@@ -70,7 +70,7 @@ import TidemarkTesting
 
     @Test func `keeps no run waiting for a listener who never listens`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
-            let never = device.engine.status
+            let never = device.engine.statuses
             for number in 1...300 { try device.put("tasks/t\(number)", "{}") }
 
             #expect(try await device.sync().isSynced)
@@ -86,7 +86,7 @@ import TidemarkTesting
 
     @Test func `is the same for all who listen`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
-            let streams = (1...3).map { _ in device.engine.status }
+            let streams = (1...3).map { _ in device.engine.statuses }
             try device.put("tasks/t1", "{}")
             try await device.sync()
 

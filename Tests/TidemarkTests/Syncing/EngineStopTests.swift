@@ -196,7 +196,7 @@ import TidemarkTesting
         let (first, idle) = try open(1)
         let (second, engine) = try open(2)
         await idle.start(.none)
-        var statuses = idle.status.makeAsyncIterator()
+        var statuses = idle.statuses.makeAsyncIterator()
         while await statuses.next()?.activity != .idle {}
 
         try first.close()

@@ -333,7 +333,7 @@ import TidemarkTesting
             await engine.start(SyncTriggers(every: .seconds(60)))
             await engine.trigger(.reachability)
 
-            for await status in engine.status {
+            for await status in engine.statuses {
                 guard case .stopped(let error) = status.activity else { continue }
                 #expect(error?.code == .otherRemote)
                 break
