@@ -16,14 +16,17 @@ public struct SyncTriggers: Sendable, Hashable {
     public var quietMax: Duration
     /// How far local time is ahead of UTC, for pruning at each local midnight; nil for no such
     /// pruning.
-    public var cleansUpAtMidnight: Duration?
+    ///
+    /// It stays what it is: where summer time begins or ends, call ``SyncEngine/start(_:)`` with
+    /// the new one.
+    public var midnightUTCOffset: Duration?
 
     /// The triggers; by default every edit, and the model's timer.
     public init(
         localChanges: Bool = true, every: Duration? = nil, quiet: Duration = .seconds(1),
-        quietMax: Duration = .seconds(5), cleansUpAtMidnight: Duration? = nil
+        quietMax: Duration = .seconds(5), midnightUTCOffset: Duration? = nil
     ) {
-        self.cleansUpAtMidnight = cleansUpAtMidnight
+        self.midnightUTCOffset = midnightUTCOffset
         self.localChanges = localChanges
         self.every = every
         self.quiet = quiet
@@ -42,6 +45,6 @@ public struct SyncTriggers: Sendable, Hashable {
             localChanges: localChanges, every: every > .zero ? every.wholeMicroseconds : nil,
             quiet: quiet.wholeMicroseconds,
             quietMax: quietMax.wholeMicroseconds,
-            midnight: cleansUpAtMidnight?.wholeMicroseconds)
+            midnight: midnightUTCOffset?.wholeMicroseconds)
     }
 }

@@ -140,7 +140,7 @@ import TidemarkTesting
         async throws
     {
         let world = SyncWorld()
-        let triggers = SyncTriggers(localChanges: false, every: .zero, cleansUpAtMidnight: .zero)
+        let triggers = SyncTriggers(localChanges: false, every: .zero, midnightUTCOffset: .zero)
         try await SyncWatch.with(world, triggers) { device, watch in
             try await watch.until { $0.waitsFor == .timer }
             await device.engine.pause()
