@@ -46,7 +46,7 @@ extension StoreGuard {
 
     /// Opens the store in a directory for writing; with `create`, makes one that isn't there.
     ///
-    /// Blocks while another process has it open, for at most `opening.waitSeconds`.
+    /// Blocks while another process has it open, for at most `opening.waiting`.
     ///
     /// - Throws: ``StoreError`` or ``LogError``: see ``StoreError/Code``.
     package static func open(
@@ -80,8 +80,8 @@ extension StoreGuard {
         if let result = try attemptIfFree() { return result }
         // One that was let go of without being closed may need a moment more.
         let isOurs = try holdingProcess(of: directory) == Waiting.processID
-        let seconds = isOurs ? max(1, opening.waitSeconds) : opening.waitSeconds
-        if let result = try Waiting.retry(seconds: seconds, attemptIfFree) { return result }
+        let longest = isOurs ? max(.seconds(1), opening.waiting) : opening.waiting
+        if let result = try Waiting.retry(for: longest, attemptIfFree) { return result }
         if busy.during == "lock" {
             busy.during = "open"
             busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
@@ -298,7 +298,7 @@ private struct Unopened {
         _ identity: StoreIdentity, isDurable: Bool, _ spare: SpareDescriptor
     ) {
         spare.release()
-        _ = Waiting.retry(seconds: 1) { () -> Bool? in
+        _ = Waiting.retry(for: .seconds(1)) { () -> Bool? in
             do throws(StoreError) {
                 try write(identity, isDurable: isDurable)
                 return true

@@ -12,8 +12,8 @@ package struct StoreOpening: Sendable {
     package var bootID: String?
     /// Makes the id of a new store.
     package var makeID: @Sendable () -> String
-    /// How long to wait for another process that has it open, in seconds.
-    package var waitSeconds: Double
+    /// How long to wait for another process that has it open.
+    package var waiting: Duration
     /// How much address space the file takes until it has to grow; nil for the usual.
     package var mapBytes: Int?
     /// What the store is adopted as, whatever identity.json says; nil for no adoption.
@@ -26,14 +26,14 @@ package struct StoreOpening: Sendable {
 
     package init(
         account: String? = nil, device: String? = nil, bootID: String? = nil,
-        waitSeconds: Double = 0,
+        waiting: Duration = .zero,
         makeID: @escaping @Sendable () -> String = { "unnamed" }
     ) {
         self.account = account
         self.device = device
         self.bootID = bootID?.isEmpty == true ? nil : bootID
         self.makeID = makeID
-        self.waitSeconds = waitSeconds
+        self.waiting = waiting
     }
 
     /// How many openings in a row may die before the next one is refused.

@@ -38,9 +38,9 @@ final class OpeningStore: Sendable {
     }
 
     /// Opens a store that is there, on a device that can't be told, so that a child may do it.
-    static func openExisting(_ path: String, waitSeconds: Double = 0) throws -> Replica {
+    static func openExisting(_ path: String, waiting: Duration = .zero) throws -> Replica {
         try Replica.open(
-            existing: path, waitSeconds: waitSeconds,
+            existing: path, waiting: waiting,
             dependencies: .seeded(2, clock: ManualClock()))
     }
 

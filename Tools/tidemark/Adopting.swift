@@ -23,7 +23,7 @@ struct Adopt: ParsableCommand {
         let adoption: Replica.Adoption
         do {
             adoption = try Replica.adopt(
-                at: store.store, isDryRun: !force, waitSeconds: patience.wait)
+                at: store.store, isDryRun: !force, waiting: patience.waiting)
         } catch { throw store.advised(error) }
         for reason in adoption.reasons { Terminal.write("was: \(reason)") }
         let account = adoption.account.map { ", account \($0)" } ?? ""

@@ -106,7 +106,7 @@ struct StoreArgument: ParsableArguments {
         do {
             defer { Terminal.endProgress() }
             ChildProcess.watchForCrash()
-            return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in
+            return try Replica.open(existing: store, waiting: patience.waiting) { progress in
                 switch progress {
                 case .checking(let done, let last): Terminal.progress("page \(done) of \(last)")
                 case .rebuilding(let done, let last):
@@ -146,6 +146,9 @@ struct WaitOption: ParsableArguments {
             "How long to wait while another process has the store open for writing.",
             valueName: "SECONDS"))
     var wait: Double = 5
+
+    /// The same, as far as a `Duration` goes.
+    var waiting: Duration { .seconds(min(wait, 1e9)) }
 
     func validate() throws {
         guard wait >= 0 else { throw ValidationError("--wait takes seconds, from 0 up") }

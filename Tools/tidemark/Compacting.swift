@@ -57,7 +57,7 @@ struct Compact: ParsableCommand {
 
     private func shrinkFile() throws {
         defer { Terminal.endProgress() }
-        let made = try Replica.shrink(at: store.store, waitSeconds: patience.wait) {
+        let made = try Replica.shrink(at: store.store, waiting: patience.waiting) {
             Terminal.progress($0.words)
         }
         Terminal.endProgress()

@@ -48,7 +48,7 @@ struct Init: ParsableCommand {
             }
             let replica = try Replica.open(
                 at: store, model: registration.model, remote: registration.remote,
-                waitSeconds: patience.wait)
+                waiting: patience.waiting)
             try replica.close()
         } catch { throw TidemarkError.wrapping(error) }
         let names = registration.model.collections.map(\.name.rawValue).joined(separator: ", ")

@@ -23,13 +23,13 @@ extension Replica {
     ///   - model: what is synced and by which rules.
     ///   - remote: the server to be synced with, if it is known already.
     ///   - rules: the app's own rules for conflicts.
-    ///   - waitSeconds: how long to block while another process has the store open.
+    ///   - waiting: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - progress: called while pages are checked and while the tables are rebuilt.
     /// - Throws: ``TidemarkError``: as when it is opened by its path.
     public static func open(
         in root: String, account: String, model: SyncModel, remote: Remote? = nil,
-        rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         let directory = try directory(in: root, account: account)
@@ -43,12 +43,12 @@ extension Replica {
         try TidemarkError.mapped { try sweep(root, at: dependencies.now()) }
         return try open(
             at: directory, account: account, model: model, remote: remote, rules: rules,
-            waitSeconds: waitSeconds, dependencies: dependencies, progress: progress)
+            waiting: waiting, dependencies: dependencies, progress: progress)
     }
 
     /// The directory of an account's store below a root, whether or not there is one.
     ///
-    /// For what takes a directory, as ``adopt(at:isDryRun:waitSeconds:dependencies:)`` of a store
+    /// For what takes a directory, as ``adopt(at:isDryRun:waiting:dependencies:)`` of a store
     /// that an opening refuses.
     ///
     /// - Throws: ``TidemarkError`` `invalidPath` where the account is empty.

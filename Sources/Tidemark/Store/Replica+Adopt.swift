@@ -31,17 +31,17 @@ extension Replica {
     /// - Parameters:
     ///   - directory: the path of the store, which must not be open.
     ///   - isDryRun: whether to only check, without changing anything.
-    ///   - waitSeconds: how long to block while another process has the store open.
+    ///   - waiting: how long to block while another process has the store open.
     ///   - dependencies: those of the openings: they give this device's id, and new ids.
     /// - Throws: ``TidemarkError``. Where it throws, or the process dies, the store is not adopted,
     ///   and openings refuse it as before.
     @discardableResult
     public static func adopt(
-        at directory: String, isDryRun: Bool = false, waitSeconds: Double = 0,
+        at directory: String, isDryRun: Bool = false, waiting: Duration = .zero,
         dependencies: Dependencies = .live
     ) throws -> Adoption {
         try TidemarkError.mapped {
-            let opening = StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies)
+            let opening = StoreOpening(account: nil, waiting: waiting, dependencies)
             let adoption = try StoreAdoption.run(
                 at: directory, Journal.options(create: false), opening, isDryRun: isDryRun
             ) { environment, transaction in

@@ -10,7 +10,7 @@ extension Replica {
     ///
     /// The copy is closed and verified, and has the files beside entities, but for the parts of
     /// those that are being fetched. It is the same store: by its id, its account and its device.
-    /// To put it in the place of that store, ``adopt(at:isDryRun:waitSeconds:dependencies:)`` it,
+    /// To put it in the place of that store, ``adopt(at:isDryRun:waiting:dependencies:)`` it,
     /// as reserved values that it has left may have been handed out since. What was logged since
     /// is lost, unless the server has it. Only one of the two may go on: both would contradict each
     /// other.

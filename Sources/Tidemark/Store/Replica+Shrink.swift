@@ -35,20 +35,20 @@ extension Replica {
     ///
     /// - Parameters:
     ///   - directory: the path of the store.
-    ///   - waitSeconds: how long to block while another process has it open for writing.
+    ///   - waiting: how long to block while another process has it open for writing.
     ///   - dependencies: give this device's id.
     ///   - progress: called now and then.
     /// - Throws: ``TidemarkError``: what an opening throws; `busy` when the store is open;
     ///   `diskFull`; `damaged`. The store is as it was then.
     @discardableResult
     public static func shrink(
-        at directory: String, waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        at directory: String, waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: (ShrinkingProgress) -> Void = { _ in }
     ) throws -> Shrinking {
         try TidemarkError.mapped {
             let made = try StoreGuard.shrink(
                 directory, Journal.options(create: false),
-                StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies)
+                StoreOpening(account: nil, waiting: waiting, dependencies)
             ) { progress(ShrinkingProgress($0)) }
             return Shrinking(
                 bytesBefore: made.bytesBefore,

@@ -53,7 +53,7 @@ public final class Replica: Sendable {
     ///   - rules: the app's own conflict rules, each with a name of its own, for collections whose
     ///     conflicts are `custom`; without its rule, such a collection is paused as soon as there
     ///     is a conflict.
-    ///   - waitSeconds: how long to block while another process has the store open.
+    ///   - waiting: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - progress: called repeatedly while pages are checked and while tables are rebuilt. The
     ///     tables are rebuilt first when an earlier version's rules made them. If the process dies
@@ -64,16 +64,16 @@ public final class Replica: Sendable {
     ///   entities. `invalidModel` when model or remote can't be taken, or a collection that has
     ///   entities becomes ``CollectionModel/localOnly``, or is so no more. `pendingChanges` when
     ///   the model lacks a collection with pending edits: nothing has changed then, and
-    ///   ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
+    ///   ``open(existing:account:rules:waiting:dependencies:progress:)``
     ///   opens the store with its own model, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
-        rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: true,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
+            StoreOpening(account: account, waiting: waiting, dependencies), rules,
             dependencies, progress
         ) { replica in
             let registered = try replica.registration
@@ -84,18 +84,18 @@ public final class Replica: Sendable {
     }
 
     /// Opens an existing store with the model that it holds; otherwise like
-    /// ``open(at:account:model:remote:rules:waitSeconds:dependencies:progress:)``.
+    /// ``open(at:account:model:remote:rules:waiting:dependencies:progress:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
     public static func open(
         existing directory: String, account: String? = nil, rules: [ConflictRule] = [],
-        waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: false,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
+            StoreOpening(account: account, waiting: waiting, dependencies), rules,
             dependencies, progress
         ) { replica in
             guard try replica.registration != nil else {
@@ -316,10 +316,10 @@ extension TidemarkError {
 
 extension StoreOpening {
     /// What the injected dependencies tell about this device.
-    init(account: String?, waitSeconds: Double, _ dependencies: Dependencies) {
+    init(account: String?, waiting: Duration, _ dependencies: Dependencies) {
         self.init(
             account: account, device: dependencies.deviceID(),
-            bootID: dependencies.uptime().bootID, waitSeconds: waitSeconds,
+            bootID: dependencies.uptime().bootID, waiting: waiting,
             makeID: dependencies.makeID)
         mapBytes = dependencies.mapBytes
     }

@@ -91,13 +91,14 @@ package enum Waiting {
     /// Whether a process of that number runs now.
     package static func isRunning(_ process: Int32) -> Bool { Platform.isRunning(process) }
 
-    /// Tries until it works, every 10 ms for at most so many seconds, while the thread blocks.
+    /// Tries until it works, every 10 ms for at most so long, while the thread blocks.
     ///
     /// - Returns: what `attempt` returned at last; nil when it returned nothing in time.
     package static func retry<R>(
-        seconds: Double, _ attempt: () throws -> R?
+        for longest: Duration, _ attempt: () throws -> R?
     ) rethrows -> R? {
-        let nanoseconds = UInt64((max(0, min(seconds, 1e9)) * 1e9).rounded())
+        let (seconds, attoseconds) = max(.zero, min(longest, .seconds(1_000_000_000))).components
+        let nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
         let deadline = Platform.monotonicNanoseconds + nanoseconds
         while true {
             if let result = try attempt() { return result }

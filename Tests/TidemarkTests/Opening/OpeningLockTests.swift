@@ -60,18 +60,19 @@ import TidemarkViews
 
         let path = store.path
         Thread.detachNewThread { try? reader.close() }
-        try OpeningStore.openExisting(path, waitSeconds: 3600).close()
+        try OpeningStore.openExisting(path, waiting: .seconds(3600)).close()
     }
 
     @Test func `waits in the API as long as it is told`() throws {
         let lock = try DirectoryLock(store.path)
         let start = ContinuousClock().now
-        expectRefusal(.busy) { try OpeningStore.openExisting(store.path, waitSeconds: 0.2) }
-        #expect(ContinuousClock().now - start >= .milliseconds(200))
+        let longest = Duration.milliseconds(200)
+        expectRefusal(.busy) { try OpeningStore.openExisting(store.path, waiting: longest) }
+        #expect(ContinuousClock().now - start >= longest)
 
         let path = store.path
         Thread.detachNewThread { lock.release() }
-        try OpeningStore.openExisting(path, waitSeconds: 3600).close()
+        try OpeningStore.openExisting(path, waiting: .seconds(3600)).close()
     }
 
     @Test func `or read by a process of the same number, as of another container, is busy`()
@@ -88,7 +89,7 @@ import TidemarkViews
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             let words = "another process that is number \(getpid()), too"
             expectRefusal(.busy, words, "shareProcessNamespace") {
-                try OpeningStore.openExisting(path, waitSeconds: 3600)
+                try OpeningStore.openExisting(path, waiting: .seconds(3600))
             }
             expectRefusal(.busy, words) { try Replica.open(reading: path) }
         }

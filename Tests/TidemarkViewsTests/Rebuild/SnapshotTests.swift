@@ -159,12 +159,14 @@ import TidemarkViews
                     try journal.takeSnapshot(chunkBytes: 100, bytesPerPiece: 1) { chunks in
                         guard chunks == 3 else { return }
                         isBegun.withLock { $0 = true }
-                        _ = Waiting.retry(seconds: 60) { isOver.withLock(\.self) ? true : nil }
+                        _ = Waiting.retry(for: .seconds(60)) {
+                            isOver.withLock(\.self) ? true : nil
+                        }
                     }
                     return nil
                 } catch { return (error as? StoreError)?.code }
             }
-            _ = Waiting.retry(seconds: 60) { isBegun.withLock(\.self) ? true : nil }
+            _ = Waiting.retry(for: .seconds(60)) { isBegun.withLock(\.self) ? true : nil }
         }
         isOver.withLock { $0 = true }
         #expect(begun?.value == .busy)
