@@ -51,11 +51,10 @@ struct ClinicScene: DemoStory {
     ]
 
     init(_ folder: String) async throws {
-        let now = Dependencies.live.now
         var model = Dhis2ServerModel(
             .v41, users: [Dhis2User(captureUnits: ["hill"], searchUnits: ["hill", "town"])])
         model.acceptsAnyID = true
-        server = Dhis2Server(model, now: { now().milliseconds })
+        server = Dhis2Server(model, now: Dependencies.live.now)
         listener = try await LoopbackServer.start(server)
         tablet = try DemoReplica(
             "tablet", folder, Self.model,

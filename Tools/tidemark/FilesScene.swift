@@ -38,10 +38,9 @@ struct FilesScene: DemoStory {
     ]
 
     init(_ folder: String) async throws {
-        let now = Dependencies.live.now
         var options = WebDAVOptions()
         options.hasFileIDs = true
-        server = WebDAVServer(WebDAVServerModel(options), now: { now().milliseconds })
+        server = WebDAVServer(WebDAVServerModel(options), now: Dependencies.live.now)
         server.put("Trip/Plan.txt", "Monday: by train\n")
         server.put("Trip/Photos/Beach.txt", "sand and sea\n")
         server.put("Home/Rent.txt", "paid\n")

@@ -38,9 +38,8 @@ struct TogglServerCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Dependencies.live.now
         let server = TogglServer(
-            TogglServerModel(quotas: quotas?.limits), now: { now().milliseconds })
+            TogglServerModel(quotas: quotas?.limits), now: Dependencies.live.now)
         try fill(server)
         let listener = try await LoopbackServer.start(server, port: port)
         say("READY \(listener.origin)")

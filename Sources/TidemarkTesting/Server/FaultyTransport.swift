@@ -12,7 +12,7 @@ public import TidemarkSync
 /// and ``FaultRule/recordID`` knows the paths of this module's servers alone: use `pathContains`.
 public final class FaultyTransport: Transport, Sendable {
     private let inner: any Transport
-    private let nowMilliseconds: @Sendable () -> Int64
+    private let now: @Sendable () -> Timestamp
     private let credentials: Set<HTTPField.Name>
     private let state: Mutex<FaultLog>
 
@@ -30,7 +30,7 @@ public final class FaultyTransport: Transport, Sendable {
         let live = Dependencies.live
         self.inner = inner
         self.credentials = credentials
-        nowMilliseconds = { (clock?.now ?? live.now()).milliseconds }
+        now = { clock?.now ?? live.now() }
         state = Mutex(FaultLog(faults))
     }
 
@@ -73,9 +73,7 @@ public final class FaultyTransport: Transport, Sendable {
         guard !Task.isCancelled else { throw TransportError(.cancelled) }
         let fault = state.withLock { $0.faults.action(for: request) }
         let outcome: ServerOutcome
-        if let unhandled = fault.outcome(
-            at: nowMilliseconds(), { TransportResponse(status: $0) })
-        {
+        if let unhandled = fault.outcome(at: now(), { TransportResponse(status: $0) }) {
             outcome = unhandled
         } else {
             let answer: TransportResponse

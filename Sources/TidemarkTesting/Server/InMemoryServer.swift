@@ -17,10 +17,10 @@ public final class InMemoryServer: Transport, Sendable {
     /// - Parameters:
     ///   - model: what it holds at the start.
     ///   - faults: which requests fail, and how.
-    ///   - now: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public init(
         _ model: KintoServerModel = KintoServerModel(), faults: FaultPlan = FaultPlan(),
-        now: @escaping @Sendable () -> Int64
+        now: @escaping @Sendable () -> Timestamp
     ) {
         core = ServerCore(model, faults: faults, now: now)
         bucket = nil
@@ -41,7 +41,7 @@ public final class InMemoryServer: Transport, Sendable {
         let live = Dependencies.live
         core = ServerCore(
             KintoServerModel(), faults: faults,
-            now: { (clock?.now ?? live.now()).milliseconds })
+            now: { clock?.now ?? live.now() })
         self.bucket = bucket
         request(.put, "/v1/buckets/\(bucket)")
         for collection in model.collections {
@@ -85,7 +85,7 @@ public final class InMemoryServer: Transport, Sendable {
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:],
         body: String? = nil
     ) -> TransportResponse {
-        let now = core.nowMilliseconds()
+        let now = core.now()
         return core.withModel { model in
             var request = HTTPRequest(
                 method: method, scheme: "http", authority: "localhost", path: path,
@@ -94,7 +94,7 @@ public final class InMemoryServer: Transport, Sendable {
                 let accepted = model.acceptedCredentials?.min()
                 request.headerFields[.authorization] = accepted ?? "Basic b3RoZXI6"
             }
-            return model.handle(request, body: body.map { Array($0.utf8) }, nowMilliseconds: now)
+            return model.handle(request, body: body.map { Array($0.utf8) }, at: now)
         }
     }
 }

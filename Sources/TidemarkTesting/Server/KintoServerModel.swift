@@ -7,7 +7,7 @@
 // list that is sorted otherwise, and some comparisons (KintoFilter.swift).
 
 public import HTTPTypes
-import TidemarkEvents
+public import TidemarkEvents
 public import TidemarkSync
 
 /// A server that behaves like Kinto: give it a request and the time, and it returns the answer.
@@ -34,17 +34,17 @@ public struct KintoServerModel: Sendable {
     /// - Parameters:
     ///   - request: its scheme and authority are used in the address of the next page.
     ///   - body: the bytes that came with it.
-    ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public mutating func handle(
-        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+        _ request: HTTPRequest, body: [UInt8]?, at now: Timestamp
     ) -> TransportResponse {
         var answer: TransportResponse
         do throws(KintoRefusal) {
-            answer = try route(request, body: body ?? [], nowMilliseconds: nowMilliseconds)
+            answer = try route(request, body: body ?? [], nowMilliseconds: now.milliseconds)
         } catch {
             answer = error.answer
         }
-        answer.finish(request, at: nowMilliseconds)
+        answer.finish(request, at: now)
         return answer
     }
 

@@ -10,11 +10,11 @@ import TidemarkSync
 protocol ServerModel: Sendable {
     /// Handles one request; the state changes at once.
     mutating func handle(
-        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+        _ request: HTTPRequest, body: [UInt8]?, at now: Timestamp
     ) -> TransportResponse
 
     /// Handles a request of which only a part of the body came.
-    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64)
+    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], at now: Timestamp)
 
     /// An error in the form of this kind of server, without a date.
     static func error(_ status: Int) -> TransportResponse
@@ -22,13 +22,18 @@ protocol ServerModel: Sendable {
 
 extension ServerModel {
     /// Nothing is done until the whole body is there.
-    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64) {}
+    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], at now: Timestamp) {}
+}
+
+extension Timestamp {
+    /// The same to the millisecond: servers know no more of it.
+    var toTheMillisecond: Timestamp { Timestamp(milliseconds: milliseconds) }
 }
 
 extension TransportResponse {
     /// Gives an answer its date, and takes the body from one to HEAD.
-    mutating func finish(_ request: HTTPRequest, at nowMilliseconds: Int64) {
-        response.headerFields[.date] = HTTPDate.text(Timestamp(milliseconds: nowMilliseconds))
+    mutating func finish(_ request: HTTPRequest, at now: Timestamp) {
+        response.headerFields[.date] = HTTPDate.text(now)
         guard request.method == .head else { return }
         response.headerFields[.contentLength] = "\(body.count)"
         body = []
@@ -62,17 +67,14 @@ extension FaultAction? {
     /// What comes of a request that is not handled; nil where it is.
     ///
     /// - Parameter error: an error in the form of the server.
-    func outcome(
-        at nowMilliseconds: Int64, _ error: (Int) -> TransportResponse
-    ) -> ServerOutcome? {
+    func outcome(at now: Timestamp, _ error: (Int) -> TransportResponse) -> ServerOutcome? {
         switch self {
         case nil, .dropAfterHandling?: return nil
         case .offline?: return .unsent
         case .dropBeforeHandling?, .cutOff?: return .dropped(isApplied: false)
         case .answer(let status, let fields, let body)?:
             var answer = error(status)
-            answer.response.headerFields[.date] = HTTPDate.text(
-                Timestamp(milliseconds: nowMilliseconds))
+            answer.response.headerFields[.date] = HTTPDate.text(now)
             for field in fields { answer.response.headerFields[field.name] = field.value }
             if let body { answer.body = body }
             return .answered(answer)
@@ -112,12 +114,12 @@ final class ServerCore<Model: ServerModel>: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The server's clock, in milliseconds since 1970.
-    let nowMilliseconds: @Sendable () -> Int64
+    /// The server's clock.
+    let now: @Sendable () -> Timestamp
 
-    init(_ model: Model, faults: FaultPlan, now: @escaping @Sendable () -> Int64) {
+    init(_ model: Model, faults: FaultPlan, now: @escaping @Sendable () -> Timestamp) {
         state = Mutex(State(model: model, log: FaultLog(faults)))
-        nowMilliseconds = now
+        self.now = { now().toTheMillisecond }
     }
 
     var faults: FaultPlan {
@@ -143,18 +145,18 @@ final class ServerCore<Model: ServerModel>: Sendable {
 
     /// Handles a client's request, with faults, and logs it.
     func exchange(_ request: HTTPRequest, body: [UInt8]?) -> ServerOutcome {
-        let now = nowMilliseconds()
+        let now = now()
         return state.withLock { state in
             let fault = state.log.faults.action(for: request)
             if case .cutOff(let bytes)? = fault {
-                state.model.handle(
-                    request, bodyPart: Array((body ?? []).prefix(bytes)), nowMilliseconds: now)
+                let part = Array((body ?? []).prefix(bytes))
+                state.model.handle(request, bodyPart: part, at: now)
             }
             let outcome: ServerOutcome
             if let unhandled = fault.outcome(at: now, Model.error) {
                 outcome = unhandled
             } else {
-                let answer = state.model.handle(request, body: body, nowMilliseconds: now)
+                let answer = state.model.handle(request, body: body, at: now)
                 outcome = fault.outcome(of: answer)
             }
             state.log.note(request, body, outcome, isFault: fault != nil)

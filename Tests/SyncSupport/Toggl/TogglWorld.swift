@@ -51,7 +51,8 @@ final class TogglWorld {
         let clock = clock
         var rows = TogglServerModel()
         rows.keepsUnknownMembers = true
-        let server = TogglServer(rows, now: { clock.trueNow.milliseconds + ahead })
+        let server = TogglServer(
+            rows, now: { Timestamp(milliseconds: clock.trueNow.milliseconds + ahead) })
         self.server = server
         server.put("workspaces/1", #"{"name":"Home"}"#)
         server.put("workspaces/2", #"{"name":"Work"}"#)

@@ -143,9 +143,9 @@ import TidemarkTesting
         let form =
             "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
             + "bytes\r\n--b--"
-        let (sent, now) = (request, world.clock.now.milliseconds)
+        let (sent, now) = (request, world.clock.now)
         let answer = world.server.withModel {
-            $0.handle(sent, body: Array(form.utf8), nowMilliseconds: now)
+            $0.handle(sent, body: Array(form.utf8), at: now)
         }
         let body = try JSONValue(parsing: answer.body)
         return try #require(body.at("response", "fileResource", "id")?.stringValue)

@@ -121,9 +121,9 @@ struct DhisWorld: Sendable {
         var request = HTTPRequest(
             method: method, scheme: "https", authority: "play.dhis2.org", path: "/api" + path)
         request.headerFields[.authorization] = authorization
-        let (sent, now) = (request, clock.now.milliseconds)
+        let (sent, now) = (request, clock.now)
         return server.withModel {
-            $0.handle(sent, body: body.map { Array($0.utf8) }, nowMilliseconds: now)
+            $0.handle(sent, body: body.map { Array($0.utf8) }, at: now)
         }
     }
 

@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import Testing
+import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
@@ -148,7 +149,8 @@ import TidemarkTesting
         let request = HTTPRequest(
             method: .get, scheme: "http", authority: "kinto.test", path: "/v1/nothing")
 
-        let answer = model.handle(request, body: nil, nowMilliseconds: milliseconds)
+        let answer = model.handle(
+            request, body: nil, at: Timestamp(milliseconds: milliseconds))
 
         #expect(answer.response.headerFields[.date] == text)
     }

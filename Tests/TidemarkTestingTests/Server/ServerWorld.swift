@@ -3,6 +3,7 @@
 import Foundation
 import HTTPTypes
 import Synchronization
+import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
@@ -22,7 +23,7 @@ final class ServerWorld: Sendable {
         let clock = Clock()
         self.clock = clock
         server = InMemoryServer(model, faults: FaultPlan(rules)) {
-            clock.milliseconds.load(ordering: .relaxed)
+            Timestamp(milliseconds: clock.milliseconds.load(ordering: .relaxed))
         }
     }
 

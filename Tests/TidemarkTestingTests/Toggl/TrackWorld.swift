@@ -28,8 +28,8 @@ struct TrackWorld: Sendable {
         nonmutating set { server.withModel { $0 = newValue } }
     }
 
-    /// The server's clock, in milliseconds since 1970.
-    var now: Int64 { clock.now.milliseconds }
+    /// The server's clock.
+    var now: Timestamp { clock.now }
 
     func wait(_ seconds: Double) { clock.advance(by: .milliseconds(Int64(seconds * 1000))) }
 
@@ -50,7 +50,7 @@ struct TrackWorld: Sendable {
         request.headerFields[.authorization] = authorization
         let sent = request
         return server.withModel { [now] in
-            $0.handle(sent, body: body.map { Array($0.utf8) }, nowMilliseconds: now)
+            $0.handle(sent, body: body.map { Array($0.utf8) }, at: now)
         }
     }
 

@@ -18,10 +18,10 @@ public final class Dhis2Server: Transport, Sendable {
     /// - Parameters:
     ///   - model: what it holds at the start.
     ///   - faults: which requests fail, and how.
-    ///   - now: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public init(
         _ model: Dhis2ServerModel = Dhis2ServerModel(), faults: FaultPlan = FaultPlan(),
-        now: @escaping @Sendable () -> Int64
+        now: @escaping @Sendable () -> Timestamp
     ) {
         core = ServerCore(model, faults: faults, now: now)
     }
@@ -31,7 +31,7 @@ public final class Dhis2Server: Transport, Sendable {
         _ model: Dhis2ServerModel = Dhis2ServerModel(), faults: FaultPlan = FaultPlan(),
         clock: ManualClock
     ) {
-        self.init(model, faults: faults, now: { clock.now.milliseconds })
+        self.init(model, faults: faults, now: { clock.now })
     }
 
     /// The faults that are injected; setting them resets the counts.
@@ -170,11 +170,11 @@ public final class Dhis2Server: Transport, Sendable {
 
     /// Carries out the jobs that wait.
     public func finishJobs() {
-        let now = core.nowMilliseconds()
-        core.withModel { $0.finishJobs(nowMilliseconds: now) }
+        let now = core.now()
+        core.withModel { $0.finishJobs(at: now) }
     }
 
-    private var now: Timestamp { Timestamp(milliseconds: core.nowMilliseconds()) }
+    private var now: Timestamp { core.now() }
 
     private static func object(_ json: String) -> JSONObject {
         guard let object = (try? JSONValue(parsing: Array(json.utf8)))?.object else {

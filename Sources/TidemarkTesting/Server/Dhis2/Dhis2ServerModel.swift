@@ -6,7 +6,7 @@
 // rules other than those that are given, and imports of metadata.
 
 public import HTTPTypes
-import TidemarkEvents
+public import TidemarkEvents
 public import TidemarkSync
 
 /// A server that behaves like DHIS2: give it a request and the time, and it returns the answer.
@@ -79,11 +79,11 @@ public struct Dhis2ServerModel: Sendable {
     /// - Parameters:
     ///   - request: its method, path and `Authorization` are used.
     ///   - body: the bytes that came with it.
-    ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public mutating func handle(
-        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+        _ request: HTTPRequest, body: [UInt8]?, at now: Timestamp
     ) -> TransportResponse {
-        let now = Timestamp(milliseconds: nowMilliseconds)
+        let now = now.toTheMillisecond
         runDueJobs(now)
         var answer: TransportResponse
         do throws(Dhis2Rejection) {
@@ -132,8 +132,8 @@ public struct Dhis2ServerModel: Sendable {
     public var pendingJobs: [String] { jobs.filter { $0.report == nil }.map(\.id) }
 
     /// Carries out the jobs that wait.
-    public mutating func finishJobs(nowMilliseconds: Int64) {
-        let now = Timestamp(milliseconds: nowMilliseconds)
+    public mutating func finishJobs(at now: Timestamp) {
+        let now = now.toTheMillisecond
         for index in jobs.indices where jobs[index].report == nil { run(index, now) }
     }
 

@@ -17,10 +17,10 @@ public final class TogglServer: Transport, Sendable {
     /// - Parameters:
     ///   - model: what it holds at the start.
     ///   - faults: which requests fail, and how.
-    ///   - now: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public init(
         _ model: TogglServerModel = TogglServerModel(), faults: FaultPlan = FaultPlan(),
-        now: @escaping @Sendable () -> Int64
+        now: @escaping @Sendable () -> Timestamp
     ) {
         core = ServerCore(model, faults: faults, now: now)
     }
@@ -30,7 +30,7 @@ public final class TogglServer: Transport, Sendable {
         _ model: TogglServerModel = TogglServerModel(), faults: FaultPlan = FaultPlan(),
         clock: ManualClock
     ) {
-        self.init(model, faults: faults, now: { clock.now.milliseconds })
+        self.init(model, faults: faults, now: { clock.now })
     }
 
     /// The faults that are injected; setting them resets the counts.
@@ -129,7 +129,7 @@ public final class TogglServer: Transport, Sendable {
     /// Whether a row can have this key: `projects/5`.
     package static func isRow(_ key: String) -> Bool { find(key) != nil }
 
-    private var now: Timestamp { Timestamp(milliseconds: core.nowMilliseconds()) }
+    private var now: Timestamp { core.now() }
 
     private static func text(_ wire: JSONObject) -> String {
         var wire = wire

@@ -74,11 +74,11 @@ public struct TogglServerModel: Sendable {
     /// - Parameters:
     ///   - request: its method, path and `Authorization` are used.
     ///   - body: the bytes that came with it.
-    ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public mutating func handle(
-        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+        _ request: HTTPRequest, body: [UInt8]?, at now: Timestamp
     ) -> TransportResponse {
-        let now = Timestamp(milliseconds: nowMilliseconds)
+        let now = now.toTheMillisecond
         let path = request.path ?? "/"
         let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let call = TogglCall(

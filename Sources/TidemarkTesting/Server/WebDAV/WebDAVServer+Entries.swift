@@ -69,7 +69,7 @@ extension WebDAVServer {
     }
 
     private func change(_ body: (inout WebDAVServerModel, Int64) -> Void) {
-        let now = core.nowMilliseconds()
+        let now = core.now().milliseconds
         core.withModel { body(&$0, now) }
     }
 }

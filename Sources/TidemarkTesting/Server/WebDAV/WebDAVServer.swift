@@ -15,10 +15,10 @@ public final class WebDAVServer: Transport, Sendable {
     /// - Parameters:
     ///   - model: what it holds at the start.
     ///   - faults: which requests fail, and how.
-    ///   - now: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public init(
         _ model: WebDAVServerModel = WebDAVServerModel(), faults: FaultPlan = FaultPlan(),
-        now: @escaping @Sendable () -> Int64
+        now: @escaping @Sendable () -> Timestamp
     ) {
         core = ServerCore(model, faults: faults, now: now)
     }
@@ -28,7 +28,7 @@ public final class WebDAVServer: Transport, Sendable {
         _ model: WebDAVServerModel = WebDAVServerModel(), faults: FaultPlan = FaultPlan(),
         clock: ManualClock
     ) {
-        self.init(model, faults: faults, now: { clock.now.milliseconds })
+        self.init(model, faults: faults, now: { clock.now })
     }
 
     /// The faults that are injected; setting them resets the counts.

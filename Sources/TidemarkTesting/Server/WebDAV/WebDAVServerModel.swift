@@ -5,7 +5,7 @@
 // properties. Names are kept byte for byte; lists are ordered by them.
 
 public import HTTPTypes
-import TidemarkEvents
+public import TidemarkEvents
 public import TidemarkSync
 
 /// A server of WebDAV: give it a request and the time, and it returns the answer.
@@ -36,17 +36,17 @@ public struct WebDAVServerModel: Sendable {
     /// - Parameters:
     ///   - request: its authority is what `Destination` has to name.
     ///   - body: the bytes that came with it.
-    ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
+    ///   - now: the server's clock.
     public mutating func handle(
-        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+        _ request: HTTPRequest, body: [UInt8]?, at now: Timestamp
     ) -> TransportResponse {
         var answer: TransportResponse
         do throws(WebDAVRefusal) {
-            answer = try route(WebDAVCall(request, body ?? [], nowMilliseconds, self))
+            answer = try route(WebDAVCall(request, body ?? [], now.milliseconds, self))
         } catch {
             answer = error.answer
         }
-        answer.finish(request, at: nowMilliseconds)
+        answer.finish(request, at: now)
         return answer
     }
 
@@ -86,13 +86,11 @@ extension WebDAVServerModel: ServerModel {
     static func error(_ status: Int) -> TransportResponse { WebDAVReply.error(status) }
 
     /// What came of an upload stays where it is written in place.
-    mutating func handle(
-        _ request: HTTPRequest, bodyPart: [UInt8], nowMilliseconds: Int64
-    ) {
+    mutating func handle(_ request: HTTPRequest, bodyPart: [UInt8], at now: Timestamp) {
         guard options.uploadsInPlace, request.method == .put else { return }
         var part = request
         if let name = WebDAVCall.checksumField { part.headerFields[name] = nil }
-        _ = handle(part, body: bodyPart, nowMilliseconds: nowMilliseconds)
+        _ = handle(part, body: bodyPart, at: now)
     }
 }
 
