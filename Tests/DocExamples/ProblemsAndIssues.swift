@@ -16,11 +16,11 @@ enum ProblemsAndIssues {
     static func relay(_ replica: Replica, _ visit: EntityKey, _ gateway: Gateway) async throws {
         let (text, position) = try replica.read { tx in (try compose(tx, visit), tx.position) }
         try await gateway.send(text)
-        try await replica.relayed(visit, via: "sms", asOf: position)
+        try await replica.markRelayed(visit, via: "sms", asOf: position)
     }
 
     static func confirm(_ replica: Replica, _ visit: EntityKey) async throws {
-        try await replica.confirmed(visit, via: "sms")
+        try await replica.markConfirmed(visit, via: "sms")
     }
 
     static func appeared(_ engine: SyncEngine) async {

@@ -76,7 +76,7 @@ import TidemarkEvents
         _ = try await SyncTool.run(
             "put", store, "trackedEntities/imani", #"{"trackedEntityType":"person"}"#)
         let replica = try Replica.open(existing: store)
-        _ = try await replica.relayed(EntityKey("trackedEntities", "imani"), via: "sms")
+        _ = try await replica.markRelayed(EntityKey("trackedEntities", "imani"), via: "sms")
         try replica.close()
 
         let outbox = try await SyncTool.run("outbox", store, "--explain")

@@ -20,23 +20,23 @@ extension WriteContext {
     /// - Throws: ``TidemarkError``: `notFound` where the log knows nothing of the entity,
     ///   `invalidKey`, `noModel`.
     @discardableResult
-    public func relayed(
+    public func markRelayed(
         _ key: EntityKey, via channel: String? = nil, asOf position: Position? = nil
     ) throws -> Position? {
         try note(PushRelayed(via: channel, isConfirmed: false), key, position)
     }
 
     /// Notes that the other side said that it has what was sent another way: unless `position`
-    /// says otherwise, what ``relayed(_:via:asOf:)`` was told of, or all that is pending.
+    /// says otherwise, what ``markRelayed(_:via:asOf:)`` was told of, or all that is pending.
     ///
     /// Its status is ``EntityStatus/confirmed``. Where it is not edited again, what the server says
     /// of the entity next, asked after this, is what became of it: it is pending no more. What the
     /// server then has otherwise is told as a conflict that the server won. Until then runs still
     /// send it.
     ///
-    /// - Returns: like ``relayed(_:via:asOf:)``, which it also throws like.
+    /// - Returns: like ``markRelayed(_:via:asOf:)``, which it also throws like.
     @discardableResult
-    public func confirmed(
+    public func markConfirmed(
         _ key: EntityKey, via channel: String? = nil, asOf position: Position? = nil
     ) throws -> Position? {
         try note(PushRelayed(via: channel, isConfirmed: true), key, position)
@@ -62,32 +62,32 @@ extension WriteContext {
 
 extension Replica {
     /// Notes for one entity by itself that it was sent another way; otherwise like
-    /// ``WriteContext/relayed(_:via:asOf:)``.
+    /// ``WriteContext/markRelayed(_:via:asOf:)``.
     @discardableResult
-    public func relayed(
+    public func markRelayed(
         _ key: EntityKey, via channel: String? = nil, asOf position: Position? = nil
     ) async throws -> Position? {
-        try await write { tx in try tx.relayed(key, via: channel, asOf: position) }
+        try await write { tx in try tx.markRelayed(key, via: channel, asOf: position) }
     }
 
     /// Notes for one entity by itself that it arrived another way; otherwise like
-    /// ``WriteContext/confirmed(_:via:asOf:)``.
+    /// ``WriteContext/markConfirmed(_:via:asOf:)``.
     @discardableResult
-    public func confirmed(
+    public func markConfirmed(
         _ key: EntityKey, via channel: String? = nil, asOf position: Position? = nil
     ) async throws -> Position? {
-        try await write { tx in try tx.confirmed(key, via: channel, asOf: position) }
+        try await write { tx in try tx.markConfirmed(key, via: channel, asOf: position) }
     }
 
     /// The same of an entity by its type.
     @discardableResult
-    public func relayed<T: Entity>(
+    public func markRelayed<T: Entity>(
         _ type: T.Type, _ id: ID<T>, via channel: String? = nil, asOf position: Position? = nil
-    ) async throws -> Position? { try await relayed(T.key(id), via: channel, asOf: position) }
+    ) async throws -> Position? { try await markRelayed(T.key(id), via: channel, asOf: position) }
 
     /// The same of an entity by its type.
     @discardableResult
-    public func confirmed<T: Entity>(
+    public func markConfirmed<T: Entity>(
         _ type: T.Type, _ id: ID<T>, via channel: String? = nil, asOf position: Position? = nil
-    ) async throws -> Position? { try await confirmed(T.key(id), via: channel, asOf: position) }
+    ) async throws -> Position? { try await markConfirmed(T.key(id), via: channel, asOf: position) }
 }

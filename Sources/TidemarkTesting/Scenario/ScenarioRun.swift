@@ -203,8 +203,8 @@ actor ScenarioRun {
             wish.key = try replica.read { [key = wish.key] in try $0.named(key) }
             try await replica.want(wish)
         case .take(let take): try await replica.take(take)
-        case .relay(let key, let channel, true): try await replica.confirmed(key, via: channel)
-        case .relay(let key, let channel, false): try await replica.relayed(key, via: channel)
+        case .relay(let key, let channel, true): try await replica.markConfirmed(key, via: channel)
+        case .relay(let key, let channel, false): try await replica.markRelayed(key, via: channel)
         case .wipe(let wipe):
             try await replica.wipe(keeping: wipe.kept, discardingPending: wipe.discardsPending)
         case .transfer: try await transfer()

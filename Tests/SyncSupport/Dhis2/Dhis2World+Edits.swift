@@ -112,8 +112,8 @@ extension Dhis2World {
     private func relay(_ device: Dhis2Device, _ key: EntityKey) throws {
         let hasArrived = random.chance(30)
         try device.replica.write { tx in
-            try tx.relayed(key, via: "sms")
-            if hasArrived { try tx.confirmed(key, via: "sms") }
+            try tx.markRelayed(key, via: "sms")
+            if hasArrived { try tx.markConfirmed(key, via: "sms") }
         }
     }
 

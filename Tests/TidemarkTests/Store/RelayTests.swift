@@ -22,9 +22,9 @@ import TidemarkViews
             _ = try await rows.next()
             try replica.edit("visits/1")
             #expect(try await rows.next()?.map(\.rolledUpStatus) == [.updated])
-            try await replica.relayed(key, via: "sms")
+            try await replica.markRelayed(key, via: "sms")
             #expect(try await rows.next()?.map(\.rolledUpStatus) == [.relayed])
-            try await replica.confirmed(key, via: "sms")
+            try await replica.markConfirmed(key, via: "sms")
             #expect(try await rows.next()?.map(\.rolledUpStatus) == [.confirmed])
 
             let found = try replica.read { tx in
@@ -41,10 +41,10 @@ import TidemarkViews
             let read = try replica.read(\.position)
             try replica.edit("visits/1", "note", 2)
 
-            #expect(try await replica.relayed(key, via: "sms", asOf: read) != nil)
+            #expect(try await replica.markRelayed(key, via: "sms", asOf: read) != nil)
             #expect(try status(replica) == .updated)
             // The other side has what was sent, and nothing else.
-            #expect(try await replica.confirmed(key) != nil)
+            #expect(try await replica.markConfirmed(key) != nil)
             #expect(try status(replica) == .updated)
             let covers = try replica.read { tx in try tx.views.entity(key)?.relay?.covers }
             #expect(covers == read)
@@ -56,10 +56,10 @@ import TidemarkViews
     {
         try await TreeStore.with { replica in
             let before = try replica.read(\.position)
-            #expect(try await replica.relayed(key) == nil)
-            #expect(try await replica.confirmed(TreePatient.self, ID("1")) == nil)
+            #expect(try await replica.markRelayed(key) == nil)
+            #expect(try await replica.markConfirmed(TreePatient.self, ID("1")) == nil)
             let error = await #expect(throws: TidemarkError.self) {
-                try await replica.relayed(EntityKey("visits", "9"))
+                try await replica.markRelayed(EntityKey("visits", "9"))
             }
             #expect(error?.code == .notFound)
             #expect(try replica.read(\.position) == before)
