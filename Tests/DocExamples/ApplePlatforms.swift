@@ -30,7 +30,7 @@ enum ApplePlatforms {
     }
 
     static func moved(_ engine: SyncEngine, _ isActive: Bool) async {
-        if isActive { await engine.returned() } else { await engine.left() }
+        if isActive { await engine.appDidReturn() } else { await engine.appDidLeave() }
     }
 }
 

@@ -9,8 +9,8 @@ extension SyncEngine {
     /// Tells the engine that the app moves to the background.
     ///
     /// Runs may still be requested, for example a light pull after a push notification. Called
-    /// again before ``returned()``, it changes nothing.
-    public func left() {
+    /// again before ``appDidReturn()``, it changes nothing.
+    public func appDidLeave() {
         guard away == nil else { return }
         let position = try? replica.journal.read { $0.last }
         away = (replica.dependencies.moment, position ?? .start)
@@ -20,11 +20,11 @@ extension SyncEngine {
     ///
     /// It requests a run of scope `all` if the app was away for five minutes, or if placeholders
     /// were created in between, which only such a run replaces. It requests nothing unless the
-    /// engine was started, and ``left()`` was called before.
+    /// engine was started, and ``appDidLeave()`` was called before.
     ///
     /// - Returns: whether a run was requested.
     @discardableResult
-    public func returned() -> Bool {
+    public func appDidReturn() -> Bool {
         guard takeReturn(), isStarted else { return false }
         trigger(.timer)
         return true

@@ -216,7 +216,7 @@ actor ScenarioRun {
         case .answers(let patterns): wire.order(patterns)
         case .sync(let sync): return try await self.sync(sync, step, inFlight)
         case .restart(let ofDevice): try await restart(inFlight, ofDevice)
-        case .background: await engine.left()
+        case .background: await engine.appDidLeave()
         case .foreground:
             guard await engine.takeReturn() else { return true }
             return try await sync(ScenarioSync(trigger: .timer), step, inFlight)

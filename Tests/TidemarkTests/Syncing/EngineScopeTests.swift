@@ -182,14 +182,14 @@ import TidemarkViews
         let server = DatedServer(ManualClock())
         try await DatedDevice.with(Self.model, server, movesClock: false) { device async throws in
             await device.engine.start(.none)
-            await device.engine.left()
+            await device.engine.appDidLeave()
             server.clock.advance(by: .seconds(299))
-            #expect(await device.engine.returned() == false)
-            #expect(await device.engine.returned() == false, "it never left")
-            await device.engine.left()
+            #expect(await device.engine.appDidReturn() == false)
+            #expect(await device.engine.appDidReturn() == false, "it never left")
+            await device.engine.appDidLeave()
             server.clock.advance(by: .seconds(300))
             let status = device.engine.statuses
-            #expect(await device.engine.returned())
+            #expect(await device.engine.appDidReturn())
             for await one in status where one.lastOutcome != nil { break }
             #expect(server.requests == ["GET lists", "GET tasks"])
         }
@@ -200,16 +200,16 @@ import TidemarkViews
     {
         let server = DatedServer(ManualClock())
         try await DatedDevice.with(Self.model, server, movesClock: false) { device async throws in
-            await device.engine.left()
+            await device.engine.appDidLeave()
             server.clock.advance(by: .seconds(300))
-            #expect(await device.engine.returned() == false, "it was not started")
+            #expect(await device.engine.appDidReturn() == false, "it was not started")
             await device.engine.start(.none)
-            #expect(await device.engine.returned() == false, "that return is over")
-            await device.engine.left()
+            #expect(await device.engine.appDidReturn() == false, "that return is over")
+            await device.engine.appDidLeave()
             server.clock.advance(by: .seconds(300))
-            await device.engine.left()
+            await device.engine.appDidLeave()
             let status = device.engine.statuses
-            #expect(await device.engine.returned())
+            #expect(await device.engine.appDidReturn())
             for await one in status where one.lastOutcome != nil { break }
             #expect(server.requests == ["GET lists", "GET tasks"])
         }
