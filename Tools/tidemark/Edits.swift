@@ -100,7 +100,7 @@ struct Discard: ParsableCommand {
     func run() throws {
         let key = try Name.entity(entity)
         let replica = try store.open(patience)
-        let built = try replica.read { try $0.builtOn(key) }
+        let built = try replica.read { try $0.changes(builtOn: key) }
         guard withBuiltOn || built.isEmpty else {
             try replica.close()
             let names = built.map { "  \($0)" }.joined(separator: "\n")

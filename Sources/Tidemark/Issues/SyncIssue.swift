@@ -148,8 +148,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     /// ask for a file, at once.
     case retry
     /// Discard a refused or pending mutation, in a tree with what lies in what is not there then:
-    /// all that ``ReadContext/builtOn(_:)`` names but what took a name; accept that a record was
-    /// unreadable, or what the server warns of; take back what anybody wants of a file.
+    /// all that ``ReadContext/changes(builtOn:)`` names but what took a name; accept that a record
+    /// was unreadable, or what the server warns of; take back what anybody wants of a file.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
     /// edit, but for what was edited since, and entities that the list did not name are created on

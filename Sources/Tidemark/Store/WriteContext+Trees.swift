@@ -200,7 +200,7 @@ extension ReadContext {
     /// made of it, and what took a name that is free only since.
     ///
     /// It can't stay when that is discarded: ``WriteContext/discard(_:withBuiltOn:)``.
-    public func builtOn(_ key: EntityKey) throws -> [EntityKey] { try views.builtOn(key) }
+    public func changes(builtOn key: EntityKey) throws -> [EntityKey] { try views.builtOn(key) }
 
     /// The names of an entity of a tree and of those in which it lies, the outermost first:
     /// ``CollectionModel/tree``.

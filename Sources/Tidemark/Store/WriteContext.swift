@@ -193,7 +193,8 @@ public final class WriteContext {
     /// - Parameters:
     ///   - key: the entity.
     ///   - withBuiltOn: whether what was built on it goes as well, in the same commit, as
-    ///     ``ReadContext/builtOn(_:)`` tells it: without that it is refused where there is any.
+    ///     ``ReadContext/changes(builtOn:)`` tells it: without that it is refused where there is
+    ///     any.
     /// - Returns: where it stands in the log; what was built on it is discarded before it.
     /// - Throws: ``TidemarkError``: `notFound` where nothing is pending, `pendingChanges` where
     ///   something was built on it, or where it took the entity out of one of its tree that was
