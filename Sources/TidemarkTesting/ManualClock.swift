@@ -65,8 +65,8 @@ public final class ManualClock: Sendable {
         for sleeper in due { sleeper.resume(returning: true) }
     }
 
-    /// Sets the device's clock, as a user may do; no time elapses.
-    public func set(by duration: Duration) {
+    /// Moves the device's clock, as a user may do; no time elapses.
+    public func adjust(by duration: Duration) {
         state.withLock { $0.offset += duration.wholeMicroseconds }
     }
 

@@ -22,7 +22,7 @@ extension TogglWorld {
         case 61:
             let seconds = random.pick([-3600, -90, 3, 90, 3600])
             tell("the devices' clocks are set by \(seconds) s")
-            clock.set(by: .seconds(seconds))
+            clock.adjust(by: .seconds(seconds))
         case 62..<64:
             tell("\(device.name) restarts")
             try device.restart()

@@ -33,7 +33,7 @@ extension HistoricBug {
             try await TogglDay.log({ ByDeviceClock(clock: $0) }) { day in
                 // Somebody sets the device's clock forward by an hour, and another device changes
                 // something.
-                day.clock.set(by: .seconds(3600))
+                day.clock.adjust(by: .seconds(3600))
                 try await day.sync()
                 day.server.put("tags/77", #"{"workspace_id":1,"name":"never seen here"}"#)
                 try await day.sync()

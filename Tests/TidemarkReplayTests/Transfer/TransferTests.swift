@@ -202,7 +202,7 @@ extension TransferWorld {
         world.serve("/files/1", "tea")
         try world.name("/files/2", by: "2")
         #expect(try await world.engine.transfer().stored == 0)
-        world.world.clock.set(by: .seconds(7200))
+        world.world.clock.adjust(by: .seconds(7200))
         try world.name("/files/1")
         world.files.fault = { _, _ in
             TransportResponse(response: HTTPResponse(status: .serviceUnavailable), body: [])
@@ -211,7 +211,7 @@ extension TransferWorld {
         #expect(try await world.engine.transfer().failed == 0)
 
         world.files.fault = nil
-        world.world.clock.set(by: .seconds(-7200))
+        world.world.clock.adjust(by: .seconds(-7200))
         let outcome = try await world.engine.transfer()
         #expect(outcome.stored == 1)
         #expect(outcome.nextAt == world.world.clock.now.adding(.days(1)))

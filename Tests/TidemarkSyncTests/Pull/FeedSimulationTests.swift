@@ -182,7 +182,7 @@ private final class FeedWorld: Sendable {
         world.clock.advance(
             by: random.pick([.milliseconds(300), .seconds(2), .seconds(2), .seconds(900)]))
         if random.chance(10) { world.clock.advance(by: .seconds(3600 * (1 + random.below(40)))) }
-        if random.chance(8) { world.clock.set(by: .seconds(random.pick([-7200, 7200, -90]))) }
+        if random.chance(8) { world.clock.adjust(by: .seconds(random.pick([-7200, 7200, -90]))) }
         switch random.below(10) {
         case 0:
             let ids = shelf.withLock { $0.records.keys.sorted() }
@@ -221,7 +221,7 @@ private final class FeedWorld: Sendable {
     func settle(_ devices: [SyncDevice]) async throws {
         tell("at rest")
         let clock = world.clock
-        clock.set(by: .microseconds(clock.trueNow.rawValue - clock.now.rawValue))
+        clock.adjust(by: .microseconds(clock.trueNow.rawValue - clock.now.rawValue))
         for device in devices {
             #expect(device.wire.problem == nil, story)
             device.wire.tap { request, _, pass in

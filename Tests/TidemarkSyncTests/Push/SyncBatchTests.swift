@@ -167,7 +167,7 @@ import TidemarkTesting
             #expect(try device.outbox() == ["tasks/t0 pending"])
             device.wire.tap(nil)
             // It is measured by the clock that nobody sets.
-            world.clock.set(by: .seconds(-3600))
+            world.clock.adjust(by: .seconds(-3600))
             let held = try await device.sync().failure
             #expect(held == .tooManyRequests(retryAfterSeconds: 30))
 

@@ -125,7 +125,7 @@ import TidemarkTesting
     @Test func `the device's clock can be set while no time passes`() {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
-        clock.set(by: .seconds(-3600))
+        clock.adjust(by: .seconds(-3600))
 
         #expect(clock.now == clock.start.adding(seconds: -3595) && clock.elapsed == 5_000_000)
     }

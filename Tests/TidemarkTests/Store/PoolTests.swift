@@ -84,7 +84,7 @@ import TidemarkViews
             #expect(try replica.valuesLeft(in: "numbers", key: key) == 1)
             #expect(try await replica.take(from: "numbers", key: key) == "late")
             // A clock that was wrong, and is put right, loses nothing.
-            clock.set(by: .seconds(-5))
+            clock.adjust(by: .seconds(-5))
             #expect(try await replica.take(from: "numbers", key: key) == "soon")
         }
     }

@@ -134,7 +134,7 @@ private final class LimitedWire: Transport {
     @Test func `counts by the clock that nobody sets`() async throws {
         try await scene { world, device, wire, engine async throws in
             device.wire.tap { _, number, pass in
-                world.clock.set(by: .seconds(number % 2 == 0 ? 86_400 : -90_000))
+                world.clock.adjust(by: .seconds(number % 2 == 0 ? 86_400 : -90_000))
                 return await pass()
             }
 

@@ -227,7 +227,7 @@ import TidemarkTesting
             world.server.faults = FaultPlan([FaultRule(.answer(status: 503), occurrences: 1...6)])
             try await SyncWatch.with(world, SyncTriggers(every: .seconds(600))) { device, watch in
                 try await watch.until { $0.waitsFor == .failures(1) }
-                world.clock.set(by: .seconds(3600 * hours))
+                world.clock.adjust(by: .seconds(3600 * hours))
                 #expect(await watch.wake() <= .seconds(5))
                 try await watch.until { $0.waitsFor == .failures(2) }
                 #expect(await watch.wake() <= .seconds(10))
