@@ -135,7 +135,7 @@ struct ClinicScene: DemoStory {
         ])
         try await Demo.chapter("5  A patient of the hospital comes by: behind glass") {
             let outcome = try await tablet.sync(one)
-            for (name, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
+            for (name, failure) in outcome.failed.sorted(by: { $0.key < $1.key }) {
                 tablet.say("  \(name): \(failure)")
             }
         }

@@ -65,7 +65,7 @@ struct Sync: AsyncParsableCommand {
         let outcome = try await run(engine, replica, time)
         Terminal.endProgress()
         Terminal.write(outcome.description)
-        for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
+        for (collection, failure) in outcome.failed.sorted(by: { $0.key < $1.key }) {
             Terminal.write("  \(collection): \(failure)")
         }
         if let alert = outcome.alert { Terminal.write("  the server says: \(alert)") }
@@ -243,7 +243,7 @@ extension SyncProgress {
 extension SyncOutcome {
     /// Whether calls failed that are repeated automatically.
     fileprivate var isAskedAgain: Bool {
-        unsettled > 0 || isTimeInDoubt || paused.values.contains(where: \.isTransient)
+        unsettled > 0 || isTimeInDoubt || failed.values.contains(where: \.isTransient)
     }
 
     /// This outcome, with the counts of several runs.

@@ -43,7 +43,7 @@ extension SyncMachine {
     mutating func choose() -> SyncAction? {
         state = .pruning
         let choosing = model.collections.filter {
-            !$0.choices.isEmpty && outcome.paused[$0.name] == nil
+            !$0.choices.isEmpty && outcome.failed[$0.name] == nil
         }
         return scope == .all && !choosing.isEmpty ? look(.choices(choosing)) : nil
     }

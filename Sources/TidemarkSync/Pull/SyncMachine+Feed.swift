@@ -92,7 +92,7 @@ extension SyncMachine {
     /// Leaves a part of a feed to a later run.
     mutating func pauseFeed(_ failure: SyncFailure) {
         guard case .feeding(let feed) = state else { trap("leaves a feed that it does not list") }
-        outcome.paused[feed.collection.name] = outcome.paused[feed.collection.name] ?? failure
+        outcome.failed[feed.collection.name] = outcome.failed[feed.collection.name] ?? failure
         state = .pulling
     }
 

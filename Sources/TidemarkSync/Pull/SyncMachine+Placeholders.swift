@@ -41,7 +41,7 @@ extension SyncMachine {
     /// The requests for placeholders, ordered by collection and by the entity that they refer to.
     func questions(about due: [PlaceholderFacts]) -> [Refetch] {
         var result: [Refetch] = []
-        for collection in model.collections where outcome.paused[collection.name] == nil {
+        for collection in model.collections where outcome.failed[collection.name] == nil {
             let own = due.filter { $0.key.collection == collection.name }.sorted {
                 let (a, b) = ($0.together ?? "", $1.together ?? "")
                 if IDOrder.precedes(a, b) { return true }

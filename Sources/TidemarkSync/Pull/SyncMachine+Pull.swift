@@ -205,7 +205,7 @@ extension SyncMachine {
             return nil
         }
         if let failure = list.failure {
-            outcome.paused[list.collection.name] = failure
+            outcome.failed[list.collection.name] = failure
             refusedParts.remove(list.collection.name)
         }
         state = .listed(list.collection)
@@ -218,7 +218,7 @@ extension SyncMachine {
         let name = list.collection.name
         state = .listed(list.collection)
         if let failure = list.failure, failure.isServers || list.isBeforeDeletion {
-            outcome.paused[name] = failure
+            outcome.failed[name] = failure
         } else if list.failure != nil || walk.leavesOpen, walkedAfter.insert(name).inserted {
             unpulled.removeAll { $0.collection == name }
             unpulled = list.collection.listTargets + unpulled
@@ -233,7 +233,7 @@ extension SyncMachine {
         } else {
             state = .pulling
         }
-        guard outcome.paused[collection.name] == nil else { return nil }
+        guard outcome.failed[collection.name] == nil else { return nil }
         listedWhole.insert(collection.name)
         guard collection.access.missing != nil else {
             listed(collection)
@@ -300,14 +300,14 @@ extension SyncMachine {
         guard let list else { trap("leaves a list that it does not make") }
         leaveWalk()
         let name = list.target.collection
-        let isOnly = outcome.paused[name] == nil || refusedParts.contains(name)
+        let isOnly = outcome.failed[name] == nil || refusedParts.contains(name)
         // One that was told in part may be changed by others.
         if isOnly, failure.isRefusal, !list.target.parameters.isEmpty, !list.hasPages {
             refusedParts.insert(name)
         } else {
             refusedParts.remove(name)
         }
-        outcome.paused[name] = failure
+        outcome.failed[name] = failure
         pausedParts.insert(list.target)
         state = .listed(list.collection)
     }
@@ -329,7 +329,7 @@ extension SyncMachine {
     /// The ids of a feed are listed whatever came of its other parts.
     func isPaused(_ target: PullTarget) -> Bool {
         let name = target.collection
-        guard outcome.paused[name] != nil else { return false }
+        guard outcome.failed[name] != nil else { return false }
         let isPart = !target.parameters.isEmpty || model[name]?.feed != nil
         return !isPart || pausedParts.contains(target)
             || heldBack.contains(name) || withheld.contains(name)

@@ -181,7 +181,7 @@ package struct SyncRecorder: Sendable {
             return try !draft.fold.isWiped(name, after: lists[name])
         }
         // The end tells the server's time only where it is the run's one event; else its reads do.
-        if outcome.failure != nil || !outcome.paused.isEmpty || isStartAlone {
+        if outcome.failure != nil || !outcome.failed.isEmpty || isStartAlone {
             _ = try begin(draft)
         }
         if start == nil {
@@ -363,7 +363,7 @@ extension SyncFinished {
         unsettled = Int64(outcome.unsettled)
         held = Int64(outcome.held.values.reduce(0, +))
         isTimeInDoubt = outcome.isTimeInDoubt
-        paused = outcome.paused.sorted { $0.key < $1.key }.map {
+        paused = outcome.failed.sorted { $0.key < $1.key }.map {
             Named($0.key.rawValue, FailureName($0.value.kind))
         }
         restarted = outcome.restarted.sorted().map(\.rawValue)

@@ -95,7 +95,7 @@ extension SyncMachine {
 
     /// Blocks writes to collections for the rest of the run; the others go on.
     mutating func withhold(_ failures: [CollectionName: SyncFailure]) {
-        outcome.paused.merge(failures) { known, _ in known }
+        outcome.failed.merge(failures) { known, _ in known }
         withheld.formUnion(failures.keys)
     }
 

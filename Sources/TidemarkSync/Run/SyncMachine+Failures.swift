@@ -37,10 +37,10 @@ extension SyncMachine {
             if wait == 0 {
                 late += unpulled.filter { $0.collection == collection }
             } else {
-                outcome.paused[collection] = .backoff(seconds: wait.inWholeSeconds)
+                outcome.failed[collection] = .backoff(seconds: wait.inWholeSeconds)
             }
         }
-        let names = Set(late.map(\.collection)).union(outcome.paused.keys)
+        let names = Set(late.map(\.collection)).union(outcome.failed.keys)
         outcome.notDue = notDue(left.listed).subtracting(names)
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
@@ -72,7 +72,7 @@ extension SyncMachine {
         // With what may come into reach all is listed whose dates stay without it.
         let isAccessDue = model.collections.contains {
             $0.access.relistsOnGain && $0.listEvery != .zero
-                && outcome.paused[$0.name] == nil && !fresh.contains($0)
+                && outcome.failed[$0.name] == nil && !fresh.contains($0)
         }
         return Set(fresh.filter { !isAccessDue || $0.since == nil }.map(\.name))
     }
@@ -141,7 +141,7 @@ extension SyncMachine {
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
         let isUnlisted =
-            outcome.paused[name] != nil && !heldBack.contains(name) && !refusedParts.contains(name)
+            outcome.failed[name] != nil && !heldBack.contains(name) && !refusedParts.contains(name)
         guard isUnlisted || afterPush.has(name) else { return false }
         // What is known by its path is written with its own version.
         return model[name].map { !traits.isVersioned($0) && !$0.isByPath } ?? true
@@ -167,9 +167,9 @@ extension SyncMachine {
     /// Leaves the lists that failed in earlier runs to the next run.
     private mutating func skipFailingLists(_ failure: SyncFailure) {
         for target in unpulled where isFailing(target.collection) {
-            outcome.paused[target.collection] = outcome.paused[target.collection] ?? failure
+            outcome.failed[target.collection] = outcome.failed[target.collection] ?? failure
         }
-        unpulled = unpulled.filter { outcome.paused[$0.collection] == nil }[...]
+        unpulled = unpulled.filter { outcome.failed[$0.collection] == nil }[...]
     }
 
     // MARK: The outcome of a call
@@ -373,8 +373,8 @@ extension SyncMachine {
         _ failure: SyncFailure, lists: [CollectionName]
     ) -> SyncAction {
         guard case .result(.list) = awaited else { trap("holds no list") }
-        for name in lists where outcome.paused[name] == nil {
-            outcome.paused[name] = failure
+        for name in lists where outcome.failed[name] == nil {
+            outcome.failed[name] = failure
             heldBack.insert(name)
         }
         noteHeldBack(failure)

@@ -178,7 +178,7 @@ extension SyncMachine {
             // list, if there is one of all.
             let isListed =
                 scope == .all && !isLate && !collection.isListedInParts
-                && outcome.paused[key.collection] == nil
+                && outcome.failed[key.collection] == nil
             let isNamed =
                 facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
                 || scope.isFetch

@@ -7,7 +7,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Why the run ended early, or did not begin; nil when it went to its end.
     public var failure: SyncFailure?
     /// Collections that could not be synced, each with the reason; the others were.
-    public var paused: [CollectionName: SyncFailure] = [:]
+    public var failed: [CollectionName: SyncFailure] = [:]
     /// Collections in which a whole list did not name more than half of the entities, and how many
     /// those are: they are kept until the user decides, or a later list names them.
     ///
@@ -69,7 +69,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Whether both sides are equal in what the run's scope has, as far as it could see: lists that
     /// were not due were not looked at.
     public var isSynced: Bool {
-        failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
+        failure == nil && failed.isEmpty && held.isEmpty && pending == 0 && refused == 0
             && unsettled == 0 && !isTimeInDoubt
     }
 }

@@ -276,7 +276,7 @@ extension SyncOutcome {
     fileprivate var json: JSONValue {
         func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
         var paused = JSONObject()
-        for (name, failure) in self.paused.sorted(by: { $0.key < $1.key }) {
+        for (name, failure) in failed.sorted(by: { $0.key < $1.key }) {
             paused[name.rawValue] = .string(failure.name)
         }
         var held = JSONObject()

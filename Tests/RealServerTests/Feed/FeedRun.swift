@@ -128,7 +128,7 @@ struct FeedRun {
     private mutating func sync(isFull: Bool, _ note: Comment) async throws {
         device.wire.forget()
         let outcome = try await device.engine.sync(.userRequested, full: isFull)
-        #expect(outcome.isSynced && outcome.paused.isEmpty, "\(outcome) \(note)")
+        #expect(outcome.isSynced && outcome.failed.isEmpty, "\(outcome) \(note)")
         // A block of several keys brings one article at least, and each day costs a block, those of
         // that day, and one more; the ids and what they name fit into one request each.
         let requests = device.wire.lines.count

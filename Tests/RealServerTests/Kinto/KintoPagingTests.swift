@@ -87,7 +87,7 @@ extension `with a real Kinto server` {
                 try await client.delete("tasks/t12")
                 try await world.settle(a)
 
-                #expect(broken.paused["tasks"]?.name == "timeout")
+                #expect(broken.failed["tasks"]?.name == "timeout")
                 #expect(seen == 3)
                 try await world.expectEqual(a)
             }

@@ -110,7 +110,7 @@ extension `with a real Kinto server` {
 
                 let outcome = try await a.sync()
 
-                #expect(outcome.paused == ["notes": .ruleMissing("join")])
+                #expect(outcome.failed == ["notes": .ruleMissing("join")])
                 #expect(try a.mutations("notes/1") == ["pending"])
                 try a.replica.close()
                 let again = try world.device("a", rules: [Self.join])

@@ -80,7 +80,7 @@ extension `with a real Kinto server` {
 
                 let outcome = try await a.sync()
 
-                #expect(outcome.failure == nil && outcome.paused.isEmpty, "\(outcome)")
+                #expect(outcome.failure == nil && outcome.failed.isEmpty, "\(outcome)")
                 #expect(try a.mutations("tasks/\(id)") == ["rejected"])
                 #expect(
                     !a.wire.lines.contains { $0.isWrite && ![200, 201].contains($0.status) })
@@ -108,7 +108,7 @@ extension `with a real Kinto server` {
                 let outcome = try await a.sync()
 
                 #expect(outcome.failure == nil)
-                #expect(outcome.paused == (readers == "[]" ? ["lists": .forbidden] : [:]))
+                #expect(outcome.failed == (readers == "[]" ? ["lists": .forbidden] : [:]))
                 #expect(outcome.refused == 1 && !outcome.isSynced)
                 #expect(try a.mutations("lists/l") == ["rejected"])
                 #expect(try a.mutations("tasks/t") == ["accepted"])
@@ -138,7 +138,7 @@ extension `with a real Kinto server` {
 
                 let outcome = try await a.sync()
 
-                #expect(outcome.failure == nil && outcome.paused.isEmpty && outcome.pending == 0)
+                #expect(outcome.failure == nil && outcome.failed.isEmpty && outcome.pending == 0)
                 #expect(try a.documents("tasks").keys.sorted() == ["good", "mine"])
                 try expectIssue()
                 try world.expectWhole(a)
@@ -163,7 +163,7 @@ extension `with a real Kinto server` {
                 let outcome = try await a.sync()
 
                 #expect(outcome.failure == nil)
-                #expect(outcome.paused.keys.sorted() == ["lists"])
+                #expect(outcome.failed.keys.sorted() == ["lists"])
                 #expect(try a.mutations("lists/l") == ["pending"])
                 #expect(try a.mutations("tasks/t") == ["accepted"])
                 try await world.client.send(.put, "/collections/lists", "{}")

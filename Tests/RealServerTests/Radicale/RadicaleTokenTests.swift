@@ -70,7 +70,7 @@ extension `with a real CalDAV server` {
 
                 let outcome = try await a.sync()
 
-                #expect(outcome.paused["lists"]?.name == "client")
+                #expect(outcome.failed["lists"]?.name == "client")
                 #expect(try await world.summary("tasks/t") == "a")
                 #expect(try a.mutations("lists/l") == ["pending"])
             }

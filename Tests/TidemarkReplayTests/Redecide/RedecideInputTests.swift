@@ -175,7 +175,7 @@ import TidemarkTesting
                 return .failure(TransportError(.timeout, detail: "the run's"))
             }
             let outcome = try await device.engine.sync(.background, deadline: .seconds(20))
-            #expect(outcome.failure == .deadline && outcome.paused.keys.sorted() == ["b"])
+            #expect(outcome.failure == .deadline && outcome.failed.keys.sorted() == ["b"])
             #expect(device.wire.count == 3 && device.wire.problem == nil)
         }
         let failing = capsule.commits.flatMap(\.entries).compactMap {
@@ -239,7 +239,7 @@ import TidemarkTesting
             try await device.mustSync()
             try device.patch("tasks/t1", #"{"title":"mine"}"#)
             device.world.server.put("tasks/t1", #"{"title":"theirs"}"#)
-            #expect(try await device.sync().paused["tasks"] != nil)
+            #expect(try await device.sync().failed["tasks"] != nil)
         }
     }
 

@@ -74,7 +74,7 @@ import TidemarkViews
             let outcome = try await device.sync()
 
             #expect(outcome.failure == nil && outcome.counts.pushed == 1, "\(outcome)")
-            #expect(outcome.paused.keys.map(\.rawValue).sorted() == ["home", "team", "work"])
+            #expect(outcome.failed.keys.map(\.rawValue).sorted() == ["home", "team", "work"])
             #expect(server.written == ["/demo/tasks/u1.ics"])
         }
     }

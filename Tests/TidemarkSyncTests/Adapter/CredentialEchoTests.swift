@@ -144,7 +144,7 @@ extension TransportResponse {
     /// What the store's files, the log in words and an outcome hold of the credentials.
     private func leaks(_ device: SyncDevice, _ outcome: SyncOutcome) throws -> [String] {
         let secrets = [Self.name, Self.password, Self.token, Self.pair].map { Array($0.utf8) }
-        var texts = ["outcome": Array("\(outcome) \(outcome.paused) \(outcome.alert ?? "")".utf8)]
+        var texts = ["outcome": Array("\(outcome) \(outcome.failed) \(outcome.alert ?? "")".utf8)]
         texts["log"] = try device.dump().flatMap { Array($0.utf8) }
         // In the file they are compressed.
         let kept = try device.replica.journal.capsule(last: 1000, note: "", namesRemote: true)
@@ -182,7 +182,7 @@ extension TransportResponse {
         try await scene(isBasic: true, echo) { device, engine in
             let outcome = try await engine.sync()
 
-            #expect(outcome.paused == ["lists": .holdsCredentials, "tasks": .holdsCredentials])
+            #expect(outcome.failed == ["lists": .holdsCredentials, "tasks": .holdsCredentials])
             #expect(try device.cursor("lists") == nil && device.document("lists/x") == nil)
         }
     }
@@ -207,7 +207,7 @@ extension TransportResponse {
 
             let outcome = try await engine.sync()
 
-            let texts = try device.dump() + ["\(outcome.paused)"]
+            let texts = try device.dump() + ["\(outcome.failed)"]
             #expect(texts.contains { $0.contains("your key is [credentials]") })
             #expect(!texts.contains { $0.contains(key) })
         }

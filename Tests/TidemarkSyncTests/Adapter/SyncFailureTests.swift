@@ -101,7 +101,7 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.paused == ["lists": it.failure])
+            #expect(outcome.failure == nil && outcome.failed == ["lists": it.failure])
             #expect(world.writes == ["PUT tasks/t1 * 201"])
             #expect(try device.outbox() == ["lists/a unknown"])
             try device.verify()

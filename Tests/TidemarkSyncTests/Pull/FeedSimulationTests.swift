@@ -237,7 +237,7 @@ private final class FeedWorld: Sendable {
                 let outcome = try await device.sync()
                 tell("syncs: \(outcome)")
                 try stamp(device)
-                #expect(outcome.failure == nil && outcome.paused.isEmpty, story)
+                #expect(outcome.failure == nil && outcome.failed.isEmpty, story)
                 #expect(outcome.held.isEmpty, story)
                 hasNews = hasNews || outcome.counts.hasNews
             }

@@ -307,7 +307,7 @@ private struct HidingAdapter: ServerAdapter {
                     : await pass()
             }
 
-            #expect(try await device.sync().paused["projects"] == .forbidden)
+            #expect(try await device.sync().failed["projects"] == .forbidden)
 
             #expect(adapter.state.takeAsked() == [])
             #expect(try placeholders(device) == ["1"])

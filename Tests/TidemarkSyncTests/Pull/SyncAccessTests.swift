@@ -20,7 +20,7 @@ import TidemarkTesting
 
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.paused == ["lists": .forbidden])
+            #expect(outcome.failure == nil && outcome.failed == ["lists": .forbidden])
             #expect(!outcome.isSynced && outcome.pending == 1 && outcome.refused == 1)
             #expect(world.writes == ["PUT lists/a * 403", "PUT tasks/beside * 201"])
             #expect(
@@ -43,7 +43,7 @@ import TidemarkTesting
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused.isEmpty && outcome.refused == 3)
+            #expect(outcome.failed.isEmpty && outcome.refused == 3)
             #expect(world.writes.last == "PUT tasks/t1 * 201" && world.writes.count == 4)
             #expect(
                 try device.outbox() == ["lists/a rejected", "lists/b rejected", "lists/c rejected"])
@@ -58,7 +58,7 @@ import TidemarkTesting
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused["lists"]?.name == "client")
+            #expect(outcome.failed["lists"]?.name == "client")
             #expect(world.writes == ["PUT tasks/t1 * 201"])
         }
     }

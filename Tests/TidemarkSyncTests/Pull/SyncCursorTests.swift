@@ -72,7 +72,7 @@ import TidemarkViews
         try await with(adapter) { device async throws in
             let outcome = try await device.engine.sync(full: true)
 
-            #expect(outcome.paused["tasks"]?.name == "malformed")
+            #expect(outcome.failed["tasks"]?.name == "malformed")
             #expect(calls.count == 3)
             #expect(try device.document("tasks/t1") == #"{"n":1}"#)
         }
@@ -153,11 +153,11 @@ import TidemarkViews
         try await SyncDevice.with(world) { device async throws in
             #expect(try await device.sync().isSynced)
             for number in 0..<5 { world.rivalPuts("tasks/n\(number)", "{}") }
-            #expect(try await device.sync().paused["tasks"]?.name == "malformed")
+            #expect(try await device.sync().failed["tasks"]?.name == "malformed")
             #expect(try device.replica.journal.read { try $0.listing("tasks") } == nil)
             world.rivalPuts("tasks/new", "{}")
 
-            #expect(try await device.sync().paused["tasks"]?.name == "malformed")
+            #expect(try await device.sync().failed["tasks"]?.name == "malformed")
 
             #expect(try device.document("tasks/new") == "{}")
             try device.verify()
@@ -192,7 +192,7 @@ import TidemarkViews
 
                 let outcome = try await device.sync()
 
-                #expect(outcome.failure == nil && (outcome.paused["tasks"] != nil) == isFirst)
+                #expect(outcome.failure == nil && (outcome.failed["tasks"] != nil) == isFirst)
                 #expect(try (device.document("tasks/old") == nil) == isFirst)
             }
             try device.verify()

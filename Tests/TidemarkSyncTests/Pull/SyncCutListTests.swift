@@ -68,7 +68,7 @@ import TidemarkViews
         let world = world(10, pageSize: 2)
         try await SyncDevice.with(world) { device async throws in
             device.fail(after: 4) { .failure(TransportError(.timeout)) }
-            #expect(try await device.sync().paused["tasks"]?.name == "timeout")
+            #expect(try await device.sync().failed["tasks"]?.name == "timeout")
             #expect(pages(world).count == 3)
 
             device.wire.tap(nil)
@@ -178,7 +178,7 @@ import TidemarkViews
                     TransportResponse(response: HTTPResponse(status: .init(code: 500)), body: []))
             }
             for _ in 1...2 {
-                #expect(try await device.sync().paused["tasks"]?.name == "server")
+                #expect(try await device.sync().failed["tasks"]?.name == "server")
             }
             world.rivalPuts("tasks/new", "{}")
 
@@ -394,7 +394,7 @@ import TidemarkViews
                 device.wire.tap(nil)
                 twice += try repeatsOfHeldList(device, world)
                 let last = try await device.engine.sync(full: isToAsk)
-                #expect(last.failure == nil && last.paused.isEmpty, "seed \(seed)")
+                #expect(last.failure == nil && last.failed.isEmpty, "seed \(seed)")
                 twice += repeats(world)
                 #expect(twice <= cuts, "seed \(seed): \(twice) pages came twice, \(cuts) cuts")
 
@@ -460,6 +460,6 @@ import TidemarkViews
         let failure = random.pick(failures)
         device.fail(after: place) { failure }
         let outcome = try await device.run(isFull: isFull, adapter: adapter)
-        return outcome.map { $0.failure != nil || !$0.paused.isEmpty } ?? false
+        return outcome.map { $0.failure != nil || !$0.failed.isEmpty } ?? false
     }
 }

@@ -112,7 +112,7 @@ import TidemarkViews
             }
             #expect(try await device.engine.sync(full: true).held == ["tasks": 6])
             device.fail(after: 4) { .failure(TransportError(.timeout)) }
-            #expect(try await device.sync().paused["tasks"]?.name == "timeout")
+            #expect(try await device.sync().failed["tasks"]?.name == "timeout")
             let issue = try #require(try device.replica.issues().first)
 
             try device.replica.answer(issue.id, .keepTheirs)
@@ -176,8 +176,8 @@ import TidemarkViews
             world.rivalDeletes("tasks/t3")
             world.server.withModel { $0.purgeTombstones() }
             device.fail(after: 1) { .failure(TransportError(.timeout)) }
-            let failed = try await device.engine.sync(full: true)
-            #expect(failed.paused["tasks"]?.name == "timeout")
+            let outcome = try await device.engine.sync(full: true)
+            #expect(outcome.failed["tasks"]?.name == "timeout")
             #expect(try device.knowledge()["owed lists"] == "false")
             #expect(try device.knowledge()["owed tasks"] == "true")
             device.wire.tap(nil)
@@ -282,9 +282,9 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused.keys.map(\.rawValue) == ["lists"])
-            #expect(outcome.paused["lists"]?.name == "malformed")
-            #expect("\(outcome.paused["lists"].map { "\($0)" } ?? "")".contains("7 pages"))
+            #expect(outcome.failed.keys.map(\.rawValue) == ["lists"])
+            #expect(outcome.failed["lists"]?.name == "malformed")
+            #expect("\(outcome.failed["lists"].map { "\($0)" } ?? "")".contains("7 pages"))
             #expect(count.value == 7)
             #expect(try device.document("lists/a") == #"{"n":1}"#, "what it brought stays")
             #expect(try device.document("tasks/t1") == #"{"n":1}"#)

@@ -186,7 +186,7 @@ final class AnswerOrder: Sendable {
         server.answer("projects", with: 500)
         try await DatedDevice.with(Self.model(), server) { device async throws in
             let outcome = try await device.sync()
-            #expect(outcome.paused == ["projects": .server(status: 500, retryAfterSeconds: nil)])
+            #expect(outcome.failed == ["projects": .server(status: 500, retryAfterSeconds: nil)])
             #expect(try device.pages() == Self.persisted.filter { $0 != "projects" })
             #expect(outcome.counts.requests == server.requests.count)
             #expect(try device.count("request.sent") == server.requests.count)
@@ -212,7 +212,7 @@ final class AnswerOrder: Sendable {
         server.answer("tags", with: 403)
         try await DatedDevice.with(Self.model(), server) { device async throws in
             let outcome = try await device.sync()
-            #expect(outcome.failure == nil && outcome.paused.keys.map(\.rawValue) == ["tags"])
+            #expect(outcome.failure == nil && outcome.failed.keys.map(\.rawValue) == ["tags"])
             #expect(try device.pages() == Self.persisted.filter { $0 != "tags" })
         }
     }

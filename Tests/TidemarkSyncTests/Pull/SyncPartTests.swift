@@ -69,7 +69,7 @@ import TidemarkViews
         try await TreeDevice.with(Self.both, server) { device async throws in
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.paused["visits"] != nil)
+            #expect(outcome.failure == nil && outcome.failed["visits"] != nil)
             #expect(server.takeRequests() == [Self.p1, Self.p2])
             #expect(try ids(device) == ["b"])
             #expect(try cursor(device, ["program": "P1"]) == nil)

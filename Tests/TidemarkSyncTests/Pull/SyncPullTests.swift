@@ -124,7 +124,7 @@ import TidemarkTesting
 
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.paused["lists"]?.name == "malformed")
+            #expect(outcome.failure == nil && outcome.failed["lists"]?.name == "malformed")
             #expect(device.wire.count == 3)
             #expect(try device.cursor("lists") == nil)
             #expect(try device.cursor("tasks") != nil)
@@ -150,7 +150,7 @@ import TidemarkTesting
             let outcome = try await device.sync()
 
             #expect(
-                outcome.paused.mapValues(\.name) == ["lists": "malformed", "tasks": "malformed"])
+                outcome.failed.mapValues(\.name) == ["lists": "malformed", "tasks": "malformed"])
             #expect(device.wire.count == 2)
         }
     }
@@ -170,7 +170,7 @@ import TidemarkTesting
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused["tasks"]?.name == "malformed")
+            #expect(outcome.failed["tasks"]?.name == "malformed")
             #expect(try device.cursor("tasks") == nil)
             #expect(try device.document("tasks/new") == nil)
             #expect(try device.document("tasks/t1") == nil)

@@ -94,7 +94,7 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused["tasks"]?.name == "malformed")
+            #expect(outcome.failed["tasks"]?.name == "malformed")
             #expect(try device.cursor("tasks") == nil)
             device.wire.tap(nil)
             #expect(try await device.sync().isSynced)
@@ -113,7 +113,7 @@ import TidemarkViews
                     TransportResponse(response: HTTPResponse(status: 304), body: []))
             }
 
-            #expect(try await device.sync().paused["tasks"]?.name == "malformed")
+            #expect(try await device.sync().failed["tasks"]?.name == "malformed")
             #expect(try device.cursor("tasks") == nil)
 
             device.wire.tap(nil)
@@ -178,7 +178,7 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            #expect(outcome.paused.isEmpty && outcome.unsettled == 1)
+            #expect(outcome.failed.isEmpty && outcome.unsettled == 1)
             #expect(try count(device) == 4)
             #expect(try device.cursor("tasks") != nil)
             world.server.faults = FaultPlan()

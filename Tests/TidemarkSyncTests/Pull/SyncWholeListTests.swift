@@ -147,7 +147,7 @@ import TidemarkViews
             }
 
             let outcome = try await device.engine.sync(full: true)
-            #expect(outcome.paused["tasks"]?.name == "timeout")
+            #expect(outcome.failed["tasks"]?.name == "timeout")
             #expect(try count(device) == 50)
 
             device.wire.tap(nil)
@@ -211,7 +211,7 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            #expect(outcome.failure == nil && outcome.paused.isEmpty)
+            #expect(outcome.failure == nil && outcome.failed.isEmpty)
             #expect(try device.document("tasks/t1") == #"{"n":1}"#)
             let kept = try #require(
                 try device.events(after: .start).first { $0.event.kind == .serverUnreadable })

@@ -93,7 +93,7 @@ private struct LimitedAdapter: ServerAdapter {
 
             let outcome = try await device.engine.sync()
 
-            let failure = try #require(outcome.paused["entries"])
+            let failure = try #require(outcome.failed["entries"])
             #expect("\(failure)".contains("lists at most 4 of entries"))
             #expect(try device.rows("entries").count == 4)
             #expect(try device.replica.journal.read { try $0.watermark("entries") } == nil)

@@ -38,7 +38,7 @@ import TidemarkViews
                 FaultRule(.answer(status: 500), pathContains: "max_released", nth: 1)
             ])
             let full = try await device.engine.sync(full: true)
-            #expect(full.paused["articles"] == .server(status: 500, retryAfterSeconds: nil))
+            #expect(full.failed["articles"] == .server(status: 500, retryAfterSeconds: nil))
             #expect(try isOwed(device))
 
             world.server.clearRequestLog()

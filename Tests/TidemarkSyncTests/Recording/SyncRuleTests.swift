@@ -169,7 +169,7 @@ private struct Undecided: Error, CustomStringConvertible {
 
         let outcome = try await device.sync()
 
-        #expect(outcome.paused == ["notes": .ruleMissing("both")] && outcome.failure == nil)
+        #expect(outcome.failed == ["notes": .ruleMissing("both")] && outcome.failure == nil)
         #expect(try device.document("notes/a") == #"{"title":"mine","n":1}"#)
         #expect(try device.document("notes/b") == #"{"title":"new"}"#)
         #expect(try device.mutations("notes/a") == ["pending"])
@@ -223,7 +223,7 @@ private struct Undecided: Error, CustomStringConvertible {
             for _ in 1...2 {
                 let outcome = try await device.sync()
 
-                #expect(outcome.paused == ["articles": .ruleMissing("both")])
+                #expect(outcome.failed == ["articles": .ruleMissing("both")])
                 #expect(try forward() == cursor)
                 #expect(try title("a") == "mine")
                 #expect(try title("b") == "new")
@@ -256,8 +256,8 @@ private struct Undecided: Error, CustomStringConvertible {
 
             let outcome = try await device.sync()
 
-            guard case .ruleFailed("both", let detail) = outcome.paused["notes"] else {
-                Issue.record("not paused: \(outcome)")
+            guard case .ruleFailed("both", let detail) = outcome.failed["notes"] else {
+                Issue.record("not failed: \(outcome)")
                 return
             }
             #expect(!detail.isEmpty && detail.utf8.count < 200)

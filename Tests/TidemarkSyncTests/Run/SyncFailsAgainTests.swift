@@ -54,7 +54,7 @@ import TidemarkViews
                 let outcome = try await device.sync()
 
                 #expect(outcome.failure == nil, "round \(round)")
-                #expect(outcome.paused.keys.sorted() == ["l1", "l3", "l5"], "round \(round)")
+                #expect(outcome.failed.keys.sorted() == ["l1", "l3", "l5"], "round \(round)")
                 // What failed before is not kept waiting by them.
                 let left = round == 1 ? ["l4/once unknown"] : []
                 #expect(try device.outbox() == left, "round \(round)")

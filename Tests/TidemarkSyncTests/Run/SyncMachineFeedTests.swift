@@ -53,7 +53,7 @@ import TidemarkViews
         var run = Self.script()
         run.replies[Self.changes] = [.answer(.failure(.malformed("")))]
         #expect(run.run() == [Self.changes, Self.backfill, "end"])
-        #expect(run.machine.outcome.paused["articles"] == .malformed(""))
+        #expect(run.machine.outcome.failed["articles"] == .malformed(""))
     }
 
     @Test(arguments: [SyncFailure.offline(""), .tooManyRequests(retryAfterSeconds: 9)])
@@ -80,7 +80,7 @@ import TidemarkViews
         var run = Self.script(isFull: true)
         run.replies[part] = [.answer(.failure(.malformed("")))]
         #expect(run.run() == [Self.changes, Self.anew, Self.ids, "end"])
-        #expect(run.machine.outcome.paused["articles"] == .malformed(""))
+        #expect(run.machine.outcome.failed["articles"] == .malformed(""))
     }
 
     @Test func `settles what was sent without an answer with the whole of an empty feed`() {

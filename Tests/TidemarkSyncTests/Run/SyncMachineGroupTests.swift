@@ -136,7 +136,7 @@ import TidemarkSync
         run.replies["list lists"] = [.held(Self.busy)]
         run.pending = [PendingWrite(EntityKey("lists", "1"), .update)]
         #expect(run.run() == ["list lists", "list tasks", "push lists/1", "end"])
-        #expect(run.machine.outcome.paused == ["lists": Self.busy])
+        #expect(run.machine.outcome.failed == ["lists": Self.busy])
         #expect(run.machine.outcome.listed == ["tasks"])
     }
 
@@ -163,7 +163,7 @@ import TidemarkSync
         ]
         run.replies["fetch lists/1"] = [.held(Self.busy)]
         #expect(run.run() == ["list lists", "fetch lists/1", "list tasks", "end"])
-        #expect(run.machine.outcome.paused == ["lists": Self.busy])
+        #expect(run.machine.outcome.failed == ["lists": Self.busy])
     }
 }
 

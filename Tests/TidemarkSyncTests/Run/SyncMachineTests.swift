@@ -107,7 +107,7 @@ import TidemarkSync
         var run = MachineScript()
         run.replies["list lists"] = [.cut]
         #expect(run.run() == ["list lists", "end deadline"])
-        #expect(run.machine.outcome.paused.isEmpty)
+        #expect(run.machine.outcome.failed.isEmpty)
     }
 
     // MARK: Failures
@@ -117,7 +117,7 @@ import TidemarkSync
         run.replies["list lists"] = [.answer(.failure(.forbidden))]
         run.pending = [PendingWrite(Self.list, .update)]
         #expect(run.run() == ["list lists", "list tasks", "push lists/1", "end"])
-        #expect(run.machine.outcome.paused == ["lists": .forbidden])
+        #expect(run.machine.outcome.failed == ["lists": .forbidden])
     }
 
     @Test func `sends nothing to a list that failed, where writes name no version`() {
@@ -219,7 +219,7 @@ import TidemarkSync
             Self.failing(EntityKey("c", "1"), reads: 1),
         ]
         #expect(run.run() == ["list c", "list a", "read c/1", "end"])
-        #expect(run.machine.outcome.paused == ["b": .backoff(seconds: 60)])
+        #expect(run.machine.outcome.failed == ["b": .backoff(seconds: 60)])
     }
 
     @Test func `asks for everything at once where the user waits for it`() {
@@ -263,7 +263,7 @@ import TidemarkSync
         run.replies["list tasks"] = [Self.page(["1", "2", "3"])]
         run.replies["fetch tasks/1,2"] = [.answer(.failure(gone))]
         #expect(run.run() == ["list tasks", "fetch tasks/1,2", "end"])
-        #expect(run.machine.outcome.paused == ["tasks": gone])
+        #expect(run.machine.outcome.failed == ["tasks": gone])
     }
 
     @Test func `goes on behind two items beside each other that can't be read`() {
@@ -298,7 +298,7 @@ import TidemarkSync
             run.run()
                 == Array(repeating: ["list tasks", "list tasks page b"], count: 3).flatMap(\.self)
                 + ["end"])
-        #expect(run.machine.outcome.paused["tasks"]?.kind == .malformed)
+        #expect(run.machine.outcome.failed["tasks"]?.kind == .malformed)
     }
 
     @Test func `asks about the few that a list of everything did not name`() {
@@ -386,7 +386,7 @@ import TidemarkSync
         run.replies["list tasks"] = [.withheld("tasks")]
         run.pending = [PendingWrite(Self.task, .update), PendingWrite(Self.list, .update)]
         #expect(run.run() == ["list lists", "list tasks", "push lists/1", "end"])
-        #expect(run.machine.outcome.paused == ["tasks": .ruleMissing("merge")])
+        #expect(run.machine.outcome.failed == ["tasks": .ruleMissing("merge")])
     }
 
     @Test func `leaves an entity of which no request can be made`() {
@@ -413,7 +413,7 @@ import TidemarkSync
         run.ruleless = "tasks"
         run.pending = [PendingWrite(Self.task, .update)]
         #expect(run.run() == ["list tasks", "complete tasks", "end"])
-        #expect(run.machine.outcome.paused == ["tasks": .ruleMissing("merge")])
+        #expect(run.machine.outcome.failed == ["tasks": .ruleMissing("merge")])
     }
 
     @Test func `counts what was sent of a request, and what was refused before it`() {

@@ -97,7 +97,7 @@ import TidemarkViews
                 try Self.happen(device, random, Self.keys)
                 let outcome = try await device.engine.sync()
                 #expect(outcome.failure == nil, "seed \(seed)")
-                #expect(outcome.paused.keys.map(\.rawValue) == [bad], "seed \(seed)")
+                #expect(outcome.failed.keys.map(\.rawValue) == [bad], "seed \(seed)")
             }
             _ = try await Self.calm(device, seed)
             try Self.check(device, Self.keys.filter { !$0.hasPrefix(bad) }, seed)

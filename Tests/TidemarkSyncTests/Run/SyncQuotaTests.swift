@@ -24,8 +24,8 @@ import TidemarkTesting
 
             #expect(outcome.failure == nil && outcome.pending == 0)
             #expect(
-                outcome.paused["workspaces"] == .tooManyRequests(retryAfterSeconds: 3600))
-            #expect(outcome.paused.count == 9)
+                outcome.failed["workspaces"] == .tooManyRequests(retryAfterSeconds: 3600))
+            #expect(outcome.failed.count == 9)
             #expect(server.takeLines().contains("POST /api/v9/workspaces/7/time_entries"))
         }
     }
@@ -92,7 +92,7 @@ import TidemarkTesting
             #expect(try await device.engine.sync().pending == 3)
             let third = try await device.engine.sync()
 
-            #expect(third.paused.count == 9 && third.pending == 3 && third.failure == nil)
+            #expect(third.failed.count == 9 && third.pending == 3 && third.failure == nil)
             #expect(server.requests.count { $0.group == "user" } == 18)
             #expect(server.requests.count { $0.group == "7" } == 2)
             try device.restart()
@@ -171,7 +171,7 @@ import TidemarkTesting
     @Test func `that failed are made again in the next run`() async throws {
         try await QuotaDevice.with { device, server, clock async throws in
             server.put("tags", "{}")
-            #expect(try await device.engine.sync().paused.keys.map(\.rawValue) == ["tags"])
+            #expect(try await device.engine.sync().failed.keys.map(\.rawValue) == ["tags"])
             server.put("tags", nil)
             clock.advance(by: .seconds(900))
             _ = server.takeLines()

@@ -138,7 +138,7 @@ import TidemarkViews
             var hasNews = false
             for device in devices {
                 let outcome = try await device.sync()
-                #expect(outcome.failure == nil && outcome.paused.isEmpty)
+                #expect(outcome.failure == nil && outcome.failed.isEmpty)
                 hasNews = hasNews || outcome.counts.hasNews
             }
             if !hasNews { return }

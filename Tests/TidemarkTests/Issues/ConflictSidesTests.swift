@@ -417,7 +417,7 @@ private struct Note: Entity, Equatable {
         try await decide(#"{"title":7}"#) { _ in
             .theirs
         } _: { device, outcome in
-            guard case .ruleFailed("own", let words)? = outcome.paused["notes"] else {
+            guard case .ruleFailed("own", let words)? = outcome.failed["notes"] else {
                 Issue.record("\(outcome)")
                 return
             }
@@ -426,7 +426,7 @@ private struct Note: Entity, Equatable {
         try await decide(#"{"title":"theirs"}"#) { _ in
             .entity(Note(id: Tidemark.ID("b"), title: ""))
         } _: { device, outcome in
-            #expect(outcome.paused["notes"]?.name == "ruleFailed")
+            #expect(outcome.failed["notes"]?.name == "ruleFailed")
         }
     }
 }

@@ -91,7 +91,7 @@ private final class LimitedWire: Transport {
             let outcome = try await engine.sync(.background, deadline: .seconds(25))
 
             #expect(outcome.failure == nil && outcome.pending == 0)
-            #expect(outcome.paused["lists"]?.name == "timeout")
+            #expect(outcome.failed["lists"]?.name == "timeout")
         }
     }
 

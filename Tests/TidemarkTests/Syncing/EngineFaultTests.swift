@@ -182,7 +182,7 @@ import TidemarkViews
             try await watch.until { $0.waitsFor == .failures(1) }
 
             #expect(watch.last?.refused == 1)
-            #expect(watch.last?.lastOutcome?.paused["lists"]?.isTransient == false)
+            #expect(watch.last?.lastOutcome?.failed["lists"]?.isTransient == false)
             #expect(device.wire.total == 5)
             #expect(try device.outbox() == ["lists/a rejected"])
         }
