@@ -39,7 +39,7 @@ package enum Observing {
 
     static func followRows(_ replica: Replica) async throws {
         for try await rows in replica.observe(rows: Todo.where(\.done == nil)) {
-            for row in rows { print(row.title, row.status, row.lastError?.message ?? "") }
+            for row in rows { print(row.title, row.status, row.refusal?.message ?? "") }
         }
     }
 

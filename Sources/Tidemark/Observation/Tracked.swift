@@ -30,7 +30,7 @@ public struct Tracked<T: Entity>: Identifiable, Sendable {
     /// The id on the server; nil when it is the same.
     public let serverID: String?
     /// Why the server refused pending changes; nil when it did not.
-    public let lastError: Refusal?
+    public let refusal: Refusal?
     /// The event that last changed the entity: a local edit, or the server's record.
     public let lastChange: Position
 
@@ -106,7 +106,7 @@ struct TrackedRow: Sendable {
     func tracked<T: Entity>(_ entity: T) -> Tracked<T> {
         Tracked(
             entity: entity, status: status, rolledUpStatus: rolledUpStatus, serverID: serverID,
-            lastError: refusal.map {
+            refusal: refusal.map {
                 .init(message: $0.message, statusCode: Int($0.status), position: $0.position)
             }, lastChange: lastChange)
     }

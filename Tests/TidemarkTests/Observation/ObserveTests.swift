@@ -125,7 +125,7 @@ private struct CountedErrand: Entity {
             try await device.sync()
             var last = try #require(try await rows.next()?.first)
             while last.status != .synced { last = try #require(try await rows.next()?.first) }
-            #expect(last.lastChange > made.lastChange && last.lastError == nil)
+            #expect(last.lastChange > made.lastChange && last.refusal == nil)
             #expect(try replica.read { try $0.row(Errand.self, ID("a")) } == last)
             #expect(try replica.read { try $0.rows(query) } == [last])
         }
