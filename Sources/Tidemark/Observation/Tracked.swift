@@ -32,7 +32,7 @@ public struct Tracked<T: Entity>: Identifiable, Sendable {
     /// Why the server refused pending changes; nil when it did not.
     public let refusal: Refusal?
     /// The event that last changed the entity: a local edit, or the server's record.
-    public let lastChange: Position
+    public let lastEvent: Position
 
     /// The id, which never changes.
     public var id: ID<T> { entity.id }
@@ -58,7 +58,7 @@ struct TrackedRow: Sendable {
     let rolledUpStatus: EntityStatus
     let serverID: String?
     let refusal: EntityRow.Refusal?
-    let lastChange: Position
+    let lastEvent: Position
 
     /// Nil when there is no visible document.
     ///
@@ -76,7 +76,7 @@ struct TrackedRow: Sendable {
         rolledUpStatus = tree.status
         serverID = try views.serverID(of: key, row, idField: collection.idField)
         refusal = row.refusal
-        lastChange = row.lastChange
+        lastEvent = row.lastChange
     }
 
     /// Equal for rows with the same visible part.
@@ -88,7 +88,7 @@ struct TrackedRow: Sendable {
         writer.string(4, serverID ?? "")
         writer.position(5, refusal?.position)
         writer.string(6, refusal?.message ?? "")
-        writer.position(7, lastChange)
+        writer.position(7, lastEvent)
         writer.string(8, rolledUpStatus.rawValue)
         return writer.bytes
     }
@@ -108,6 +108,6 @@ struct TrackedRow: Sendable {
             entity: entity, status: status, rolledUpStatus: rolledUpStatus, serverID: serverID,
             refusal: refusal.map {
                 .init(message: $0.message, statusCode: Int($0.status), position: $0.position)
-            }, lastChange: lastChange)
+            }, lastEvent: lastEvent)
     }
 }

@@ -119,13 +119,13 @@ private struct CountedErrand: Entity {
             try replica.put(Errand("a", "tea"))
             let made = try #require(try await rows.next()?.first)
             #expect(made.status == .created && made.title == "tea" && made.id.rawValue == "a")
-            #expect(made.lastChange == (try replica.position) && made.serverID == nil)
+            #expect(made.lastEvent == (try replica.position) && made.serverID == nil)
             #expect(try await row.next() == made)
 
             try await device.sync()
             var last = try #require(try await rows.next()?.first)
             while last.status != .synced { last = try #require(try await rows.next()?.first) }
-            #expect(last.lastChange > made.lastChange && last.refusal == nil)
+            #expect(last.lastEvent > made.lastEvent && last.refusal == nil)
             #expect(try replica.read { try $0.row(Errand.self, ID("a")) } == last)
             #expect(try replica.read { try $0.rows(query) } == [last])
         }
