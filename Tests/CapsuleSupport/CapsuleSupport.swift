@@ -30,14 +30,14 @@ struct CapsuleWorld: DeviceServer {
         ], settings: SyncSettings(batchSize: 1))
 
     let clock: ManualClock
-    let server: InMemoryServer
+    let server: KintoServer
 
     var remote: Remote { .kinto(origin: "http://\(Self.host):8888", bucket: "b") }
 
     private init() {
         let clock = ManualClock()
         self.clock = clock
-        server = InMemoryServer(bucket: "b", model: Self.model, clock: clock)
+        server = KintoServer(bucket: "b", model: Self.model, clock: clock)
     }
 
     /// Runs `body` with a device on which much has happened, and removes its store.

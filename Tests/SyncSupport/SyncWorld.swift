@@ -12,7 +12,7 @@ import TidemarkViews
 /// A server with the bucket `b`, and a clock for everybody.
 struct SyncWorld: Sendable {
     let clock: ManualClock
-    let server: InMemoryServer
+    let server: KintoServer
     var model: SyncModel
     static let remote = Remote.kinto(origin: "http://kinto.test", bucket: "b")
 
@@ -41,7 +41,7 @@ struct SyncWorld: Sendable {
         let clock = ManualClock()
         self.clock = clock
         self.model = model
-        server = InMemoryServer(
+        server = KintoServer(
             bucket: "b", model: model, clock: clock)
         server.faults = FaultPlan(faults)
     }

@@ -32,7 +32,7 @@ struct `a tool with an adapter of the app` {
 
     @Test func `makes a store, syncs and replays by it`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = InMemoryServer(
+        let server = KintoServer(
             bucket: "mine", model: SyncModel(name: "own", collections: [CollectionModel("tasks")]))
         server.put("tasks/a", #"{"title":"theirs"}"#)
         let loopback = try await LoopbackServer.start(server)

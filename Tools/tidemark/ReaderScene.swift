@@ -21,7 +21,7 @@ struct ReaderScene: DemoStory {
 
     private let reader: DemoReplica
     private let network = DemoNetwork()
-    private let server: InMemoryServer
+    private let server: KintoServer
     private let listener: LoopbackServer
     private let now = Dependencies.live.now()
 
@@ -31,7 +31,7 @@ struct ReaderScene: DemoStory {
     ]
 
     init(_ folder: String) async throws {
-        server = InMemoryServer(bucket: "press", model: Self.model)
+        server = KintoServer(bucket: "press", model: Self.model)
         listener = try await LoopbackServer.start(server)
         reader = try DemoReplica(
             "reader", folder, Self.model,

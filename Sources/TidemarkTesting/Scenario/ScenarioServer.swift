@@ -105,10 +105,10 @@ extension ScenarioServer {
 /// A server that speaks Kinto's protocol.
 struct KintoScenarioServer: ScenarioServer {
     static let bucket = "b"
-    private let server: InMemoryServer
+    private let server: KintoServer
 
     init(_ model: SyncModel, _ clock: ManualClock) {
-        server = InMemoryServer(bucket: Self.bucket, model: model, clock: clock)
+        server = KintoServer(bucket: Self.bucket, model: model, clock: clock)
     }
 
     var transport: any Transport { server }

@@ -8,8 +8,8 @@ public import TidemarkSync
 /// A transport that hands requests on to another one, lets some of them fail, and logs them.
 ///
 /// The other one may be that of a real server, or a closure that answers as yours would. A fault
-/// acts as it does in ``InMemoryServer``; a ``FaultAction/cutOff(afterBytes:)`` hands nothing on,
-/// and ``FaultRule/recordID`` knows the paths of this module's servers alone: use `pathContains`.
+/// acts as it does in ``KintoServer``; a ``FaultAction/cutOff(afterBytes:)`` hands nothing on, and
+/// ``FaultRule/recordID`` knows the paths of this module's servers alone: use `pathContains`.
 public final class FaultyTransport: Transport, Sendable {
     private let inner: any Transport
     private let now: @Sendable () -> Timestamp

@@ -26,7 +26,7 @@ public final class LoopbackServer: Sendable {
     ///   - port: where to listen; 0 for a free port.
     /// - Throws: an error of the socket layer when it can't listen.
     public static func start(
-        _ server: InMemoryServer, port: UInt16 = 0
+        _ server: KintoServer, port: UInt16 = 0
     ) async throws -> LoopbackServer {
         try await start(port) { server.core.exchange($0, body: $1) }
     }

@@ -21,13 +21,13 @@ final class NotesDay: Sendable {
         name: "notes", collections: [CollectionModel("notes"), CollectionModel("tags")])
 
     let clock = ManualClock()
-    let server: InMemoryServer
+    let server: KintoServer
     let wire: HookedWire
     let replica: Replica
     let engine: SyncEngine
 
     init() throws {
-        server = InMemoryServer(bucket: "b", model: Self.model, clock: clock)
+        server = KintoServer(bucket: "b", model: Self.model, clock: clock)
         wire = HookedWire(server)
         replica = try Replica.temporary(
             model: Self.model, remote: Self.remote, dependencies: .seeded(7, clock: clock))

@@ -12,7 +12,7 @@ final class ServerWorld: Sendable {
     static let records = "/v1/buckets/b/collections/c/records"
     static let credentials = "Basic dTpw"
 
-    let server: InMemoryServer
+    let server: KintoServer
     private let clock: Clock
 
     private final class Clock: Sendable {
@@ -22,7 +22,7 @@ final class ServerWorld: Sendable {
     init(_ model: KintoServerModel = KintoServerModel(), rules: [FaultRule] = []) {
         let clock = Clock()
         self.clock = clock
-        server = InMemoryServer(model, faults: FaultPlan(rules)) {
+        server = KintoServer(model, faults: FaultPlan(rules)) {
             Timestamp(milliseconds: clock.milliseconds.load(ordering: .relaxed))
         }
     }

@@ -15,10 +15,10 @@ import TidemarkTesting
 
     static let remote = Remote.kinto(origin: "https://kinto.example.org", bucket: "todo")
     let clock = ManualClock()
-    let server: InMemoryServer
+    let server: KintoServer
 
     init() {
-        server = InMemoryServer(bucket: "todo", model: GettingStarted.model, clock: clock)
+        server = KintoServer(bucket: "todo", model: GettingStarted.model, clock: clock)
     }
 
     func device(_ seed: UInt64) throws -> (Replica, SyncEngine) {

@@ -18,7 +18,7 @@ import TidemarkTesting
     func `print what the tool prints`(name: String) async throws {
         let transcript = try ArticleTranscript(name)
         guard !transcript.steps.isEmpty else { return }
-        let server = InMemoryServer(now: Dependencies.live.now)
+        let server = KintoServer(now: Dependencies.live.now)
         server.request(.put, "/v1/buckets/todo")
         for collection in ["lists", "tasks"] {
             server.request(.put, "/v1/buckets/todo/collections/\(collection)")

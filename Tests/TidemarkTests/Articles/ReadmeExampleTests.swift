@@ -17,7 +17,7 @@ private struct Todo: Entity {
 private let model = SyncModel(name: "todo", collections: [CollectionModel("tasks")])
 
 @Test func `an edit made offline arrives when the network is back`() async throws {
-    let server = InMemoryServer(bucket: "todo", model: model)  // shaped like Kinto, no sockets
+    let server = KintoServer(bucket: "todo", model: model)  // shaped like Kinto, no sockets
     try await Replica.withTemporary(model: model) { replica in
         let remote = Remote.kinto(origin: "http://test", bucket: "todo")
         let engine = try SyncEngine(replica, remote: remote, transport: server) {

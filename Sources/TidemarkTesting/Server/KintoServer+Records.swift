@@ -1,11 +1,11 @@
-// InMemoryServer+Records.swift — the records of the server's bucket, as another client reads and
+// KintoServer+Records.swift — the records of the server's bucket, as another client reads and
 // changes them.
 
 import HTTPTypes
 import TidemarkEvents
 import TidemarkSync
 
-extension InMemoryServer {
+extension KintoServer {
     /// Writes a whole record, as another client does.
     ///
     /// For a server that was made with a bucket. What it does not take is the caller's mistake,

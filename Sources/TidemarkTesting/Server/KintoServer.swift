@@ -1,13 +1,13 @@
-// InMemoryServer.swift — a server model and its faults behind a lock, used without a socket.
+// KintoServer.swift — a server that behaves like Kinto, used without a socket.
 
 public import HTTPTypes
 public import TidemarkEvents
 public import TidemarkSync
 
-/// A server in this process: a `Transport` that answers itself.
+/// A server in this process that behaves like Kinto: a `Transport` that answers itself.
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
-public final class InMemoryServer: Transport, Sendable {
+public final class KintoServer: Transport, Sendable {
     let core: ServerCore<KintoServerModel>
     /// The bucket that ``put(_:_:)`` and the related methods use; nil when it was made without one.
     let bucket: String?
