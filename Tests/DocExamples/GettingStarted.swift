@@ -45,8 +45,8 @@ package enum GettingStarted {
 
     package static func write(_ replica: Replica) async throws -> ID<Todo> {
         let id = try await replica.write { tx in
-            let home = TodoList(id: tx.newID(), title: "Home")
-            let tea = Todo(id: tx.newID(), title: "Buy tea", list: home.id)
+            let home = TodoList(id: tx.makeID(), title: "Home")
+            let tea = Todo(id: tx.makeID(), title: "Buy tea", list: home.id)
             try tx.create(home)
             try tx.create(tea)
             return tea.id

@@ -20,8 +20,8 @@ extension WriteContext {
             type, in: collection, references: draft.fold.localNames(collection))
     }
 
-    /// A new id for an entity, never given out before: `Todo(id: tx.newID(), …)`.
-    public func newID<T: Entity>(_ type: T.Type = T.self) -> ID<T> { ID(makeID()) }
+    /// A new id for an entity, never given out before: `Todo(id: tx.makeID(), …)`.
+    public func makeID<T: Entity>(for type: T.Type = T.self) -> ID<T> { ID(makeID()) }
 
     /// Creates an entity; properties without a value are left out of its document.
     ///

@@ -288,7 +288,7 @@ public final class WriteContext {
             .invalidKey,
             "\(key) is not known here, and can't be made with this id: the server of "
                 + "\(collection.model.name) gives numbers, and may give this one to another "
-                + "entity; make an id with newID() or makeID(), or one that is no number", key: key)
+                + "entity; make an id with makeID(), or one that is no number", key: key)
     }
 
     private func parse(_ document: [UInt8]) throws -> JSONDocument {

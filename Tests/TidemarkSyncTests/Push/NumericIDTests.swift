@@ -39,7 +39,7 @@ private struct Tag: Entity, Equatable {
             try device.replica.write { tx in _ = try tx.create(key("7"), document) }
         } throws: { error in
             guard let error = error as? TidemarkError else { return false }
-            return error.key == key("7") && error.message.contains("newID()")
+            return error.key == key("7") && error.message.contains("makeID()")
         }
     }
 

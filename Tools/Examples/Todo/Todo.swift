@@ -90,11 +90,11 @@ let model = SyncModel(
             var list: TodoList.ID?
             if let name {
                 let known = try tx.first(TodoList.where(\.title == name))
-                let home = known ?? TodoList(id: tx.newID(), title: name)
+                let home = known ?? TodoList(id: tx.makeID(), title: name)
                 try tx.save(home)  // nothing is logged of one that is there
                 list = home.id
             }
-            let todo = Todo(id: tx.newID(), title: title, list: list, created: Date())
+            let todo = Todo(id: tx.makeID(), title: title, list: list, created: Date())
             try tx.create(todo)
             return todo
         }
