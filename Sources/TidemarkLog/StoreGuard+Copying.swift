@@ -36,7 +36,7 @@ extension StoreGuard {
     package static func copy(
         _ environment: Environment, in directory: String, at place: FileIdentity,
         as identity: StoreIdentity, to target: String, _ options: Environment.Options,
-        progress: (ShrinkingProgress) -> Void = { _ in }
+        progress: (CopyingProgress) -> Void = { _ in }
     ) throws -> CopyResult {
         try StoreFiles.make(at: target, from: directory) { folder, _ in
             let (files, copied) = (ContentFiles(of: directory), ContentFiles(of: folder))
@@ -53,7 +53,7 @@ extension StoreGuard {
     /// - Returns: the identity of the copy.
     private static func copyRecords(
         _ environment: Environment, as identity: StoreIdentity, to folder: String,
-        _ options: Environment.Options, _ progress: (ShrinkingProgress) -> Void
+        _ options: Environment.Options, _ progress: (CopyingProgress) -> Void
     ) throws -> StoreIdentity {
         let copy = try openCopy(of: environment, in: folder, options)
         let result = Result { () throws -> StoreIdentity in

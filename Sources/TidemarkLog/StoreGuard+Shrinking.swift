@@ -20,8 +20,8 @@ extension StoreGuard {
         package var isSmaller: Bool { bytesAfter < bytesBefore }
     }
 
-    /// How far a shrinking is.
-    package enum ShrinkingProgress: Sendable, Hashable {
+    /// How far a copying or a shrinking is.
+    package enum CopyingProgress: Sendable, Hashable {
         /// So many bytes of records were copied, of a file of so many.
         case copying(bytes: Int, of: Int)
         /// The copy's log is verified: up to a position, of all.
@@ -41,7 +41,7 @@ extension StoreGuard {
     ///   the log; `diskFull`. The store is as it was then.
     package static func shrink(
         _ directory: String, _ options: Environment.Options, _ opening: StoreOpening,
-        progress: (ShrinkingProgress) -> Void = { _ in }
+        progress: (CopyingProgress) -> Void = { _ in }
     ) throws -> Shrinking {
         var options = options
         options.create = false
@@ -56,7 +56,7 @@ extension StoreGuard {
 
     private func shrink(
         _ environment: Environment, _ options: Environment.Options,
-        _ progress: (ShrinkingProgress) -> Void
+        _ progress: (CopyingProgress) -> Void
     ) throws -> Shrinking {
         defer { endLeaving() }
         try checkPlace(during: "shrink")
@@ -97,7 +97,7 @@ extension StoreGuard {
     /// Reads the copy again: every record is there, every page is right, and the log is whole.
     static func prove(
         _ copy: Environment, _ records: [RecordDigest], in folder: String, during action: String,
-        _ progress: (ShrinkingProgress) -> Void
+        _ progress: (CopyingProgress) -> Void
     ) throws -> LogVerification {
         let found = try copy.recordDigests()
         if let index = zip(found, records).enumerated().first(where: { $1.0 != $1.1 })?.offset {

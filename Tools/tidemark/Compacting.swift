@@ -83,7 +83,7 @@ struct Compact: ParsableCommand {
     }
 }
 
-extension Replica.ShrinkingProgress {
+extension Replica.CopyingProgress {
     var words: String {
         switch self {
         case .copying(let bytes, let all): "copying \(bytes) bytes of a file of \(all)"

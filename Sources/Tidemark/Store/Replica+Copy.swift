@@ -32,11 +32,11 @@ extension Replica {
     ///   bytes are damaged is left out, as are those that are gone: verifying tells of both.
     @discardableResult
     public func copy(
-        to directory: String, progress: (ShrinkingProgress) -> Void = { _ in }
+        to directory: String, progress: (CopyingProgress) -> Void = { _ in }
     ) throws -> Position {
         try TidemarkError.mapped {
             try journal.copy(of: self.directory, to: directory) {
-                progress(ShrinkingProgress($0))
+                progress(CopyingProgress($0))
             }.last
         }
     }
@@ -44,12 +44,12 @@ extension Replica {
     /// The same of a store that is not open here; no table of it is read.
     package static func copy(
         of directory: String, to target: String,
-        progress: (ShrinkingProgress) -> Void = { _ in }
+        progress: (CopyingProgress) -> Void = { _ in }
     ) throws -> StoreGuard.CopyResult {
         try TidemarkError.mapped {
             let journal = try Journal.open(at: directory, readOnly: true)
             let copied = Result {
-                try journal.copy(of: directory, to: target) { progress(ShrinkingProgress($0)) }
+                try journal.copy(of: directory, to: target) { progress(CopyingProgress($0)) }
             }
             try journal.close()
             return try copied.get()

@@ -14,8 +14,8 @@ extension Replica {
         public let bytesAfter: Int
     }
 
-    /// How far it is.
-    @nonexhaustive public enum ShrinkingProgress: Sendable, Hashable {
+    /// How far a copying or a shrinking is.
+    @nonexhaustive public enum CopyingProgress: Sendable, Hashable {
         /// So many bytes of records were copied, of a file of so many.
         case copying(bytes: Int, of: Int)
         /// The copy's log was verified up to a position, of all.
@@ -43,13 +43,13 @@ extension Replica {
     @discardableResult
     public static func shrink(
         at directory: String, waiting: Duration = .zero, dependencies: Dependencies = .live,
-        progress: (ShrinkingProgress) -> Void = { _ in }
+        progress: (CopyingProgress) -> Void = { _ in }
     ) throws -> Shrinking {
         try TidemarkError.mapped {
             let made = try StoreGuard.shrink(
                 directory, Journal.options(create: false),
                 StoreOpening(account: nil, waiting: waiting, dependencies)
-            ) { progress(ShrinkingProgress($0)) }
+            ) { progress(CopyingProgress($0)) }
             return Shrinking(
                 bytesBefore: made.bytesBefore,
                 bytesAfter: made.isSmaller ? made.bytesAfter : made.bytesBefore)
@@ -57,8 +57,8 @@ extension Replica {
     }
 }
 
-extension Replica.ShrinkingProgress {
-    init(_ progress: StoreGuard.ShrinkingProgress) {
+extension Replica.CopyingProgress {
+    init(_ progress: StoreGuard.CopyingProgress) {
         switch progress {
         case .copying(let bytes, let all): self = .copying(bytes: bytes, of: all)
         case .proving(let position, let last): self = .proving(position, of: last)

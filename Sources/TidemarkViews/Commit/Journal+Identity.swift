@@ -33,7 +33,7 @@ extension Journal {
     /// - Parameter directory: where the store is.
     package func copy(
         of directory: String, to target: String,
-        progress: (StoreGuard.ShrinkingProgress) -> Void = { _ in }
+        progress: (StoreGuard.CopyingProgress) -> Void = { _ in }
     ) throws -> StoreGuard.CopyResult {
         guard !isClosed else { throw Self.closed("copy") }
         let place = try guardian?.place ?? FileIdentity(ofDirectory: directory)
