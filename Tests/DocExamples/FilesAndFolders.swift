@@ -24,7 +24,7 @@ enum FilesAndFolders {
         var anchor = try replica.read { $0.position }
         let changes = try replica.changes(since: anchor, in: .folder(folder))
         for key in changes.appeared + changes.changed { update(key) }
-        for key in changes.went { remove(key) }
+        for key in changes.disappeared { remove(key) }
         anchor = changes.position
     }
 }

@@ -86,7 +86,7 @@ package enum Observing {
                 let changes = try replica.changes(since: anchor, in: .collection(Todo.collection))
                 try replica.read { store in
                     try table.transaction(upTo: changes.position) {
-                        for key in changes.appeared + changes.changed + changes.went {
+                        for key in changes.appeared + changes.changed + changes.disappeared {
                             if let todo = try todo(key, store) {
                                 try table.put(todo)
                             } else {

@@ -9,9 +9,9 @@ extension Replica {
     ///
     /// Of a collection with a `tree` exactly. Of others it is not kept what was there at a
     /// position: all that is there now and may have come or changed is in ``changed``, nothing in
-    /// ``appeared``, and ``went`` may name what was not there then. Who keeps a copy does the same
-    /// for both: it puts in or replaces what appeared or changed, and removes what went, if it has
-    /// it.
+    /// ``appeared``, and ``disappeared`` may name what was not there then. Who keeps a copy does
+    /// the same for both: it puts in or replaces what appeared or changed, and removes what
+    /// disappeared, if it has it.
     public struct Changes: Sendable, Hashable {
         /// Of which entities it is told.
         @nonexhaustive public enum Scope: Sendable, Hashable {
@@ -40,7 +40,7 @@ extension Replica {
         /// that was deleted; or an id that turned out to be another entity's.
         ///
         /// In trees it was seen there before; elsewhere it may not have been.
-        public var went: [EntityKey]
+        public var disappeared: [EntityKey]
         /// The position to ask with the next time.
         public var position: Position
     }
@@ -53,8 +53,8 @@ extension Replica {
     /// up, too: by the index of the reference, for which all lists of ids in that field are read.
     ///
     /// What it tells is as of ``Changes/position``, which other commits may follow at once: a
-    /// document that is read afterwards may be newer, and is told again the next time. What is
-    /// `went` here may be there again by then, and the other way round.
+    /// document that is read afterwards may be newer, and is told again the next time. What
+    /// disappeared here may be there again by then, and the other way round.
     ///
     /// A position is one of this store: it says nothing of a copy that was put in its place, or of
     /// one that goes on behind a salvage.
@@ -73,7 +73,7 @@ extension Replica {
         try TidemarkError.mapped {
             let found = try journal.changes(since: position, in: scope.inner)
             return Changes(
-                appeared: found.appeared, changed: found.changed, went: found.went,
+                appeared: found.appeared, changed: found.changed, disappeared: found.went,
                 position: found.last)
         }
     }

@@ -92,7 +92,7 @@ final class ChangedTree {
 
     static func words(_ changes: Replica.Changes) throws -> String {
         (changes.appeared.map { "+\($0.id)" } + changes.changed.map { "~\($0.id)" }
-            + changes.went.map { "-\($0.id)" }).joined(separator: " ")
+            + changes.disappeared.map { "-\($0.id)" }).joined(separator: " ")
     }
 }
 
@@ -337,9 +337,9 @@ final class ChangedTree {
                     #expect(was == isNow, "\(error) \(place)")
                     continue
                 }
-                told += changes.appeared.count + changes.went.count
+                told += changes.appeared.count + changes.disappeared.count
                 #expect(changes.appeared.map(\.id) == isNow.subtracting(was).sorted(), place)
-                #expect(changes.went.map(\.id) == was.subtracting(isNow).sorted(), place)
+                #expect(changes.disappeared.map(\.id) == was.subtracting(isNow).sorted(), place)
                 let other = was.intersection(isNow).filter { then[$0] != now[$0] }
                 let changed = Set(changes.changed.map(\.id))
                 #expect(changed.isSuperset(of: other), place)
