@@ -25,7 +25,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case undecodable
         /// The document exceeds the size of a local write, or a capsule the size of any capsule.
         case tooLarge
-        /// A query uses a property without a name in the type's `fields`.
+        /// A query uses a property without a name in the type's `fields`, or a field that is to
+        /// name files is none of the model's `contents`.
         case unknownField
         /// There is no such entity, or no such event.
         case notFound

@@ -70,11 +70,15 @@ extension Replica {
     /// - Parameters:
     ///   - key: the entity.
     ///   - fields: as they stand in the model's `contents`; nil for all.
-    /// - Throws: what ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next
-    ///   use is noted.
+    /// - Throws: ``TidemarkError``: `unknownField` for a field that names no files, and what
+    ///   ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next use is noted.
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
-        let files = try read { try $0.files(of: key) }.filter { file in
-            fields?.contains(file.field) ?? true
+        let files = try read { context in
+            let known = try context.views.model()[key.collection]?.contents.map(\.field) ?? []
+            if let field = fields?.first(where: { !known.contains($0) }) {
+                throw TidemarkError.namesNoFiles(field, of: key, known)
+            }
+            return try context.files(of: key).filter { fields?.contains($0.field) ?? true }
         }
         let digests = files.compactMap { $0.stored?.sha256 }
         try TidemarkError.mapped {
@@ -111,15 +115,11 @@ extension Replica {
                 throw TidemarkError(.notFound, "there is no \(key)", key: key)
             }
             let contents = try view.views.model()[key.collection]?.contents ?? []
-            return (
-                try view.views.resolve(key), contents.filter { $0.field == field ?? $0.field }
-            )
-        }
-        guard !rules.isEmpty else {
-            throw TidemarkError(
-                .unknownField,
-                "\(field ?? "nothing") in \(key.collection) names no files by the model's contents",
-                key: key)
+            let rules = contents.filter { $0.field == field ?? $0.field }
+            guard !rules.isEmpty else {
+                throw TidemarkError.namesNoFiles(field, of: key, contents.map(\.field))
+            }
+            return (try view.views.resolve(key), rules)
         }
         if let rule = rules.first(where: { $0.when == .all }) {
             throw TidemarkError(
@@ -218,11 +218,7 @@ extension WriteContext {
         let (key, collection) = try check(key)
         let fields = collection.model.contents.map(\.field)
         guard field.map(fields.contains) ?? !fields.isEmpty else {
-            let known = fields.isEmpty ? "it has none" : fields.joined(separator: ", ")
-            throw TidemarkError(
-                .unknownField,
-                "\(field ?? "nothing") in \(key.collection) names no files by the model's "
-                    + "contents: \(known)", key: key)
+            throw TidemarkError.namesNoFiles(field, of: key, fields)
         }
         guard try !isWanted || document(key) != nil else { throw notFound(key) }
         guard !below || collection.model.treeReference != nil else {
@@ -362,5 +358,20 @@ extension Journal {
                         json: AssetUsed(digest: digest).encoded))
             }
         }
+    }
+}
+
+extension TidemarkError {
+    /// - Parameters:
+    ///   - field: what was asked for; nil for every field.
+    ///   - known: the fields of the collection that name files.
+    fileprivate static func namesNoFiles(
+        _ field: String?, of key: EntityKey, _ known: [String]
+    ) -> TidemarkError {
+        let others = known.isEmpty ? "it has none" : known.joined(separator: ", ")
+        return TidemarkError(
+            .unknownField,
+            "\(field ?? "nothing") in \(key.collection) names no files by the model's contents: "
+                + others, key: key)
     }
 }

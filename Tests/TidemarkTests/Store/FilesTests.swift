@@ -318,7 +318,7 @@ private let photo = ContentRule("photo")
         store.clock.advance(by: .seconds(86_400))
         for _ in 0..<3 { _ = try store.replica.useFiles(of: key, ["photo"]) }
         #expect(try store.events.count == 2)
-        #expect(try store.replica.useFiles(of: key, ["cover"]) == [])
+        expect(.unknownField) { _ = try store.replica.useFiles(of: key, ["photo", "cover"]) }
     }
 
     @Test func `that are missing at opening are told of, and the rest of the folder is left`()
