@@ -268,7 +268,7 @@ final class DiskDay {
         if known.map(\.path) != server.entries.map(\.path).sorted() {
             found.append("here \(known.map(\.path)), there \(server.entries.map(\.path))")
         }
-        let pending = try replica.read { try $0.pendingCount() }
+        let pending = try replica.read { try $0.outboxCount() }
         if pending > 0 { found.append("\(pending) changes wait: \(try replica.issues())") }
         for (path, key) in known {
             guard let there = server.entry(path), !there.isFolder else { continue }

@@ -78,7 +78,7 @@ extension ReadContext {
     /// The changes that wait, deletions among them, in the order in which they were made; what
     /// follows from one by rules of the model comes after it, by key.
     ///
-    /// ``pendingCount()`` is their number.
+    /// ``outboxCount()`` is their number.
     ///
     /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
     public func outbox() throws -> [Replica.OutboxEntry] {

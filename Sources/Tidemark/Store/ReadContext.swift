@@ -53,10 +53,11 @@ public struct ReadContext {
         }
     }
 
-    /// How many mutations the server has not acknowledged, including refused ones.
+    /// How many mutations the server has not acknowledged, refused ones included: those of
+    /// ``outbox()``.
     ///
     /// - Throws: ``TidemarkError``: `damaged`, and other errors of the storage.
-    public func pendingCount() throws -> Int {
+    public func outboxCount() throws -> Int {
         let counts = try OutboxCounts(views)
         return counts.pending + counts.refused
     }

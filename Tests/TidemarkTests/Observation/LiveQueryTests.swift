@@ -196,7 +196,7 @@ import TidemarkViews
         struct Unlucky: Error {}
         try await withObserved { replica in
             let live = LiveResult(replica, orElse: -1) { store -> Int in
-                let count = try store.pendingCount()
+                let count = try store.outboxCount()
                 if count > 1 { throw Unlucky() }
                 return count
             }

@@ -64,7 +64,7 @@ import TidemarkViews
     @Test func `beside its context is told of that, too`() async throws {
         try await withObserved { replica in
             var counts = replica.observe { store -> [Int] in
-                [try store.count(Errand.all), try replica.read { try $0.pendingCount() }]
+                [try store.count(Errand.all), try replica.read { try $0.outboxCount() }]
             }.makeAsyncIterator()
             #expect(try await counts.next() == [0, 0])
             try replica.put("lists/l", "{}")
@@ -152,7 +152,7 @@ import TidemarkViews
         try await withObserved { replica in
             let (seen, sender) = AsyncStream.makeStream(of: Void.self)
             let task = Task {
-                let counts = replica.observe { try $0.pendingCount() }
+                let counts = replica.observe { try $0.outboxCount() }
                 for try await _ in counts { sender.yield() }
                 return Task.isCancelled
             }

@@ -171,7 +171,7 @@ import TidemarkViews
                 try Wakes(replica) { try ($0.count(Errand.all), $0.position) },
                 try Wakes(replica) { try $0.issues() },
                 try Wakes(replica) { try $0.outbox() },
-                try Wakes(replica) { try $0.pendingCount() },
+                try Wakes(replica) { try $0.outboxCount() },
                 try Wakes(replica) { try $0.files(of: EntityKey("tasks", "a")) },
                 try Wakes(replica) { try $0.explain(Errand.all).description },
                 try Wakes(replica) { try $0.forEachDocument { _, _, _ in true } },

@@ -39,7 +39,7 @@ import TidemarkTesting
             let entries = try device.replica.read { try $0.outbox() }
             #expect(entries.map(\.position) == entries.map(\.position).sorted())
             #expect(entries.last?.position == (try device.replica.position))
-            #expect(try device.replica.read { try $0.pendingCount() } == 4)
+            #expect(try device.replica.read { try $0.outboxCount() } == 4)
             try await device.sync()
             #expect(try Self.lines(device.replica) == [])
         }

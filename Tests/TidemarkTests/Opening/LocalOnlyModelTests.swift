@@ -92,7 +92,7 @@ import TidemarkViews
             try write(replica)
             let change = try replica.position
             #expect(try replica.read { try $0.outcome(of: change) } == .accepted)
-            #expect(try replica.read { try $0.pendingCount() } == 0)
+            #expect(try replica.read { try $0.outboxCount() } == 0)
 
             try replica.wipe(keeping: [])
             #expect(try replica.text(Self.key) == #"{"n":1}"#)

@@ -223,7 +223,7 @@ private struct OlderApp {
             #expect(try mutations(replica, "renamed") == ["accepted"])
             #expect(try mutations(replica, "made") == ["merged"])
             #expect(try replica.issues().map(\.kind) == [.conflict])
-            #expect(try replica.read { try $0.pendingCount() } == 0)
+            #expect(try replica.read { try $0.outboxCount() } == 0)
         }
     }
 

@@ -31,7 +31,7 @@ import TidemarkViews
                 try tx.all(TreePatient.where(.tree(has: .confirmed))).map(\.id.rawValue)
             }
             #expect(found == ["1"])
-            #expect(try replica.read { try $0.pendingCount() } == 1)
+            #expect(try replica.read { try $0.outboxCount() } == 1)
         }
     }
 

@@ -127,7 +127,7 @@ import TidemarkViews
 
             #expect(try replica.position == position)
             #expect(try replica.text(key) == nil)
-            #expect(try replica.read { try $0.pendingCount() } == 0)
+            #expect(try replica.read { try $0.outboxCount() } == 0)
         }
     }
 
@@ -244,7 +244,7 @@ import TidemarkViews
                 #expect(context.position == position)
                 #expect(try context.document(key) == Array(#"{"n":1}"#.utf8))
                 #expect(try context.document(EntityKey("tasks", "t2")) == nil)
-                #expect(try context.pendingCount() == 1)
+                #expect(try context.outboxCount() == 1)
             }
             #expect(try replica.text(key) == #"{"n":2}"#)
         }

@@ -110,7 +110,7 @@ import TidemarkTesting
 
         #expect(code { try replica.put(Errand("b")) } == .closed)
         let again = try root.open("me")
-        #expect(try again.read { try $0.pendingCount() } == 1)
+        #expect(try again.read { try $0.outboxCount() } == 1)
         try again.close()
     }
 
@@ -269,7 +269,7 @@ import TidemarkTesting
             } catch let error as TidemarkError {
                 #expect(error.code == .pendingChanges)
                 for writer in writers { try await writer.value }
-                #expect(try replica.read { try $0.pendingCount() } == written.withLock(\.self))
+                #expect(try replica.read { try $0.outboxCount() } == written.withLock(\.self))
                 try replica.close()
             }
         }

@@ -38,7 +38,7 @@ import TidemarkViews
         let statuses = try ["t1", "t2"].map { id in
             try store.status(of: EntityKey("tasks", id)).map { "\($0)" } ?? "-"
         }
-        return try store.all(open).map(\.title) + statuses + ["\(try store.pendingCount())"]
+        return try store.all(open).map(\.title) + statuses + ["\(try store.outboxCount())"]
     }
 
     @Test func `is what was shown then`() async throws {

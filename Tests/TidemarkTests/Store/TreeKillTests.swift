@@ -141,7 +141,7 @@ struct `a tree with contents in a process that is killed` {
             if outcome.isSynced, !outcome.counts.hasNews { break }
         }
         let issues = try replica.issues().map { "\($0)" }
-        #expect(try replica.read { try $0.pendingCount() } == 0, "\(issues)")
+        #expect(try replica.read { try $0.outboxCount() } == 0, "\(issues)")
         for (id, allowed) in contents {
             let path = try replica.read { try $0.path(of: EntityKey("files", id)) }
             guard let path = path?.joined(separator: "/") else {

@@ -45,9 +45,9 @@ import TidemarkViews
 
             // What stays may wait.
             try replica.wipe(keeping: ["visits"])
-            #expect(try replica.read { try $0.pendingCount() } == 1)
+            #expect(try replica.read { try $0.outboxCount() } == 1)
             try replica.wipe(keeping: [], discardingPending: true)
-            #expect(try replica.read { try $0.pendingCount() } == 0)
+            #expect(try replica.read { try $0.outboxCount() } == 0)
         }
     }
 
