@@ -96,9 +96,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case unfitFile
         /// The store is on a file system of another machine, where locks are not reliable.
         case remoteFileSystem
-        /// An earlier write failed, and it is not known how much of it is on disk. Writes are
-        /// refused, and reads where it was the file's first pages that could not be written, until
-        /// every replica of the store in this process is closed, and one opened again.
+        /// A write failed, and it is not known how much of it is on disk. Writes are refused, and
+        /// reads where it was the file's first pages that could not be written, until every replica
+        /// of the store in this process is closed, and one opened again.
         case poisoned
         /// The store was closed.
         case closed

@@ -53,8 +53,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case keyExists
         /// A key is empty or longer than 511 bytes, or a value is 2 GiB or larger.
         case badKey
-        /// An earlier commit failed; writes, and reads where LMDB can't begin them, are refused
-        /// until all openings of this process are closed and the store is opened again.
+        /// A commit failed; writes, and reads where LMDB can't begin them, are refused until all
+        /// openings of this process are closed and the store is opened again.
         case poisoned
         /// The store was closed.
         case closed

@@ -22,7 +22,8 @@ import CLMDB
     /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a
     ///   method of the transaction, even when `body` caught it; or why beginning or committing
     ///   failed. Nothing was stored then, except that after an `io` error of a commit nobody knows,
-    ///   and the environment refuses writes until it is opened again, and reads where LMDB does.
+    ///   and the environment refuses writes until it is opened again; `poisoned` where LMDB begins
+    ///   nothing any more after that commit, and reads are refused, too.
     package borrowing func transaction<T>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> T {
@@ -105,6 +106,9 @@ import CLMDB
     }
 
     /// After a commit whose bytes may or may not be on disk, nothing may be built on it.
+    ///
+    /// - Returns: what to throw: `poisoned` where nothing can be read any more either, as who takes
+    ///   it for a full disk goes on with the store.
     private borrowing func poisoning(
         _ error: StoreError, isGivenUp: Bool = false
     ) -> StoreError {
@@ -118,7 +122,7 @@ import CLMDB
         }
         handle.gate.refuseAll(later)
         var told = error
-        told.detail += ", and nothing can be read or written until it was closed and opened again"
+        told.code = .poisoned
         return told
     }
 
