@@ -77,7 +77,9 @@ package struct TransportReceiver: Sendable {
         guard length > roomFor else { return }
         do throws(StoreError) {
             let room = try target.expectRoom(for: length - count)
-            roomFor = count + min(Self.unaskedMax, length - count + room / 2)
+            // What the server announces may be any number.
+            let expected = min(length - count, Self.unaskedMax)
+            roomFor = count + min(expected + room / 2, Self.unaskedMax)
         } catch { throw TransportError(error) }
     }
 
