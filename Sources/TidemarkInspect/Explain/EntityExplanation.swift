@@ -306,13 +306,15 @@ extension ViewReader {
     func lostOwner(
         of key: EntityKey, _ row: EntityRow, at position: Position
     ) throws -> EntityExplanation.LostOwner? {
-        func last(_ key: EntityKey, _ results: [String]) throws -> PlacedDecision? {
-            try decisions(about: keys(of: key)).last {
+        func made(about key: EntityKey) throws -> [PlacedDecision] {
+            try decisions(about: keys(of: key)).filter {
                 $0.position <= position && $0.row.rule == PruneDecision.Rule.access.rawValue
-                    && results.contains($0.row.result)
             }
         }
-        guard try last(key, ["pruned"])?.position == position else { return nil }
+        func isPruning(_ decision: PlacedDecision) -> Bool {
+            decision.position == position && decision.row.result == "pruned"
+        }
+        guard try made(about: key).contains(where: isPruning) else { return nil }
         let model = try model()
         var passed: Set<EntityKey> = []
         var next = (key: key, row: row)
@@ -322,7 +324,8 @@ extension ViewReader {
                 let id = try lastSaid(next.row, collection)?.ids(in: reference.field).first,
                 let owner = try found(EntityKey(reference.collection, id))
             else { return nil }
-            if let decision = try last(owner.key, ["hidden", "shown"]),
+            // One that was pruned before is not hidden any more, and came back without a word.
+            if let decision = try made(about: owner.key).last(where: { !isPruning($0) }),
                 decision.row.result == "hidden"
             {
                 return EntityExplanation.LostOwner(key: owner.key, since: decision.position)

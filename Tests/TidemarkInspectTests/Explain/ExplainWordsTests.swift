@@ -201,6 +201,37 @@ import TidemarkViews
         #expect(try history("tasks/1").last == "@7 " + promise)
     }
 
+    @Test func `name no owner that came back before what belongs to it was hidden`() throws {
+        var (units, people) = (CollectionModel("units"), CollectionModel("people"))
+        units.access.hidesAbsent = true
+        people.access.hidesAbsent = true
+        people.access.owner = "unit"
+        people.references = [Reference("unit", to: "units")]
+        try register(units, people)
+        let time = Timestamp(milliseconds: 1_795_000_000_000)
+        // Both are said, then a list leaves out one, and the clean-up comes.
+        func round(_ start: UInt64, hiding name: CollectionName) throws {
+            let list = #"{"scope":"","complete":true,"full":true,"hidden":["1"]}"#
+            try store.write(.about(.serverUpserted, "units/1", "{}", asOf: start))
+            try store.write(.about(.serverUpserted, "people/1", #"{"unit":"1"}"#, asOf: start))
+            try store.write(
+                Event(
+                    .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: name,
+                    asOf: Position(start + 2), revision: Revision("c"), json: Array(list.utf8)))
+            try store.write(
+                Event(
+                    .timerFired, recordedAt: Timestamp(rawValue: 1),
+                    json: TimerFired(.cleanUp, now: time).encoded))
+        }
+        try round(1, hiding: "units")
+        try round(5, hiding: "people")
+
+        let pruned = try history("people/1").filter { $0.contains("pruned by access") }
+        let belonged = "belonged to units/1, out of reach since @4"
+        #expect(pruned == ["@5 pruned by access: " + belonged, "@9 pruned by access"])
+        #expect(try !why("people/1").contains { $0.contains("belonged to") })
+    }
+
     @Test func `count what was asked apart from the write that failed before`() throws {
         var row = try FailingRow(parsing: [])
         (row.status, row.isWrite, row.reads) = (500, true, 1)
