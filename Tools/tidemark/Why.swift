@@ -60,7 +60,7 @@ struct Why: ParsableCommand {
         guard let found = try EntityExplanation(target, views) else {
             return try tellGone(target, views, try timeline(target.key))
         }
-        var lines = found.lines
+        var lines = found.lines(columns: Terminal.outputColumns)
         var json = found.json
         if target.field != nil {
             let blames = try timeline(target.key).blame(of: target.field, views)
@@ -86,11 +86,12 @@ struct Why: ParsableCommand {
         if !format.isJSON {
             Terminal.write("\(history.key): \(ending.isEmpty ? "never here" : "gone")")
         }
+        let columns = Terminal.outputColumns.map { $0 - 2 }
         for entry in ending.isEmpty ? [last] : ending {
             if format.isJSON {
                 Terminal.write(entry.json(history.key))
             } else {
-                for line in entry.lines(columns: Terminal.outputColumns) {
+                for line in entry.lines(columns: columns) {
                     Terminal.write(wrapping: "  " + line)
                 }
             }

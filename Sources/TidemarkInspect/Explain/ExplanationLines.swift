@@ -7,7 +7,13 @@ import TidemarkViews
 
 extension EntityExplanation {
     /// The explanation for people, in lines.
-    package var lines: [String] {
+    package var lines: [String] { lines(columns: nil) }
+
+    /// The same for a terminal.
+    ///
+    /// - Parameter columns: the width that lines with an event's whole payload are cut to; nil for
+    ///   no limit.
+    package func lines(columns: Int?) -> [String] {
         var lines = [head]
         if ids.count > 1 {
             lines.append("  on the server it is \(ids.dropFirst().joined(separator: ", "))")
@@ -24,7 +30,7 @@ extension EntityExplanation {
             let since = dropped.map { " since \($0.next)" } ?? ""
             lines.append("  no rule has decided anything about \(name)" + since)
         }
-        for decision in decisions { lines += decision.lines }
+        for decision in decisions { lines += decision.lines(columns: columns) }
         return lines
     }
 
@@ -158,12 +164,15 @@ extension EntityExplanation.Pending {
 
 extension EntityExplanation.Decision {
     /// The result of the decision, then its inputs, then its losses.
-    var lines: [String] {
+    fileprivate func lines(columns: Int?) -> [String] {
         let isList = row.key.id.isEmpty
         let other = isList ? "(list of \(row.key.collection)) " : isAboutOther ? "\(row.key) " : ""
         var lines = ["\(position) \(other)\(row.words)"]
         if let base = row.base, !row.inputs.contains(base) { lines.append("  before  \(base)") }
-        for input in inputs { lines.append("  from    \(input.line)") }
+        for input in inputs {
+            let line = "  from    \(input.line)"
+            lines.append(columns.map { EventText.cut(line, to: $0) } ?? line)
+        }
         for change in given {
             lines.append("  gave    \(change.field) \(ValueWords.text(change.new, cutTo: nil))")
         }

@@ -50,6 +50,26 @@ import TidemarkViews
         #expect(try givenUp() == [#"text "theirs" of @4"#])
     }
 
+    @Test func `are whole on a terminal, where the documents of events are cut`() throws {
+        let note = String(repeating: "word ", count: 40)
+        try register(.serverWins)
+        try store.write(
+            .about(.serverUpserted, "tasks/1", #"{"text":"a"}"#, asOf: 1, revision: "1"))
+        try store.write(
+            .about(.localUpdated, "tasks/1", #"{"set":{"text":"\#(note)"},"unset":[]}"#))
+        try store.write(
+            .about(.serverUpserted, "tasks/1", #"{"text":"theirs"}"#, asOf: 3, revision: "2"))
+        let target = EntityTarget(EntityKey("tasks", "1"))
+        let found = try #require(try store.journal.read { try EntityExplanation(target, $0) })
+
+        let lines = found.lines(columns: 80)
+
+        let cut = zip(lines, found.lines).filter { $0 != $1 }
+        #expect(lines.count == found.lines.count && cut.count == 1)
+        #expect(cut.allSatisfy { $0.0.hasPrefix("  from    @3 ") && $0.0.count == 80 })
+        #expect(lines.contains { $0.hasPrefix("  gave up text") && $0.contains(note) })
+    }
+
     @Test func `tell of each edit only the fields that it changed`() throws {
         try register(.overwriteUnlessDirty)
         try store.write(
