@@ -21,8 +21,9 @@ package struct TransportReceiver: Sendable {
     /// Up to how many bytes of the body the disk is not asked again for its room.
     private var roomFor = 0
 
-    /// The most bytes that come without asking: others take of the room as well.
-    private static let unaskedMax = 1 << 20
+    /// How many bytes come without asking again where there is room for so many: a part for each of
+    /// the files that a model lets come at the same time, at most 64.
+    package static func unasked(of room: Int) -> Int { min(room / 64, 1 << 20) }
 
     /// Opens the file, which stays as it is until an answer for it begins.
     ///
@@ -77,9 +78,7 @@ package struct TransportReceiver: Sendable {
         guard length > roomFor else { return }
         do throws(StoreError) {
             let room = try target.expectRoom(for: length - count)
-            // What the server announces may be any number.
-            let expected = min(length - count, Self.unaskedMax)
-            roomFor = count + min(expected + room / 2, Self.unaskedMax)
+            roomFor = count + Self.unasked(of: room)
         } catch { throw TransportError(error) }
     }
 

@@ -265,6 +265,14 @@ private struct Filling: Transport {
         #expect(receiver.count == 1)
     }
 
+    @Test func `comes unasked by as little as 64 others may take of the room as well`() {
+        for room: Int in [0, 1, 65_536, 2 << 20, 64 << 20, 1 << 40, .max] {
+            let unasked = TransportReceiver.unasked(of: room)
+            #expect(unasked <= 1 << 20 && 64 * unasked <= room, "\(room)")
+        }
+        #expect(TransportReceiver.unasked(of: 64 << 20) == 1 << 20)
+    }
+
     @Test func `is one that leaves less than 16 MiB, or a sixteenth of a small disk`() {
         func fits(_ bytes: Int, _ free: Int, _ size: Int) -> Bool {
             bytes << 20 <= PartFile.room(free: free << 20, of: size << 20)
