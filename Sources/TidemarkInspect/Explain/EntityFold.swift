@@ -264,10 +264,10 @@ private struct EntityFold {
 
     /// The entity's key where an event about many promises the answer to a write of it.
     private func promised(_ event: Event, _ fold: Fold) throws -> EntityKey? {
-        guard event.kind == .pushDeferred, event.key == nil,
-            let ticket = try fold.tickets().first(where: { $0.call == event.call })
+        guard event.kind == .pushDeferred, event.key == nil, let call = event.call,
+            let ticket = try fold.get(.ticket(call))
         else { return nil }
-        let calls = ticket.calls
+        let calls = try TicketRow(call, parsing: ticket).calls
         return zip(keys, known).first { _, row in
             row.attempt.map { calls.contains($0.call.rawValue) } ?? false
         }?.0
