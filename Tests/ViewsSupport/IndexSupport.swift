@@ -83,7 +83,7 @@ extension ScratchStore {
     }
 }
 
-extension ViewReader {
+extension IndexReading {
     /// Every entity of a collection as an index would have it, uncut and in order.
     func allIndexed(_ index: IndexModel, in name: CollectionName) throws -> [IndexedEntity] {
         let collection = try model()[name]

@@ -5,8 +5,8 @@ import TidemarkEvents
 /// Queries of a store, the same in a `read` and in a `write`.
 ///
 /// A function that takes one works in both: `func open(_ store: some EntityReading) throws`. In a
-/// `write`, the result includes all changes of the commit so far, and every query reads the whole
-/// collection. In a `read`, an index is used where there is one.
+/// `write`, the result includes all changes of the commit so far. In both an index is used where
+/// there is one: a `write` reads what it names, and puts what the commit wrote in its place.
 public protocol EntityReading {
     /// The entity with an id, which may also be its id on the server; nil when there is none.
     ///
@@ -96,7 +96,7 @@ extension EntityReading {
 
     /// The entities that refer to one by a property, sorted by id.
     ///
-    /// In a `read`, an index is used for a reference that the model declares.
+    /// An index is used for a reference that the model declares.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func referrers<T: Entity, Target: Entity>(
@@ -107,7 +107,7 @@ extension EntityReading {
 
     /// The entities that refer to one by a property, sorted by id.
     ///
-    /// In a `read`, an index is used for a reference that the model declares.
+    /// An index is used for a reference that the model declares.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func referrers<T: Entity, Target: Entity>(

@@ -87,7 +87,7 @@ extension QueryPlan {
     }
 }
 
-extension ViewReader {
+extension IndexReading {
     /// How many entities of a query have each value of a field; read from an index alone where one
     /// has the field and answers all of the query.
     package func counts(
@@ -115,7 +115,8 @@ extension ViewReader {
                 let start = OrderKey.end(of: components, behind: place)
                 let end = OrderKey.end(of: components[...], from: start) ?? components.endIndex
                 counts.add(key, value: Array(components[start..<end]))
-            } else if let document = try entityRow(key)?.document(in: query.collection),
+            } else if let row = try self.row(at: .entity(key)),
+                let document = try row.document(in: query.collection),
                 query.matches(document, id: id)
             {
                 counts.add(key, document)

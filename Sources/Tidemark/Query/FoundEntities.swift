@@ -157,7 +157,7 @@ struct FoundEntities<Value> {
     }
 }
 
-extension ViewReader {
+extension IndexReading {
     /// Calls `body` with the entities of a query, in its order; `body` returns whether to continue.
     ///
     /// - Parameter plan: that with the indexes that now exist, unless given.
@@ -206,7 +206,7 @@ extension ViewReader {
     ) throws {
         let collection = query.collection.name
         func take(_ key: EntityKey, _ cutComponents: [UInt8]? = nil) throws -> Bool {
-            guard let row = try entityRow(key) else { return true }
+            guard let row = try self.row(at: .entity(key)) else { return true }
             return try body(key, row, cutComponents)
         }
         switch plan.access {
@@ -253,7 +253,8 @@ extension ViewReader {
         try forEachEntry(unmerged, in: query.collection.name) { _, isCut, id in
             let key = EntityKey(query.collection.name, id)
             if isCut {
-                guard let document = try entityRow(key)?.document(in: query.collection),
+                guard let row = try self.row(at: .entity(key)),
+                    let document = try row.document(in: query.collection),
                     query.matches(document, id: id)
                 else { return true }
             }
@@ -261,11 +262,6 @@ extension ViewReader {
             return count < needed
         }
         return max(0, min(count, needed) - query.offset)
-    }
-
-    /// The row under exactly this key, not under an alias.
-    func entityRow(_ key: EntityKey) throws -> EntityRow? {
-        try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
     /// Calls `body` with the index entries of a plan, one range after the other, or merged where

@@ -8,11 +8,11 @@ import TidemarkStore
 /// Folds the events of one commit, on top of rows that are there already.
 package final class Fold {
     /// The rows written so far, but for those of entities and mutations; nil is a row removed.
-    private var changes: [RowKey: [UInt8]?] = [:]
+    private(set) var changes: [RowKey: [UInt8]?] = [:]
     /// How many bytes they and their keys are.
     private var changedBytes = 0
-    private var entities = FoldedEntities()
-    private var mutations = FoldedMutations()
+    private(set) var entities = FoldedEntities()
+    private(set) var mutations = FoldedMutations()
     /// What the current event wrote so far.
     private var written = WrittenRows()
     private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
@@ -25,9 +25,9 @@ package final class Fold {
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool
     /// The names of the indexes that know of these rows.
-    let indexNames: [[UInt8]]
+    package let indexNames: [[UInt8]]
     /// The rows that were there before.
-    private let rows: RowSource
+    let rows: RowSource
     /// Whether it is that of a commit, which tells what entities' rows were before.
     let remembersRows: Bool
     private let models: ModelCache
@@ -372,80 +372,9 @@ package final class Fold {
         knownCollection = collection
         return collection
     }
-}
-
-// MARK: Walks
-
-// None of them sees the current event's writes.
-extension Fold: RowReading {
-    package func walk(
-        _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
-        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
-    ) throws {
-        if tree == .rows {
-            let written = entities.written(prefix).map { ($0.key.bytes, $0) }
-            try merge(.rows, prefix, from, written, body) {
-                try $1.row.isEmpty || body($0, $1.row.encoded)
-            }
-        } else {
-            try merge(.ledger, prefix, from, writtenLedger(prefix), body) { key, value in
-                try value.map { try body(key, $0) } ?? true
-            }
-        }
-    }
-
-    package func forEachEntity(
-        in collection: CollectionName?, _ body: (EntityKey, EntityRow) throws -> Bool
-    ) throws {
-        let prefix = collection.map { EntityKey.prefix(of: $0) } ?? []
-        let written = entities.written(prefix).map { ($0.key.bytes, $0) }
-        try merge(.rows, prefix, prefix, written) { bytes, value in
-            guard let key = EntityKey(bytes: bytes) else { return true }
-            return try body(key, try EntityRow(parsing: value))
-        } written: { bytes, entry in
-            guard !entry.row.isEmpty, let key = EntityKey(bytes: bytes) else { return true }
-            return try body(key, entry.row)
-        }
-    }
-
-    /// Walks over the entities of a collection in any order, as their rows are encoded; `body` says
-    /// whether to go on.
-    func forEachEncoded(
-        in collection: CollectionName, _ body: (EntityKey, [UInt8]) throws -> Bool
-    ) throws {
-        let prefix = EntityKey.prefix(of: collection)
-        var goesOn = true
-        try rows.walk(.rows, prefix, nil, false) { bytes, value in
-            guard !entities.isWritten(bytes), let key = EntityKey(bytes: bytes) else { return true }
-            goesOn = try body(key, value)
-            return goesOn
-        }
-        guard goesOn else { return }
-        try entities.forEachWritten(prefix) { place, row in
-            guard let key = EntityKey(bytes: place.bytes) else { return true }
-            return try body(key, row.encoded)
-        }
-    }
-
-    /// Walks over the records of the indexes of stored rows under a prefix.
-    func walkIndex(_ prefix: [UInt8], _ body: RowSource.Visit) throws {
-        try rows.walkIndex(prefix, nil, false, body)
-    }
-
-    /// The entities of a collection that were written, in the order of their keys.
-    func entitiesTaken(in collection: CollectionName) -> [(key: EntityKey, row: EntityRow)] {
-        entities.written(EntityKey.prefix(of: collection)).keyed
-    }
 
     /// How many writes of entities were taken in since this was asked for first.
     func followTaken() -> Int { entities.follow() }
-
-    /// The entities of a collection that were written after so many writes of all.
-    func entitiesTaken(
-        in collection: CollectionName, after count: Int
-    ) -> [(key: EntityKey, row: EntityRow)] {
-        entities.written(EntityKey.prefix(of: collection), after: count).keyed
-    }
 
     /// Whether there may be unreadable records.
     func hasUnreadable() throws -> Bool {
@@ -453,45 +382,5 @@ extension Fold: RowReading {
         let isThere = try hasLedgerRow(Ledger.unreadable)
         knownUnreadable = isThere
         return isThere
-    }
-
-    /// Walks over stored rows and, in their order, those written since, which stand for what is
-    /// stored under their keys.
-    private func merge<Row>(
-        _ tree: Tree, _ prefix: [UInt8], _ from: [UInt8], _ written: [(key: [UInt8], row: Row)],
-        _ visitStored: ([UInt8], [UInt8]) throws -> Bool,
-        written visit: ([UInt8], Row) throws -> Bool
-    ) throws {
-        var rest = written.drop { ByteOrder.precedes($0.key, from) }
-        var goesOn = true
-        try rows.walk(tree, prefix, from.isEmpty ? nil : from, false) { key, value in
-            while goesOn, let next = rest.first, ByteOrder.precedes(next.key, key) {
-                rest = rest.dropFirst()
-                goesOn = try visit(next.key, next.row)
-            }
-            guard goesOn else { return false }
-            if let next = rest.first, ByteOrder.areEqual(next.key, key) {
-                rest = rest.dropFirst()
-                goesOn = try visit(key, next.row)
-            } else {
-                goesOn = try visitStored(key, value)
-            }
-            return goesOn
-        }
-        guard goesOn else { return }
-        for next in rest where try !visit(next.key, next.row) { return }
-    }
-
-    /// The rows of the ledger under a prefix that were written, in the order of their keys.
-    private func writtenLedger(_ prefix: [UInt8]) -> [(key: [UInt8], row: [UInt8]?)] {
-        var rows: [(key: [UInt8], row: [UInt8]?)] = []
-        func take(_ key: RowKey, _ value: [UInt8]?) {
-            guard key.tree == .ledger, key.bytes.starts(with: prefix) else { return }
-            rows.append((key.bytes, value))
-        }
-        for (key, value) in changes { take(key, value) }
-        if prefix.isEmpty || prefix.starts(with: Ledger.settled) { mutations.forEachSettled(take) }
-        if prefix.isEmpty || prefix.starts(with: Ledger.open) { mutations.forEachOpen(take) }
-        return rows.sorted { ByteOrder.precedes($0.key, $1.key) }
     }
 }

@@ -3,7 +3,6 @@
 // there is no index all of a collection, is read once and kept by what it refers to.
 
 package import TidemarkEvents
-import TidemarkLog
 import TidemarkStore
 
 /// What entities of some collections refer to, as they were at some time of this fold.
@@ -112,7 +111,7 @@ extension Fold {
     func keys(
         in wanted: IndexModel, _ values: [[String]?], of collection: CollectionModel
     ) throws -> [EntityKey]? {
-        guard try !hidesAny(), let index = try index(wanted, in: collection.name) else {
+        guard try !hidesAny(), let index = try keptIndex(wanted, in: collection.name) else {
             return nil
         }
         var beginnings: [[UInt8]] = [[]]
@@ -139,14 +138,7 @@ extension Fold {
     private func index(
         of reference: Reference, in collection: CollectionName
     ) throws -> KeptIndex? {
-        try index(IndexModel([IndexField(reference.field)]), in: collection)
-    }
-
-    private func index(
-        _ wanted: IndexModel, in collection: CollectionName
-    ) throws -> KeptIndex? {
-        let kept = try indexPlan()[collection]?.indexes.first { $0.index == wanted }
-        return kept.flatMap { indexNames.contains($0.name) ? $0 : nil }
+        try keptIndex(IndexModel([IndexField(reference.field)]), in: collection)
     }
 
     /// Notes the entities that have an id in an index, as a text or as a number.
@@ -166,15 +158,7 @@ extension Fold {
     ) throws {
         let prefix = EntityKey.prefix(of: collection.name)
         try walkIndex(index.name + beginning) { key, value in
-            let rest = key[index.name.count...]
-            guard let end = index.componentsEnd(of: rest)?.end,
-                let id = KeptIndex.id(rest[end...], value)
-            else {
-                throw LogError(
-                    .corruptRow, at: .start,
-                    "a record of an index of \(collection.name) is damaged; `tidemark rebuild` "
-                        + "mends it")
-            }
+            let id = try index.record(key, value, of: collection.name).id
             found.insert(prefix + id.utf8)
             return true
         }

@@ -73,6 +73,11 @@ struct FoldedEntities {
         return entry
     }
 
+    /// The entity under a key where it was read or written; `key` as it lies in its tree.
+    func known(_ key: [UInt8]) -> Entry? {
+        number(of: key, KeyNumbers.hash(key)).map { entries[$0] }
+    }
+
     private func number(of key: [UInt8], _ hash: UInt32) -> Int? {
         numbers.first(hash) { ByteOrder.areEqual(entries[$0].key.bytes, key) }
     }
@@ -100,7 +105,7 @@ struct FoldedEntities {
 
     /// Whether an entity was written; `key` as it lies in its tree.
     func isWritten(_ key: [UInt8]) -> Bool {
-        number(of: key, KeyNumbers.hash(key)).map { entries[$0].isWritten } ?? false
+        known(key)?.isWritten ?? false
     }
 
     /// Walks over the entities written whose keys begin with some bytes, in no order of theirs.

@@ -149,7 +149,7 @@ package final class ViewReader {
     package func entity(_ key: EntityKey) throws -> EntityRow? { try found(key)?.row }
 
     /// The indexes that the registered model asks for.
-    func indexPlan() throws -> IndexPlan {
+    package func indexPlan() throws -> IndexPlan {
         if let knownPlan { return knownPlan }
         let plan =
             try fact("model").map { models.plan($0) }
@@ -159,20 +159,12 @@ package final class ViewReader {
     }
 
     /// The names of the indexes that are there.
-    var indexNames: [[UInt8]] { state.currentIndexes(last) }
-
-    /// Walks over the records of the indexes under a prefix, from a key on, up or down; `body` says
-    /// whether to go on.
-    func walkIndex(
-        _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool,
-        _ body: ([UInt8], [UInt8]) throws -> Bool
-    ) throws { try rows.walkIndex(prefix, from, reversed, body) }
+    package var indexNames: [[UInt8]] { state.currentIndexes(last) }
 
     /// Walks over the ledger's rows under a prefix, the last one first; `body` says whether to go
     /// on.
     func walkBack(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Bool) throws {
-        region?.note(.ledger, prefix)
-        try rows.walk(.ledger, prefix, nil, true, body)
+        try walkLedger(prefix, reversed: true, body)
     }
 
     /// Walks over sync runs, the last one first.
@@ -254,19 +246,6 @@ extension ViewReader: RowReading {
         }
     }
 
-    /// The same of one collection from an id on, or, reversed, back from it.
-    package func forEachEntity(
-        in collection: CollectionName, from id: String?, reversed: Bool,
-        _ body: (EntityKey, EntityRow) throws -> Bool
-    ) throws {
-        region?.note(collection)
-        let from = id.map { EntityKey(collection, $0).bytes }
-        try rows.walk(.rows, EntityKey.prefix(of: collection), from, reversed) { key, value in
-            guard let key = EntityKey(bytes: key) else { return true }
-            return try body(key, try EntityRow(parsing: value))
-        }
-    }
-
     package func mutation(_ position: Position) throws -> MutationRow? {
         try storedMutation(position) { try get($0) }
     }
@@ -280,6 +259,39 @@ extension ViewReader: RowReading {
     }
 
     package func hidesAny() throws -> Bool { try get(.hiddenCount) != nil }
+}
+
+extension ViewReader: IndexReading {
+    package func walkIndex(
+        _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
+        _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws {
+        region?.note(collection)
+        try rows.walkIndex(index.name, from, reversed, body)
+    }
+
+    package func walkLedger(
+        _ prefix: [UInt8], reversed: Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws {
+        region?.note(.ledger, prefix)
+        try rows.walk(.ledger, prefix, nil, reversed, body)
+    }
+
+    package func forEachEntity(
+        in collection: CollectionName, from id: String?, reversed: Bool,
+        _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        region?.note(collection)
+        let from = id.map { EntityKey(collection, $0).bytes }
+        try rows.walk(.rows, EntityKey.prefix(of: collection), from, reversed) { key, value in
+            guard let key = EntityKey(bytes: key) else { return true }
+            return try body(key, try EntityRow(parsing: value))
+        }
+    }
+
+    package func row(at place: RowKey) throws -> EntityRow? {
+        try get(place).map { try EntityRow(parsing: $0) }
+    }
 }
 
 extension ViewReader {

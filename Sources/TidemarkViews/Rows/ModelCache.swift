@@ -116,7 +116,7 @@ extension Fold {
     func rules() throws -> ModelRules { try registered().rules }
 
     /// The indexes that the registered model asks for.
-    func indexPlan() throws -> IndexPlan { try registered().plan }
+    package func indexPlan() throws -> IndexPlan { try registered().plan }
 
     /// A collection's part of the model, or nil.
     package func knownCollection(_ name: CollectionName) throws -> CollectionModel? {

@@ -123,7 +123,7 @@ extension RowReading {
     }
 }
 
-extension ViewReader {
+extension IndexReading {
     /// Calls `body` with the entities of a collection in whose trees something counts as that, by
     /// their ids; `body` says whether to go on.
     ///
@@ -133,8 +133,7 @@ extension ViewReader {
         _ body: (EntityKey) throws -> Bool
     ) throws {
         let prefix = Ledger.rollUps + EntityKey.prefix(of: collection)
-        region?.note(collection)
-        try rows.walk(.ledger, prefix, nil, reversed) { bytes, value in
+        try walkLedger(prefix, reversed: reversed) { bytes, value in
             let counted = try RollUpRow(parsing: value).counted
             guard counted.contains(RollUpClasses(wanted)),
                 let key = EntityKey(bytes: bytes.dropFirst(Ledger.rollUps.count))

@@ -8,6 +8,7 @@
 // that is too long is cut and is the last. A long id is cut, too, and ends with its hash.
 
 import TidemarkEvents
+import TidemarkLog
 import TidemarkStore
 
 /// The indexes of a model.
@@ -72,6 +73,11 @@ struct IndexedCollection: Sendable {
     /// is not seen.
     func values(of row: [UInt8]?) throws -> [ArraySlice<UInt8>?]? {
         guard let row, let document = try EntityRow.visibleDocument(in: row) else { return nil }
+        return values(in: document)
+    }
+
+    /// The fields that any index is about, as a document has them.
+    func values(in document: ArraySlice<UInt8>) -> [ArraySlice<UInt8>?] {
         if model.readsVerbatim { return fields.values(of: document) }
         let read = (try? model.read(Array(document)))?[...]
         return fields.values(of: read ?? document)
@@ -107,7 +113,7 @@ struct IndexEntry: Hashable, Sendable {
 }
 
 /// An index, and how its keys are made.
-struct KeptIndex: Sendable {
+package struct KeptIndex: Sendable {
     let index: IndexModel
     let name: [UInt8]
     /// Where each of its fields is among those of the collection.
@@ -186,6 +192,22 @@ struct KeptIndex: Sendable {
             at = end
         }
         return (at, false)
+    }
+
+    /// Reads a record.
+    ///
+    /// - Throws: ``LogError`` `corruptRow` for one that was never made.
+    func record(
+        _ key: [UInt8], _ value: [UInt8], of collection: CollectionName
+    ) throws(LogError) -> (components: ArraySlice<UInt8>, isCut: Bool, id: String) {
+        let rest = key[name.count...]
+        guard let (end, isCut) = componentsEnd(of: rest), let id = Self.id(rest[end...], value)
+        else {
+            throw LogError(
+                .corruptRow, at: .start,
+                "a record of an index of \(collection) is damaged; `tidemark rebuild` mends it")
+        }
+        return (rest[..<end], isCut, id)
     }
 
     /// The id that a record is about; nil where it is damaged.

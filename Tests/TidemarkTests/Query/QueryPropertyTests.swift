@@ -349,7 +349,7 @@ private typealias Chore = QueryChore
         }
     }
 
-    private static let values: [JSONValue] =
+    static let values: [JSONValue] =
         texts.map { .string($0) }
         + [
             "1970-01-01T00:00:00Z", "1970-01-01T01:00:00+01:00", "2026-11-18T11:06:40.5Z", "2026",
@@ -372,7 +372,7 @@ private typealias Chore = QueryChore
             terms, of: "chores", in: model, hasAliases: { _ in false }, ids: { [$0.id] })
     }
 
-    private static func terms(_ random: inout SplitMix64) -> QueryTerms {
+    static func terms(_ random: inout SplitMix64) -> QueryTerms {
         var terms = QueryTerms(condition: term(&random, depth: 3))
         while random.once(in: 2) {
             terms.order.append(QueryTerms.Order(field(&random), isDescending: random.once(in: 2)))

@@ -46,6 +46,38 @@ private typealias ID = Tidemark.ID
         #expect(try replica.found(twos) == "a d e f")
     }
 
+    @Test func `is carried out as in a read`() throws {
+        let replica = try QueryStore.make([["points"]], [chore("b", nil, 2)])
+        defer { try? replica.deleteTemporary() }
+        let queries = [
+            Chore.where(\.points == 2), Chore.where(\.room == ID("hall")),
+            Chore.where(\.id == ID("b")), Chore.all.order(by: \.points).limit(1),
+            Chore.where(\.title == "x"),
+        ]
+        let words = try replica.write { tx in
+            try tx.create(chore("a", "hall", 2))
+            return try queries.map { try tx.explain($0).description }
+        }
+        let read = try queries.map { try replica.explained($0) }
+        #expect(words == read)
+        #expect(words[0] == "index [points] of chores: points = 2")
+    }
+
+    @Test func `finds or creates by a unique name, also among what it made`() throws {
+        let replica = try QueryStore.make([["title"]], [chore("b", nil, 2)])
+        defer { try? replica.deleteTemporary() }
+        let names = ["dust", "sweep", "dust", "mop", "sweep", "dust"]
+        try replica.write { tx in
+            for (number, name) in names.enumerated() {
+                guard try tx.first(Chore.where(\.title == name)) == nil else { continue }
+                var new = chore("n\(number)", nil, 1)
+                new.title = name
+                try tx.create(new)
+            }
+        }
+        #expect(try replica.found(Chore.all.order(by: \.title)) == "b n0 n3 n1")
+    }
+
     @Test func `leaves nothing behind when its commit is thrown away`() throws {
         struct Stop: Error {}
         let replica = try QueryStore.make([["points"]], [chore("b", nil, 2)])

@@ -19,6 +19,7 @@ import TidemarkViews
         var random = SplitMix64(seed: seed)
         let store = try ScratchStore()
         var model = Self.models[2]
+        var checked = 0
         try store.write(.tasks(model, references: [Reference("list", to: "lists")]))
         for round in 0..<60 {
             let place: Comment = "seed \(seed), round \(round)"
@@ -35,31 +36,87 @@ import TidemarkViews
                     .tasks(model, references: references, dates: dates, migrations: migrations),
                     at: random.below(events.count))
             }
-            try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
-                for event in events { try draft.append(event) }
+            let start = random
+            checked += try store.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                var (random, checked) = (start, 0)
+                for event in events {
+                    try draft.append(event)
+                    checked += try expectIndexes(draft.fold, of: "tasks", &random, place)
+                }
+                return checked
             }
             if random.once(in: 15) { try store.journal.rebuild(eventsPerStep: 20) }
             if random.once(in: 15) { try store.reopen() }
 
             #expect(try store.indexDifferences() == [], place)
             try store.journal.read { views in
-                for index in try #require(try views.model()["tasks"]).allIndexes {
-                    #expect(try views.hasIndex(index, in: "tasks"), place)
-                    let all = try views.allIndexed(index, in: "tasks")
-                    try expectRange(views, index, all, nil, nil, place)
-                    for _ in 0..<4 {
-                        let lower = random.bound(all, fields: index.fields.count)
-                        let upper = random.bound(all, fields: index.fields.count)
-                        try expectRange(views, index, all, lower, upper, place)
-                    }
-                }
+                let indexes = try #require(try views.model()["tasks"]).allIndexes
+                let found = try expectIndexes(views, of: "tasks", &random, place)
+                #expect(found == indexes.count, place)
             }
         }
+        #expect(checked > 100, "seed \(seed)")
+    }
+
+    @Test(.enabled(if: TestRun.isWhole), arguments: (0..<6).map { 0x1DE_0200 + UInt64($0) << 8 })
+    func `reads within a commit as the documents do, whatever the log says`(
+        _ seed: UInt64
+    ) throws {
+        print("seed \(seed)")
+        var checked = 0
+        for seed in seed..<seed + 4 {
+            let store = try ScratchStore()
+            var maker = LogMaker(seed: seed, isHostile: false)
+            for round in 0..<40 {
+                // A model's indexes are made after its commit.
+                try maker.write(about: 1, to: store.journal)
+                let before = maker
+                let time = Timestamp(rawValue: Int64(round + 1))
+                let (after, found) = try store.journal.write(at: time) { draft in
+                    var (maker, found) = (before, 0)
+                    for _ in 0..<1 + maker.random.below(6) {
+                        try maker.step(draft)
+                        for name in ["lists", "tasks"] as [CollectionName] {
+                            found += try expectIndexes(
+                                draft.fold, of: name, &maker.random,
+                                "seed \(seed), round \(round)")
+                        }
+                    }
+                    return (maker, found)
+                }
+                maker = after
+                checked += found
+            }
+            #expect(try store.indexDifferences() == [], "seed \(seed)")
+        }
+        #expect(checked > 20, "seed \(seed)")
+    }
+
+    /// Expects of all indexes of a collection that are there what the documents say.
+    ///
+    /// - Returns: how many that are.
+    private func expectIndexes(
+        _ views: some IndexReading, of name: CollectionName, _ random: inout SplitMix64,
+        _ place: Comment
+    ) throws -> Int {
+        var count = 0
+        for index in try views.model()[name]?.allIndexes ?? []
+        where try views.hasIndex(index, in: name) {
+            count += 1
+            let all = try views.allIndexed(index, in: name)
+            try expectRange(views, index, of: name, all, nil, nil, place)
+            for _ in 0..<4 {
+                let lower = random.bound(all, fields: index.fields.count)
+                let upper = random.bound(all, fields: index.fields.count)
+                try expectRange(views, index, of: name, all, lower, upper, place)
+            }
+        }
+        return count
     }
 
     private func expectRange(
-        _ views: ViewReader, _ index: IndexModel, _ all: [IndexedEntity], _ lower: IndexBound?,
-        _ upper: IndexBound?, _ place: Comment
+        _ views: some IndexReading, _ index: IndexModel, of name: CollectionName,
+        _ all: [IndexedEntity], _ lower: IndexBound?, _ upper: IndexBound?, _ place: Comment
     ) throws {
         func isInside(_ components: [UInt8]) -> Bool {
             if let lower {
@@ -80,7 +137,7 @@ import TidemarkViews
             var raw: [IndexedEntity] = []
             var found: [IndexedEntity] = []
             try views.forEachIndexed(
-                index, in: "tasks", from: lower, to: upper, reversed: reversed
+                index, in: name, from: lower, to: upper, reversed: reversed
             ) { components, isCut, id in
                 let whole = try #require(byID[id], place)
                 #expect(isCut ? whole.starts(with: components) : whole == components, place)

@@ -1,7 +1,6 @@
-// ViewReader+Indexes.swift — reading a range of an index.
+// IndexReading.swift — reading a range of an index.
 
 package import TidemarkEvents
-import TidemarkLog
 import TidemarkStore
 
 /// One end of a range of an index.
@@ -20,17 +19,49 @@ package struct IndexBound: Sendable, Hashable {
     }
 }
 
-extension ViewReader {
+/// What queries read, the same of what is committed and of a commit in the making.
+package protocol IndexReading: RowReading {
+    /// The indexes that the registered model asks for.
+    func indexPlan() throws -> IndexPlan
+
+    /// The names of the indexes that are there.
+    var indexNames: [[UInt8]] { get }
+
+    /// Walks over the records of an index from a key on, up or down: of a commit in the making over
+    /// those that it will leave; `body` says whether to go on.
+    func walkIndex(
+        _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
+        _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws
+
+    /// Walks over the ledger's rows under a prefix, up or down; `body` says whether to go on.
+    func walkLedger(
+        _ prefix: [UInt8], reversed: Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws
+
+    /// Walks over the entities of one collection from an id on, or, reversed, back from it.
+    func forEachEntity(
+        in collection: CollectionName, from id: String?, reversed: Bool,
+        _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws
+
+    /// The entity under a key, as walks see it; nil where there is none. It is not kept in memory:
+    /// a query may read many.
+    func row(at place: RowKey) throws -> EntityRow?
+}
+
+extension IndexReading {
     /// Whether an index can be read: the model asks for it and it is made.
     ///
-    /// It is not there in a store that was never opened for writing since indexes are kept, and in
-    /// one that has no room for it; then the collection has to be read whole.
+    /// It is not there in a store that was never opened for writing since indexes are kept, in one
+    /// that has no room for it, and within the commit whose model asks for it first; then the
+    /// collection has to be read whole.
     package func hasIndex(_ index: IndexModel, in collection: CollectionName) throws -> Bool {
-        try keptIndex(index, collection) != nil
+        try keptIndex(index, in: collection) != nil
     }
 
-    private func keptIndex(
-        _ index: IndexModel, _ collection: CollectionName
+    func keptIndex(
+        _ index: IndexModel, in collection: CollectionName
     ) throws -> KeptIndex? {
         let found = try indexPlan()[collection]?.indexes.first { $0.index == index }
         return found.flatMap { indexNames.contains($0.name) ? $0 : nil }
@@ -38,8 +69,7 @@ extension ViewReader {
 
     /// Walks over a range of an index: by components, and by id where those are equal.
     ///
-    /// Only entities that are seen are in it. What a write context has not committed is not: it
-    /// has to read the whole collection.
+    /// Only entities that are seen are in it.
     ///
     /// - Parameters:
     ///   - index: one that ``hasIndex(_:in:)`` said is there.
@@ -54,28 +84,23 @@ extension ViewReader {
         to upper: IndexBound? = nil, reversed: Bool = false,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
     ) throws {
-        guard let kept = try keptIndex(index, collection) else {
+        guard let kept = try keptIndex(index, in: collection) else {
             preconditionFailure("an index was read that is not there; see hasIndex")
         }
-        region?.note(collection)
         let range = IndexRange(kept, lower, upper)
         var run = IndexRun(reversed: reversed)
         var goesOn = true
-        try walkIndex(kept.name, reversed ? range.last : range.first, reversed) { key, value in
-            let rest = key[kept.name.count...]
-            switch range.place(of: rest) {
+        try walkIndex(
+            kept, of: collection, from: reversed ? range.last : range.first, reversed: reversed
+        ) { key, value in
+            switch range.place(of: key[kept.name.count...]) {
             case .before: return !reversed
             case .after: return reversed
             case .inside: break
             }
-            guard let (end, isCut) = kept.componentsEnd(of: rest),
-                let id = KeptIndex.id(rest[end...], value)
-            else {
-                throw LogError(
-                    .corruptRow, at: .start,
-                    "a record of an index of \(collection) is damaged; `tidemark rebuild` mends it")
-            }
-            let entry = IndexRun.Entry(components: Array(rest[..<end]), isCut: isCut, id: id)
+            let record = try kept.record(key, value, of: collection)
+            let entry = IndexRun.Entry(
+                components: Array(record.components), isCut: record.isCut, id: record.id)
             goesOn = try run.add(entry, body)
             return goesOn
         }

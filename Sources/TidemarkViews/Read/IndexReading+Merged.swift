@@ -1,9 +1,9 @@
-// ViewReader+Merged.swift — reading several ranges of an index as one.
+// IndexReading+Merged.swift — reading several ranges of an index as one.
 
 package import TidemarkEvents
 import TidemarkStore
 
-extension ViewReader {
+extension IndexReading {
     /// Walks over ranges of an index at once, as ``forEachIndexed(_:in:from:to:reversed:_:)`` does
     /// over one: by the components behind the first fields, and by id where those are equal.
     ///
@@ -93,7 +93,7 @@ private struct IndexHead {
 
     /// Reads on where nothing is left of what was read.
     mutating func fill(
-        _ views: ViewReader, _ index: IndexModel, _ collection: CollectionName
+        _ views: some IndexReading, _ index: IndexModel, _ collection: CollectionName
     ) throws {
         guard place == entries.count else { return }
         var found: [Entry] = []
