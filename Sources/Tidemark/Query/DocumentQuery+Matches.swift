@@ -135,6 +135,13 @@ private struct FieldValues {
     mutating func comparable(
         in order: DocumentQuery.Order, _ key: (EntityKey) throws -> EntityKey
     ) rethrows -> [UInt8] {
+        let value = try value(in: order, key)
+        return order.isNullGreatest && value == OrderKey.null ? OrderKey.greatestNull : value
+    }
+
+    private mutating func value(
+        in order: DocumentQuery.Order, _ key: (EntityKey) throws -> EntityKey
+    ) rethrows -> [UInt8] {
         if let target = order.target, let id = idText(order.field) {
             let lasting = try key(EntityKey(target, id)).id
             return (QueryLiteral.wholeNumber(lasting) ?? .text(lasting))

@@ -18,6 +18,8 @@ package struct DocumentQuery: Sendable {
         /// What the field refers to, where one entity may be written in several ways: each stands
         /// as the key that the entity keeps, and no index has such an order.
         package var target: CollectionName?
+        /// Whether null and missing values count as greatest, and not as least.
+        package var isNullGreatest = false
     }
 
     /// A place in the order.
@@ -127,7 +129,7 @@ package struct DocumentQuery: Sendable {
             order.append(
                 Order(
                     field: field, isDescending: isDescending, isFolded: item.isFolded,
-                    target: target))
+                    target: target, isNullGreatest: item.isNullGreatest))
         }
         isDescendingByID = isDescending
         self.order = order

@@ -19,6 +19,14 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         case descending
     }
 
+    /// Where null and missing values stand in an order.
+    public enum Nulls: Sendable, Hashable {
+        /// Before all others.
+        case first
+        /// Behind all others.
+        case last
+    }
+
     /// The place of an entity in any order; ``EntityReading/cursor(at:)`` tells it.
     ///
     /// It stays where it was, also when the entity is changed or deleted.
@@ -54,6 +62,22 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         var query = self
         query.terms.order.append(
             QueryTerms.Order(FieldNames.term(path), isDescending: direction == .descending))
+        return query
+    }
+
+    /// The same with null and missing values before all others or behind them, whatever the
+    /// direction: due dates, and then what has none.
+    ///
+    /// An index has this order, too, where the others that the query sorts by have theirs as
+    /// usual.
+    public func order<Value: QueryValue>(
+        by path: KeyPath<T, Value?>, _ direction: Direction = .ascending, nulls: Nulls
+    ) -> Self {
+        var query = self
+        query.terms.order.append(
+            QueryTerms.Order(
+                FieldNames.term(path), isDescending: direction == .descending,
+                isNullGreatest: (nulls == .last) == (direction == .ascending)))
         return query
     }
 

@@ -27,6 +27,8 @@ struct IndexFit {
     private var isExact = true
     private var skipsToStart = false
     private var pinnedFields = 0
+    /// Whether the entries without a value have a range of their own behind that of the others.
+    private var hasNullsLast = false
 
     init(_ index: IndexModel, _ query: DocumentQuery, _ facts: QueryFacts) {
         self.index = index
@@ -53,7 +55,7 @@ struct IndexFit {
             break
         }
         if !score.hasRange, score.equal > 0 { ranges = prefixes.map { KeyRange(beginning: $0) } }
-        score.isInOrder = isInOrder(query)
+        score.isInOrder = isInOrder(query) && placeNulls(query)
         if score.isInOrder, let start = query.start { skip(to: start, query, facts) }
     }
 
@@ -73,15 +75,36 @@ struct IndexFit {
             && query.order.allSatisfy { $0.field != field || $0.target != nil }
     }
 
-    /// Whether the index's order, from its first field with several values on, is that of the
-    /// query.
-    private func isInOrder(_ query: DocumentQuery) -> Bool {
+    /// What the order sorts by behind the fields that have a single value.
+    private func wanted(_ query: DocumentQuery) -> [DocumentQuery.Order] {
         let pinned = index.fields.prefix(pinnedFields)
-        let wanted = query.order.filter { !pinned.contains($0.field) }
+        return query.order.filter { !pinned.contains($0.field) }
+    }
+
+    /// Whether the index's order, from its first field with several values on, is that of the
+    /// query, apart from where nulls stand.
+    private func isInOrder(_ query: DocumentQuery) -> Bool {
+        let wanted = wanted(query)
         return wanted.map(\.field) == Array(index.fields.dropFirst(pinnedFields))
             && wanted.allSatisfy {
                 $0.isDescending == query.isDescendingByID && !$0.isFolded && $0.target == nil
             }
+    }
+
+    /// Puts the entries without a value in the field that is sorted by first where the order has
+    /// them; false where one walk over the index can't.
+    private mutating func placeNulls(_ query: DocumentQuery) -> Bool {
+        let wanted = wanted(query)
+        guard wanted.contains(where: \.isNullGreatest) else { return true }
+        guard !wanted.dropFirst().contains(where: \.isNullGreatest) else { return false }
+        let values = ranges.map { $0.lower[OrderKey.end(of: $0.lower, behind: pinnedFields)...] }
+        // None is among them.
+        if values.allSatisfy({ ($0.first ?? 0) > OrderKey.null[0] }) { return true }
+        guard ranges.count == 1, values[0].isEmpty else { return false }
+        let (all, others) = (ranges[0], ranges[0].lower + OrderKey.behindNull)
+        ranges = [KeyRange(others, all.upper), KeyRange(all.lower, others)]
+        hasNullsLast = true
+        return true
     }
 
     /// Leaves out the entries before a place in the query's order, which is that of the index.
@@ -90,7 +113,12 @@ struct IndexFit {
     ) {
         var rest: [UInt8] = []
         for (place, field) in index.fields.enumerated() {
-            let own = zip(query.order, start.values).first { $0.0.field == field }?.1
+            var own = zip(query.order, start.values).first { $0.0.field == field }?.1
+            if own == OrderKey.greatestNull {
+                // Where none is among the entries, their order does not tell where it stands.
+                guard place < pinnedFields || hasNullsLast else { return }
+                own = OrderKey.null
+            }
             if place >= pinnedFields {
                 guard let own else { return }
                 rest += own
@@ -99,14 +127,20 @@ struct IndexFit {
                 return
             }
         }
-        ranges = ranges.map { range in
+        skipsToStart = true
+        let isDescending = query.isDescendingByID
+        let isNull = rest.starts(with: OrderKey.null)
+        ranges = ranges.enumerated().map { number, range in
+            // Of what has no value, and is read behind the rest, all is on one side of a place in
+            // the rest, and the other way round.
+            if hasNullsLast, isNull != (number == 1) {
+                return isNull == isDescending ? range : KeyRange([], [])
+            }
             let pinned = range.lower[..<OrderKey.end(of: range.lower, behind: pinnedFields)]
             let entry = KeyRange(Array(pinned) + rest, id: start.id)
             return range.intersection(
-                query.isDescendingByID
-                    ? KeyRange([], entry.upper) : KeyRange(entry.lower, [.max]))
+                isDescending ? KeyRange([], entry.upper) : KeyRange(entry.lower, [.max]))
         }.filter { !$0.isEmpty }
-        skipsToStart = true
     }
 
     func plan(_ query: DocumentQuery, _ facts: QueryFacts) -> QueryPlan {

@@ -79,8 +79,13 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         let order =
             query.order.map {
                 text(($0.isFolded ? "the text of " : "") + $0.field.name, $0.isDescending)
+                    + nulls($0)
             }
             + (query.order.isEmpty ? [text("id", query.isDescendingByID)] : [])
+        func nulls(_ order: DocumentQuery.Order) -> String {
+            guard order.isNullGreatest else { return "" }
+            return order.isDescending == query.isTurned ? " with nulls last" : " with nulls first"
+        }
         if !plan.isInOrder { return ["sorted by " + order.joined(separator: ", ")] }
         guard case .index = plan.access, !query.order.isEmpty else { return [] }
         return ["order by the index" + (plan.isReversed ? ", from its end" : "")]

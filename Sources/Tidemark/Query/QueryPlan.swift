@@ -19,7 +19,8 @@ package struct QueryPlan: Sendable, Hashable {
         /// The entities in whose trees something counts as that, in the order of ids: rows tell of
         /// them, and there are none of trees in which all is as the server has it.
         case trees(RollUpClass)
-        /// The entries of an index in these ranges, which are ascending and disjoint.
+        /// The entries of an index in these ranges, which are disjoint, and ascending but where
+        /// those without a value are put last.
         case index(IndexModel, [KeyRange])
         /// The whole collection, in the order of ids.
         case scan

@@ -58,11 +58,17 @@ package struct QueryTerms: Sendable, Hashable {
         package var isDescending: Bool
         /// Whether texts stand without case, accents and width.
         package var isFolded: Bool
+        /// Whether null and missing values count as greatest, and not as least.
+        package var isNullGreatest: Bool
 
-        package init(_ field: QueryField, isDescending: Bool = false, isFolded: Bool = false) {
+        package init(
+            _ field: QueryField, isDescending: Bool = false, isFolded: Bool = false,
+            isNullGreatest: Bool = false
+        ) {
             self.field = field
             self.isDescending = isDescending
             self.isFolded = isFolded
+            self.isNullGreatest = isNullGreatest
         }
     }
 

@@ -31,6 +31,13 @@ package enum OrderKey {
     /// What the bytes of every list and object begin with.
     package static let nested = Tag.nested
 
+    /// The bytes of what is missing or null, and what it has in an order in which that counts as
+    /// greatest; no index has those.
+    package static let null = [Tag.null]
+    package static let greatestNull: [UInt8] = [.max]
+    /// What lies between null and all other values.
+    package static let behindNull = [Tag.null + 1]
+
     /// Appends the bytes of a value.
     ///
     /// - Parameters:

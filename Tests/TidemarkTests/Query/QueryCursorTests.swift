@@ -24,6 +24,7 @@ extension EntityReading {
         ("a", 1), ("b", nil), ("c", 2), ("d", 1), ("e", nil), ("f", 1), ("g", 3),
     ]
     private static let byPoints = Chore.all.order(by: \.points)
+    private static let nullsLast = Chore.all.order(by: \.points, nulls: .last)
 
     private static func chore(_ id: String, _ points: Int?) -> Chore {
         var chore = Chore(id)
@@ -52,6 +53,12 @@ extension EntityReading {
             let queries: [(EntityQuery<Chore>, String)] = [
                 (Self.byPoints, "beadfcg"),
                 (Chore.all.order(by: \.points, .descending), "gcfdaeb"),
+                (Self.nullsLast, "adfcgbe"),
+                (Chore.all.order(by: \.points, .descending, nulls: .first), "ebgcfda"),
+                (Chore.all.order(by: \.points, nulls: .first), "beadfcg"),
+                (Chore.all.order(by: \.points, .descending, nulls: .last), "gcfdaeb"),
+                (Chore.where(\.isDone == false).order(by: \.points, nulls: .last), "adfcgbe"),
+                (Chore.where(\.points > 1).order(by: \.points, nulls: .last), "cg"),
                 (Chore.all, "abcdefg"), (Chore.all.order(by: \.id, .descending), "gfedcba"),
                 (Self.byPoints.order(by: \.id, .descending), "ebfdacg"),
                 (Chore.where(\.isDone == false).order(by: \.points), "beadfcg"),
@@ -178,6 +185,10 @@ extension EntityReading {
                 (
                     byPoints.before(place),
                     "index [points] of chores: before a cursor; order by the index, from its end"
+                ),
+                (
+                    Self.nullsLast.limit(2).after(place),
+                    "index [points] of chores: after a cursor; order by the index"
                 ),
                 (
                     Self.byPoints.after(place),

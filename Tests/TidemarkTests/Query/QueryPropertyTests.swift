@@ -375,7 +375,10 @@ private typealias Chore = QueryChore
     static func terms(_ random: inout SplitMix64) -> QueryTerms {
         var terms = QueryTerms(condition: term(&random, depth: 3))
         while random.once(in: 2) {
-            terms.order.append(QueryTerms.Order(field(&random), isDescending: random.once(in: 2)))
+            terms.order.append(
+                QueryTerms.Order(
+                    field(&random), isDescending: random.once(in: 2),
+                    isNullGreatest: random.once(in: 4)))
         }
         if random.once(in: 3) { terms.limit = random.below(30) }
         if random.once(in: 5) { terms.offset = random.below(5) }
