@@ -1,6 +1,6 @@
 // FileForm.swift — how a server wants a file that isn't sent as it is, and says its name.
 
-import TidemarkEvents
+public import TidemarkEvents
 
 /// The form in which a file is POSTed, as `multipart/form-data`: bytes before it and after it.
 ///
@@ -25,6 +25,49 @@ public struct FileForm: Sendable, Hashable {
         self.after = after
         self.name = name
     }
+}
+
+/// A file of the user's that is POSTed, and what names it, which may say how it is called.
+public struct FileToSend: Sendable {
+    /// Its SHA-256, in hexadecimal digits.
+    public var sha256: String
+    /// Its first bytes, which may tell of what type it is.
+    ///
+    /// None where only the way of naming is asked for, also of a file that was sent: there is no
+    /// entity then either, and whether there is a form must be the same.
+    public var head: [UInt8]
+    /// The collection whose entities name it.
+    public var collection: CollectionName
+    /// The entity that came to name it last, of perhaps several, by its key here; nil where that
+    /// does not name it any more.
+    public var entity: EntityKey?
+    /// The field by which that names it, as the model's `contents` has it.
+    public var field: String?
+    /// The document of the entity, with all that waits for the server.
+    public var document: JSONDocument?
+
+    /// A file from its parts.
+    public init(
+        sha256: String, head: [UInt8], collection: CollectionName, entity: EntityKey? = nil,
+        field: String? = nil, document: JSONDocument? = nil
+    ) {
+        self.sha256 = sha256
+        self.head = head
+        self.collection = collection
+        self.entity = entity
+        self.field = field
+        self.document = document
+    }
+}
+
+extension ServerAdapter {
+    /// Whatever names a file is nothing to its form.
+    public func form(of file: FileToSend) -> FileForm? {
+        form(ofFile: file.sha256, head: file.head)
+    }
+
+    /// Files are sent as they are.
+    public func form(ofFile sha256: String, head: [UInt8]) -> FileForm? { nil }
 }
 
 extension FileForm {

@@ -358,12 +358,11 @@ public protocol ServerAdapter: Sendable {
         asked: (EntityKey, String) -> [String: String]?
     ) -> ServerRemedy?
 
-    /// In which form a file of the user's is POSTed, where it isn't sent as it is; nil by default.
-    ///
-    /// - Parameters:
-    ///   - sha256: the file's hash, in hexadecimal digits.
-    ///   - head: its first bytes, which may tell of what type it is; none where only the way of
-    ///     naming is asked for.
+    /// In which form a file of the user's is POSTed, where it isn't sent as it is; by default what
+    /// ``form(ofFile:head:)`` says.
+    func form(of file: FileToSend) -> FileForm?
+
+    /// The same by the hash and the first bytes of a file alone; nil by default.
     func form(ofFile sha256: String, head: [UInt8]) -> FileForm?
 
     /// Where a file lies that a record names: a path from the remote's root on, or a whole address;
@@ -476,9 +475,6 @@ extension ServerAdapter {
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
-
-    /// Files are sent as they are.
-    public func form(ofFile sha256: String, head: [UInt8]) -> FileForm? { nil }
 
     /// The name of a file says where it lies.
     public func address(

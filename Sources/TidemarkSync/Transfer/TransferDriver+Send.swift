@@ -18,6 +18,8 @@ package import TidemarkViews
 package struct SendRequest: Sendable {
     var plan: SendPlan
     var address: FileAddress
+    /// What names the file.
+    var file: FileToSend
     /// Its `request.sent`.
     var call: Position
 }
@@ -42,6 +44,20 @@ extension RowReading {
             .requestSent, recordedAt: now, key: plan.key, collection: plan.collection,
             asOf: last, json: request.encoded)
         return (event, plan, address)
+    }
+
+    /// A file that is to be sent, with what names it.
+    package func file(of plan: SendPlan) throws -> FileToSend {
+        var file = FileToSend(sha256: plan.digest, head: [], collection: plan.collection)
+        guard let key = plan.key, let collection = try model()[plan.collection] else {
+            return file
+        }
+        let row = try entity(at: .entity(key))
+        let names = (try? row.namesToBeSent(in: collection)) ?? []
+        file.entity = key
+        file.field = names.first { $0.name.text == plan.digest }?.field
+        file.document = try row.document(in: collection).map { try JSONDocument(parsing: $0) }
+        return file
     }
 }
 
@@ -80,7 +96,9 @@ extension SendRequest {
         guard plan.isPosted else { return nil }
         let count = min(plan.bytes, UInt64(FileForm.headBytes))
         let head = try TransportBody.file(TransportFile(path), count: Int(count)).bytes()
-        return adapter.form(ofFile: plan.digest, head: head)
+        var file = file
+        file.head = head
+        return adapter.form(of: file)
     }
 }
 
@@ -90,7 +108,8 @@ extension SendPlan {
 
     /// Whether the answer's body says the file's name, and not its head.
     package func isNamedInBody(by adapter: any ServerAdapter) -> Bool {
-        isPosted && adapter.form(ofFile: digest, head: []) != nil
+        let file = FileToSend(sha256: digest, head: [], collection: collection)
+        return isPosted && adapter.form(of: file) != nil
     }
 }
 
@@ -124,7 +143,10 @@ extension TransferDriver {
                             of: call, found.plan.key, found.plan.collection, now))
                     return (found.plan, nil)
                 }
-                return (found.plan, SendRequest(plan: found.plan, address: address, call: call))
+                let file = try draft.fold.file(of: found.plan)
+                let request = SendRequest(
+                    plan: found.plan, address: address, file: file, call: call)
+                return (found.plan, request)
             }
             guard let next else { return nil }
             if let request = next.1 { return request }

@@ -175,12 +175,13 @@ extension AdapterCheck.Run {
     private mutating func checkForms(_ collection: CollectionModel) {
         let digest = String(repeating: "0", count: 64)
         for rule in collection.contents {
+            let file = FileToSend(sha256: digest, head: [], collection: collection.name)
             guard let upload = rule.upload,
                 ContentRule.sending(digest, to: upload).method == "POST",
-                let form = adapter.form(ofFile: digest, head: [])
+                let form = adapter.form(of: file)
             else { continue }
             let place = "the form of a file in \(collection.name).\(rule.field)"
-            if form != adapter.form(ofFile: digest, head: []) {
+            if form != adapter.form(of: file) {
                 found.append("\(place): it is another one each time; make it of the hash alone")
             }
             let type = form.contentType

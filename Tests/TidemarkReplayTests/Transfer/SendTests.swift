@@ -71,6 +71,19 @@ extension TransferWorld {
         try await world.expectSound(acts: 2)
     }
 
+    @Test("is told of with what names it, which may be asked how it is called")
+    func told() throws {
+        let world = try TransferWorld(ContentRule("photo", upload: "/files"))
+        let digest = try world.attach("tea")
+
+        let file = try world.replica.journal.read { views in
+            let plan = try #require(try views.nextSend(at: Timestamp(rawValue: 1)))
+            return try views.file(of: plan)
+        }
+        #expect(file.sha256 == digest && file.entity == EntityKey("tasks", "1"))
+        #expect(file.field == "photo" && file.document?.rawValue("photo") != nil)
+    }
+
     @Test("can be dropped once it was sent, also where it was taken in more than once")
     func dropped() async throws {
         let world = try TransferWorld(TransferWorld.rule)
