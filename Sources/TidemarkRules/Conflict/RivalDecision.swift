@@ -118,13 +118,14 @@ package enum RivalDecision {
         return next.map { RivalStop(.nextStart, at: $0.start) } ?? RivalStop(.now, at: now)
     }
 
-    /// The start at which a loser stops; nil where none of them is later, or it stops now.
+    /// The start at which a loser stops, of several at that time the first by its key; nil where
+    /// none of them is later, or it stops now.
     package static func next(
         after loser: RivalRunner, starts: some Sequence<RivalStart>, rule: RivalRule.Stop
     ) -> RivalStart? {
         guard rule != .now else { return nil }
         return starts.filter { other in
             other.start > loser.start && (rule == .nextStart || other.at >= loser.at)
-        }.min { $0.start < $1.start }
+        }.min { ($0.start, $0.key) < ($1.start, $1.key) }
     }
 }

@@ -75,7 +75,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities: 27
         case .outbox: 25
-        case .decisions: 24
+        case .decisions: 25
         case .watermarks: 22
         case .contents: 21
         case .issues: 19

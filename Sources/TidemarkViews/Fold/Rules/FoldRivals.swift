@@ -425,7 +425,7 @@ extension Fold {
             if winner.key != rival.key { decision.inputs.append(winner.runner.position) }
             let next = RivalDecision.next(
                 after: rival.runner, starts: starts, rule: contest.rule.stop)
-            if loss.stop.kind == .nextStart, let next, next.key != winner.key {
+            if loss.stop.kind == .nextStart, let next, next.start != winner.runner.start {
                 decision.inputs.append(try entity(next.key).lastSaid)
             }
         }

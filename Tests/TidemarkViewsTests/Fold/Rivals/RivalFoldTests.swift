@@ -190,6 +190,36 @@ private let three = EntityKey("entries", "3")
         #expect(decision.inputs == [Position(2), Position(5), Position(3)])
     }
 
+    @Test func `of starts at one time the same is named, in whatever commits they came`() throws {
+        let run = try Timers.run(at: "12:00")
+        let events: [Event] = [
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("3", "11:00", at: "11:30", 1800),
+            Timers.says("2", "11:00", at: "11:20", 1800), run,
+            Timers.says("4", "09:00", at: "11:45").of(run: 5), Timers.page().of(run: 5),
+        ]
+        let whole = MemoryFold()
+        try whole.apply(events)
+        for event in events { try fold.apply([event]) }
+
+        for memory in [whole, fold] {
+            let decision = try #require(try memory.decisions(by: "rivals").first)
+            #expect(decision.inputs == [Position(2), Position(6), Position(4)])
+        }
+    }
+
+    @Test func `a start at the winner's is not named beside it`() throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "11:00", at: "11:20", 1800),
+            Timers.run(at: "12:00"), Timers.says("3", "11:00", at: "11:45").of(run: 4),
+            Timers.page().of(run: 4),
+        ])
+        #expect(try duration(one) == "3600")
+        let decision = try #require(try fold.decisions(by: "rivals").first)
+        #expect(decision.inputs == [Position(2), Position(5)])
+    }
+
     @Test func `what was derived is pushed and accepted with the rest`() throws {
         try startAnother([
             .about(.requestSent, "entries/1", mutation: 3),
