@@ -25,7 +25,10 @@ extension Fold {
             return try put(row, at: place)
         }
         if kind == .delete { try annihilate(&row, key, proof: position) }
-        if kind == .update, row.relay == nil, let content, try isReadAsItLies(key.collection) {
+        // What an action makes may be any JSON.
+        if kind == .update, row.relay == nil, let content, JSON.isObject(content),
+            try isReadAsItLies(key.collection)
+        {
             // The document is that of all that was pending before.
             row.current = patch.applied(toChecked: content)
         } else {

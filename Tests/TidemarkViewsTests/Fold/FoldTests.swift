@@ -236,6 +236,17 @@ private let key = EntityKey("tasks", "1")
         #expect(try fold.entity(key)?.pending.map(\.position) == [Position(5)])
     }
 
+    @Test func `an edit of what an action made that is no object changes nothing`() throws {
+        try fold.apply([
+            .about(
+                .localRequested, "tasks/1", #"{"action":"make","parameters":{},"document":5}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":1}}"#),
+        ])
+
+        #expect(try row().pending.map(\.position) == [Position(1)])
+        #expect(try fold.mutation(2) == nil)
+    }
+
     @Test func `events of other versions and without an entity change no row`() throws {
         var newer = Event.about(.localDeleted, "tasks/1")
         newer.schemaVersion = 1
