@@ -16,13 +16,15 @@ extension Rebase {
     package func superseded(_ conflict: Conflict) -> [String] {
         guard conflict.givesUp, let index = index(of: conflict) else { return [] }
         guard verdicts[index] == .superseded, lost[index].isEmpty else { return lost[index] }
-        let decided = Set(conflict.fields.map(ExactString.init))
-        let gone = lastTouched[index].filter { field in
-            let name = ExactString(field)
-            return decided.contains(name) || !agreed[index].contains(name)
-        }
+        let gone = givenUp(index)
         // None is the whole entity.
         return gone.isEmpty ? lastTouched[index] : gone
+    }
+
+    /// The fields of a change that is superseded as a whole which neither a later one touches nor
+    /// the server has as it meant them.
+    private func givenUp(_ index: Int) -> [String] {
+        lastTouched[index].filter { !agreed[index].contains(ExactString($0)) }
     }
 
     /// The other fields of a mutation that goes on without those that were given up, in its order.
@@ -34,10 +36,14 @@ extension Rebase {
         return lastTouched[index].filter { !gone.contains(ExactString($0)) }
     }
 
-    /// Whether a person is to know of what was given up: of all that lost against the server's, and
-    /// of what a rule's document gives up besides the fields in conflict.
+    /// Whether a person is to know of what was given up: of all that lost against the server's, but
+    /// where that has all that is left, and of what a rule's document gives up besides the fields in
+    /// conflict.
     package func isIssue(_ conflict: Conflict) -> Bool {
-        conflict.result == .serverWins || losingMore.contains(conflict.position)
+        if losingMore.contains(conflict.position) { return true }
+        guard conflict.result == .serverWins, let index = index(of: conflict) else { return false }
+        let isWhole = verdicts[index] == .superseded && lost[index].isEmpty
+        return !isWhole || lastTouched[index].isEmpty || !givenUp(index).isEmpty
     }
 
     private func index(of conflict: Conflict) -> Int? {

@@ -75,10 +75,10 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities: 27
         case .outbox: 25
-        case .decisions: 25
+        case .decisions: 26
         case .watermarks: 22
         case .contents: 21
-        case .issues: 19
+        case .issues: 20
         case .schedule: 13
         case .places: 11
         case .access: 10

@@ -124,6 +124,30 @@ import TidemarkRules
         #expect(rebase.superseded(rebase.conflicts[0]) == ["a", "c"])
     }
 
+    @Test func `an edit that gives way to all of the server's word loses what that has otherwise`()
+    {
+        let (old, new) = (Base.live(#"{"a":1,"b":1}"#), Base.live(#"{"a":3,"b":2}"#))
+
+        let part = Rebase([.update(1, #"{"a":2,"b":2}"#)], from: old, to: new, .overwriteAlways)
+        let all = Rebase([.update(1, #"{"b":2}"#)], from: old, to: new, .overwriteAlways)
+
+        #expect(part.conflicts.map(part.superseded) == [["a"]])
+        #expect(part.conflicts.map(part.isIssue) == [true])
+        #expect(all.verdicts == [.superseded])
+        #expect(all.conflicts.map(all.isIssue) == [false])
+    }
+
+    @Test func `an edit of which the server has all that no later one set again is no issue`() {
+        let edits: [PendingChange] = [.update(1, #"{"a":2,"b":2}"#), .update(2, #"{"a":4}"#)]
+
+        let rebase = Rebase(
+            edits, from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":3,"b":2}"#))
+
+        #expect(rebase.conflicts.map(\.position) == [Position(1), Position(2)])
+        #expect(rebase.conflicts.map(rebase.isIssue) == [false, true])
+        #expect(rebase.conflicts.map(rebase.superseded).last == ["a"])
+    }
+
     @Test func `an edit of what was deleted later, and came back, is in no conflict of its own`() {
         let rebase = Rebase(
             [.update(1, #"{"a":2}"#), .delete(2)], from: .live(#"{"a":1}"#),
