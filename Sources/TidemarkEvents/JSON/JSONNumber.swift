@@ -32,9 +32,10 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     }
 
     /// The value as an integer, or nil when it is no integer or out of range; never rounded.
-    ///
-    /// Nearly every one is written plainly.
-    public var int64: Int64? { Int64(text) ?? Decimal(text).int64 }
+    public var int64: Int64? {
+        // Nearly every one is written plainly.
+        Int64(text) ?? Decimal(text).int64
+    }
 
     /// One text for all writings of the same value: `1` for `1.0` and `10e-1`.
     package var canonicalText: String {
