@@ -113,6 +113,31 @@ import TidemarkViews
         }
     }
 
+    @Test func `bring back a list that both sides had come to as a whole`() async throws {
+        let surveys = CollectionModel(
+            "surveys", lastChangeField: "last_modified",
+            keyed: [KeyedList("answers", by: "question")])
+        let world = SyncWorld(model: SyncModel(name: "surveys", collections: [surveys]))
+        let twice = #"[{"question":"a","n":1},{"question":"a","n":2}]"#
+        let once = #"[{"question":"a","n":2}]"#
+        world.rivalPuts("surveys/s", #"{"title":"s","answers":\#(twice)}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            try device.patch("surveys/s", #"{"title":"mine","answers":\#(once)}"#)
+            world.rivalPuts("surveys/s", #"{"title":"theirs","answers":\#(once)}"#)
+            try await device.sync()
+            let issue = try #require(try device.replica.issues().first)
+            #expect(issue.fields == ["title"])
+            world.rivalDeletes("surveys/s")
+            try await device.sync()
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record("surveys/s") == #"{"title":"mine","answers":\#(once)}"#)
+        }
+    }
+
     @Test func `delete after all what another edited`() async throws {
         try await withLostEdit { device in
             try device.delete(Self.key)
