@@ -67,7 +67,7 @@ struct ChaosReplica {
             fate.calm(seconds: numbers[0])
             // What nobody may write is sent again by those who got access.
             for issue in try replica.issues() where issue.kind == .rejected {
-                try replica.answer(issue.id, .retry)
+                try await replica.answer(issue.id, .retry)
             }
             let outcome = try await engine.sync()
             let isQuiet = outcome.isSynced && !outcome.counts.hasNews

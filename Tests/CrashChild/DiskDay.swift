@@ -153,7 +153,7 @@ final class DiskDay {
     private func take(_ name: String, from source: String? = nil) async throws {
         guard let replica, let bytes = Self.taken[source ?? name] else { return }
         begun[name, default: []].append(bytes)
-        let content = try replica.importFile(at: path(source ?? name)).json
+        let content = try await replica.importFile(at: path(source ?? name)).json
         let known = try keys().first { $0.path.split(separator: "/").last ?? "" == name }?.key
         try await replica.write { tx in
             if let known {

@@ -57,7 +57,7 @@ struct TreeChild {
                 _ = try tx.wantFiles(
                     of: EntityKey("files", folder), below: true, isWanted: isWanted)
             }
-        case 8: if let id = some(files) { try replica.dropFiles(of: EntityKey("files", id)) }
+        case 8: if let id = some(files) { try await replica.dropFiles(of: EntityKey("files", id)) }
         case 9: _ = try await engine.transfer()
         default: _ = try await engine.sync()
         }

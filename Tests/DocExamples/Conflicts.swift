@@ -30,22 +30,22 @@ package enum Conflicts {
         }
     }
 
-    package static func answer(_ replica: Replica) throws {
+    package static func answer(_ replica: Replica) async throws {
         for issue in try replica.issues() where issue.kind == .conflict {
             print(issue.id, issue.key ?? "", issue.fields, issue.message)
-            try replica.answer(issue.id, .keepMine)
+            try await replica.answer(issue.id, .keepMine)
         }
     }
 
     package static func merge(
         _ replica: Replica, _ issue: SyncIssue, _ merge: (Note?, Note?, Note?) -> Note?
-    ) throws {
+    ) async throws {
         guard let sides = try replica.sides(of: issue.id, as: Note.self),
             let merged = merge(sides.base, sides.mine, sides.theirs)
         else { return }
         let shown = issue.isAsked ? sides.mine : sides.theirs
-        try replica.write { tx in try tx.save(merged, editedFrom: shown) }
-        try replica.answer(issue.id, issue.isAsked ? .keepMine : .keepTheirs)
+        try await replica.write { tx in try tx.save(merged, editedFrom: shown) }
+        try await replica.answer(issue.id, issue.isAsked ? .keepMine : .keepTheirs)
     }
 
     package static let allTags = ConflictRule(name: "allTags") { conflict in

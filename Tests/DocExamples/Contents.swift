@@ -24,15 +24,15 @@ package enum Contents {
         }
     }
 
-    static func attach(_ path: String, _ replica: Replica) throws {
-        let photo = try replica.importFile(at: path)
-        try replica.write { tx in try tx.save(Chore("1", photo: photo)) }
+    static func attach(_ path: String, _ replica: Replica) async throws {
+        let photo = try await replica.importFile(at: path)
+        try await replica.write { tx in try tx.save(Chore("1", photo: photo)) }
     }
 
     static func show(_ path: String) {}
 
-    static func showAll(of key: EntityKey, _ replica: Replica) throws {
-        for file in try replica.useFiles(of: key) {
+    static func showAll(of key: EntityKey, _ replica: Replica) async throws {
+        for file in try await replica.useFiles(of: key) {
             if let path = file.stored?.path { show(path) }
         }
     }

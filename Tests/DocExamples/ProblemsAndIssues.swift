@@ -44,8 +44,8 @@ enum ProblemsAndIssues {
         }
     }
 
-    static func answer(_ replica: Replica, _ issue: SyncIssue) throws {
-        try replica.answer(issue.id, .keepMine)
+    static func answer(_ replica: Replica, _ issue: SyncIssue) async throws {
+        try await replica.answer(issue.id, .keepMine)
     }
 
     private static func compose(_ tx: ReadContext, _ key: EntityKey) throws -> String {

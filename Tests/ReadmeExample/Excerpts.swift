@@ -21,7 +21,7 @@ enum Excerpts {
         for try await todos in replica.observe(open) { show(todos) }
         for issue in try replica.issues() {
             print(issue.id, issue.kind, issue.message)
-            try replica.answer(issue.id, .keepMine)
+            try await replica.answer(issue.id, .keepMine)
         }
         try await replica.signOut(ifPending: .refuse)
     }

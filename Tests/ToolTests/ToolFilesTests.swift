@@ -20,7 +20,7 @@ struct `the tool and files` {
         for (id, text) in [("1", "hi"), ("2", "milk")] {
             let file = folder.appending(path: "file.txt")
             try Data(text.utf8).write(to: file)
-            let name = try replica.importFile(at: file.path)
+            let name = try await replica.importFile(at: file.path)
             let document = JSONValue.object(["photo": try encoded(name)]).encoded()
             try await replica.write { tx in _ = try tx.put(EntityKey("tasks", id), document) }
             try FileManager.default.removeItem(at: file)

@@ -199,22 +199,47 @@ extension Replica {
     ///   made again, as its content is not here; and what ``WriteContext/put(_:_:)`` throws, where
     ///   an edit can't be made again. Nothing has changed then.
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
+        let asked = try asked(issue, answer)
+        try write { tx in try tx.settle(issue, asked, answer) }
+    }
+
+    /// The same without blocking the caller's thread.
+    public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) async throws {
+        let asked = try asked(issue, answer)
+        try await write { tx in try tx.settle(issue, asked, answer) }
+    }
+
+    /// An issue that takes an answer, and what that is made by.
+    private func asked(
+        _ issue: SyncIssue.ID, _ answer: IssueAnswer
+    ) throws -> (raised: IssueRow, sides: IssueSides) {
         let raised = try read { store in
             try store.views.issue(at: issue.position, index: issue.index).map(store.views.inFull)
         }
-        let none = TidemarkError(.notFound, "there is no open issue \(issue)")
-        guard let raised else { throw none }
+        guard let raised else { throw TidemarkError(noIssue: issue) }
         guard SyncIssue(raised).answers.contains(answer) else {
             let names = SyncIssue(raised).answers.map(\.rawValue).joined(separator: ", ")
             throw TidemarkError(
                 .invalidAnswer, "\(issue) does not take \(answer.rawValue); it takes \(names)")
         }
-        let sides = try read { try IssueSides(raised, $0.views) }
-        try write { tx in
-            // Another caller may have answered in between.
-            guard try tx.draft.fold.isOpen(raised) else { throw none }
-            try tx.settle(raised, sides, answer)
-        }
+        return (raised, try read { try IssueSides(raised, $0.views) })
+    }
+}
+
+extension WriteContext {
+    fileprivate func settle(
+        _ issue: SyncIssue.ID, _ asked: (raised: IssueRow, sides: IssueSides),
+        _ answer: IssueAnswer
+    ) throws {
+        // Another caller may have answered in between.
+        guard try draft.fold.isOpen(asked.raised) else { throw TidemarkError(noIssue: issue) }
+        try settle(asked.raised, asked.sides, answer)
+    }
+}
+
+extension TidemarkError {
+    fileprivate init(noIssue issue: SyncIssue.ID) {
+        self.init(.notFound, "there is no open issue \(issue)")
     }
 }
 

@@ -63,6 +63,11 @@ extension Replica {
         }
     }
 
+    /// The same without blocking the caller's thread.
+    public func importFile(at path: String) async throws -> ContentName {
+        try await BlockingWork.run { [self] in try importFile(at: path) }
+    }
+
     /// The files that an entity names, in the order of the model's fields, and notes that those are
     /// used that are here: once a day, where the model removes what is not and there is room for
     /// the note.
@@ -89,6 +94,13 @@ extension Replica {
             }
         }
         return files
+    }
+
+    /// The same without blocking the caller's thread.
+    public func useFiles(
+        of key: EntityKey, _ fields: [String]? = nil
+    ) async throws -> [EntityFile] {
+        try await BlockingWork.run { [self] in try useFiles(of: key, fields) }
     }
 }
 
@@ -131,6 +143,14 @@ extension Replica {
             try journal.dropContents(
                 of: known, rules.map(\.field), by: by, at: dependencies.now())
         }
+    }
+
+    /// The same without blocking the caller's thread.
+    @discardableResult
+    public func dropFiles(
+        of key: EntityKey, _ field: String? = nil, by: String = "user"
+    ) async throws -> Int {
+        try await BlockingWork.run { [self] in try dropFiles(of: key, field, by: by) }
     }
 }
 

@@ -86,7 +86,7 @@ extension Replica {
         let path = directory + ".attached"
         try Data(attachment.text.utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let name = try importFile(at: path)
+        let name = try await importFile(at: path)
         try await write { tx in
             let document = try tx.document(attachment.key).map { try JSONValue(parsing: $0) }
             _ = try tx.patch(attachment.key, attachment.patch(name, document, lists))

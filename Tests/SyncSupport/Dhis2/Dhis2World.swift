@@ -141,7 +141,7 @@ final class Dhis2World: Sendable {
                 let outcome = try await device.engine.sync(.userRequested, full: true)
                 for issue in try device.replica.issues() {
                     if issue.kind == .rejected {
-                        try device.replica.answer(issue.id, .discard)
+                        try await device.replica.answer(issue.id, .discard)
                     } else if issue.kind == .warned, let key = issue.key,
                         key.collection == "relationships"
                     {

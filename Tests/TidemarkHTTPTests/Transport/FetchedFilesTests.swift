@@ -71,7 +71,7 @@ struct `files that an engine fetches from nginx` {
             var digests: [String] = []
             for (number, file) in Self.files.enumerated() {
                 let source = try scratch.file(numbered(file.bytes), "\(number)")
-                guard case .file(let digest, let bytes) = try replica.importFile(at: source)
+                guard case .file(let digest, let bytes) = try await replica.importFile(at: source)
                 else { continue }
                 digests.append(digest)
                 try await replica.write { tx in

@@ -45,7 +45,7 @@ extension TransferWorld {
         let world = try TransferWorld(ContentRule("photo", quotaBytes: 100))
         try world.attachAhead()
 
-        for _ in 0..<3 { _ = try world.replica.useFiles(of: EntityKey("tasks", "1")) }
+        for _ in 0..<3 { _ = try await world.replica.useFiles(of: EntityKey("tasks", "1")) }
 
         #expect(try world.count(.assetUsed) == 1)
         try await world.expectSound(acts: 0)

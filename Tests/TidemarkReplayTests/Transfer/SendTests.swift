@@ -94,7 +94,7 @@ extension TransferWorld {
         #expect(try await world.engine.sync().counts.pushed == 2)
 
         let key = EntityKey("tasks", "1")
-        #expect(try world.replica.dropFiles(of: key) == 1)
+        #expect(try await world.replica.dropFiles(of: key) == 1)
         #expect(try world.text() == nil)
     }
 
@@ -265,7 +265,7 @@ extension TransferWorld {
         }
         #expect(reasons == [.damaged])
 
-        _ = try world.replica.importFile(at: world.folder / "attached")
+        _ = try await world.replica.importFile(at: world.folder / "attached")
         try await world.replica.write { tx in try tx.retry(key) }
         world.world.clock.advance(by: .seconds(3600))
         #expect(try await world.engine.transfer().sent == 1)
@@ -466,7 +466,9 @@ extension TransferWorld {
         world.takeFiles()
         let path = world.folder / "attached"
         try Data("tea".utf8).write(to: URL(filePath: path))
-        guard case .file(let digest, _) = try world.replica.importFile(at: path) else { return }
+        guard case .file(let digest, _) = try await world.replica.importFile(at: path) else {
+            return
+        }
         @Sendable func document(_ field: String) -> String {
             #"{"\#(field)":{"sha256":"\#(digest)","bytes":3}}"#
         }

@@ -116,7 +116,7 @@ private enum FileTree {
             .basic(user: "me", password: "secret")
         }
         try Data("mine".utf8).write(to: URL(filePath: folder / "mine"))
-        let content = try replica.importFile(at: folder / "mine").json
+        let content = try await replica.importFile(at: folder / "mine").json
         let key = EntityKey("files", "m")
         try await replica.write { tx in
             let document: JSONObject = ["kind": "file", "name": "mine", "content": content]

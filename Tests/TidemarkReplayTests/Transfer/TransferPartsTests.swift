@@ -86,7 +86,7 @@ extension Replica {
         #expect(try world.parts.count == 1)
 
         if isDropped {
-            #expect(try world.replica.dropFiles(of: key) == 0)
+            #expect(try await world.replica.dropFiles(of: key) == 0)
         } else {
             try await world.replica.write { tx in _ = try tx.wantFiles(of: key, isWanted: false) }
             clock.advance(by: .seconds(86_400))

@@ -112,7 +112,7 @@ extension TransferWorld {
             limitFiles(to: most)
 
             #expect(try await world.engine.transfer().stored == 1)
-            #expect(try world.replica.dropFiles(of: key) == 1)
+            #expect(try await world.replica.dropFiles(of: key) == 1)
             #expect(try world.text() == nil)
         }
     }
@@ -328,7 +328,7 @@ private struct Filling: Transport {
         }
         #expect(try await engine.sync().isSynced)
         try Data("mine".utf8).write(to: URL(filePath: folder / "mine"))
-        let content = try replica.importFile(at: folder / "mine").json
+        let content = try await replica.importFile(at: folder / "mine").json
         try await replica.write { tx in _ = try tx.wantFiles(of: try key("P/large")) }
         #expect(try await engine.transfer().failure?.name == "diskFull")
 

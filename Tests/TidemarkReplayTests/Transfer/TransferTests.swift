@@ -452,7 +452,7 @@ extension TransferWorld {
 
         let reader = try Replica.open(reading: world.path)
         defer { try? reader.close() }
-        let read = try reader.useFiles(of: EntityKey("tasks", "1"))
+        let read = try await reader.useFiles(of: EntityKey("tasks", "1"))
         let past = try world.replica.read(asOf: position) { context in
             try context.files(of: EntityKey("tasks", "1"))
         }

@@ -206,7 +206,7 @@ import TidemarkViews
             #expect(try device.replica.journal.read { try $0.listing("tasks") } != nil)
             let issue = try #require(try device.replica.issues().first)
             device.wire.tap(nil)
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
 
             #expect(try await device.sync().isSynced)
 

@@ -275,7 +275,7 @@ import TidemarkViews
             list(test("t1", of: "v1"))
             _ = server.takeRequests()
 
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
             #expect(try await device.sync().isSynced)
 
             #expect(server.takeRequests() == ["patients"])

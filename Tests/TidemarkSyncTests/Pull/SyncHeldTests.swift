@@ -46,7 +46,7 @@ import TidemarkViews
             var status = device.engine.statuses.makeAsyncIterator()
             #expect(await status.next()?.held == ["tasks": 5])
 
-            try device.replica.answer(try #require(issue.first), .keepTheirs)
+            try await device.replica.answer(try #require(issue.first), .keepTheirs)
 
             let outcome = try await device.sync()
             #expect(outcome.isSynced && outcome.held == [:])
@@ -115,7 +115,7 @@ import TidemarkViews
             #expect(try await device.sync().failed["tasks"]?.name == "timeout")
             let issue = try #require(try device.replica.issues().first)
 
-            try device.replica.answer(issue.id, .keepTheirs)
+            try await device.replica.answer(issue.id, .keepTheirs)
 
             for number in 0..<6 {
                 // Pages come from the newest on.

@@ -176,7 +176,7 @@ import TidemarkViews
             let issues = try device.replica.issues()
             let issue = try #require(issues.first)
 
-            try device.replica.answer(issue.id, .keepTheirs)
+            try await device.replica.answer(issue.id, .keepTheirs)
 
             #expect(try device.replica.issues().isEmpty)
             #expect(try ids(device) == ["other", "v1", "v2", "v3", "v4", "v5"])
@@ -212,7 +212,7 @@ import TidemarkViews
             server.list(Self.p1, [visit("a", "P1"), visit("b", "P1")])
             _ = server.takeRequests()
 
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
             #expect(try await device.sync().isSynced)
 
             #expect(server.takeRequests() == [Self.p1, Self.p2])

@@ -195,7 +195,7 @@ import TidemarkViews
             #expect(issue.kind == .rejected && issue.message.hasPrefix("404 "))
 
             server.put("programs/P9", #"{"accessLevel":"PROTECTED"}"#)
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
             #expect(try await device.sync(.push).isSynced)
             #expect(try device.replica.issues().isEmpty)
         }

@@ -209,7 +209,7 @@ final class ContentWorld {
                 try await sync(device)
                 for issue in try device.replica.issues() {
                     steps.append("\(device.name): \(issue.key?.id ?? "list") \(issue.kind)")
-                    try? device.replica.answer(issue.id, answer(to: issue))
+                    try? await device.replica.answer(issue.id, answer(to: issue))
                 }
                 // What waits for a folder that will never be there.
                 guard round > 4 else { continue }

@@ -214,7 +214,7 @@ private final class TreeWorld {
             let outcome = try await device.sync(.all)
             try follow()
             for issue in try device.replica.issues() where issue.kind == .rejected {
-                try device.replica.answer(issue.id, .retry)
+                try await device.replica.answer(issue.id, .retry)
             }
             if outcome.pending == 0, outcome.refused == 0, outcome.failure == nil { return }
         }

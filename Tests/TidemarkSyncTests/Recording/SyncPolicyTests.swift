@@ -114,7 +114,7 @@ import TidemarkViews
             #expect(issue.kind == .conflict)
             #expect(error?.message.contains("\(issue.id)") == true, "\(issue.id)")
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
             #expect(try await device.sync().isSynced)
             #expect(world.record("notes/a") == #"{"title":"mine"}"#)
             try device.verify()

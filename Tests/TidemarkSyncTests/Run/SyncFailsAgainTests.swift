@@ -85,7 +85,7 @@ import TidemarkViews
             // Nobody is asked for ever in one run, and everybody in some run.
             device.wire.tap(nil)
             for issue in try device.replica.issues() where issue.kind == .rejected {
-                try device.replica.answer(issue.id, .retry)
+                try await device.replica.answer(issue.id, .retry)
             }
             for _ in 1...2 { try await device.sync() }
             #expect(try device.outbox() == [])

@@ -149,7 +149,7 @@ private struct Note: Entity, Equatable {
                     #"{"title":"old","n":1}"#, #"{"title":"mine","n":1}"#, "-",
                 ])
 
-            try device.replica.answer(issues[0].id, .keepMine)
+            try await device.replica.answer(issues[0].id, .keepMine)
             try await device.sync()
 
             #expect(device.world.record(Self.key) == #"{"title":"mine","n":1}"#)
@@ -189,7 +189,7 @@ private struct Note: Entity, Equatable {
                     #"{"title":"taken","n":1}"#, #"{"title":"mine","n":1}"#,
                     #"{"title":"theirs","n":1}"#,
                 ])
-            try device.replica.answer(issue.id, .keepTheirs)
+            try await device.replica.answer(issue.id, .keepTheirs)
             #expect(try device.replica.issues() == [])
             try device.verify()
         }
@@ -209,7 +209,7 @@ private struct Note: Entity, Equatable {
             let issue = try #require(try device.replica.issues().first)
             #expect(issue.kind == .conflict && issue.isAsked == (policy == .ask))
 
-            try Conflicts.merge(device.replica, issue) { base, mine, theirs in
+            try await Conflicts.merge(device.replica, issue) { base, mine, theirs in
                 guard let base, let mine, var merged = theirs else { return nil }
                 merged.title = "\(mine.title) and \(merged.title)"
                 merged.tags = base.tags + mine.tags + merged.tags
@@ -241,7 +241,7 @@ private struct Note: Entity, Equatable {
             try await device.sync()
             let issue = try #require(try device.replica.issues().first)
 
-            try Conflicts.merge(device.replica, issue) { _, mine, theirs in
+            try await Conflicts.merge(device.replica, issue) { _, mine, theirs in
                 guard let mine, var merged = theirs else { return nil }
                 merged.title = "\(mine.title) and \(merged.title)"
                 return merged
@@ -263,11 +263,11 @@ private struct Note: Entity, Equatable {
         } _: { device, issues async throws in
             try #require(issues.count == 2)
             let place = RowKey.sides(issues[0].id.position)
-            try device.replica.answer(issues[0].id, .keepTheirs)
+            try await device.replica.answer(issues[0].id, .keepTheirs)
             #expect(try device.replica.sides(of: issues[0].id) == nil)
             #expect(try texts(device, issues[1])[1] == #"{"title":"mine","n":1.5}"#)
 
-            try device.replica.answer(issues[1].id, .keepTheirs)
+            try await device.replica.answer(issues[1].id, .keepTheirs)
 
             #expect(try device.replica.journal.read { try $0.get(place) } == nil)
         }
@@ -286,7 +286,7 @@ private struct Note: Entity, Equatable {
         } _: { device, issues async throws in
             #expect(issues.map(\.fields) == [["title"], ["n", "colour"]])
 
-            try device.replica.answer(issues[1].id, .keepMine)
+            try await device.replica.answer(issues[1].id, .keepMine)
 
             #expect(
                 try device.document(Self.key) == #"{"title":"theirs","n":2,"colour":"red"}"#)

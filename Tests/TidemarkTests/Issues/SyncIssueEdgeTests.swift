@@ -56,7 +56,7 @@ import TidemarkViews
             try device.patch("lists/home", #"{"title":"newer"}"#)
             if isSent { #expect(try await device.sync().isSynced) }
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == #"{"title":"newer"}"#)
@@ -76,7 +76,7 @@ import TidemarkViews
             try #require(issues.count == 2)
 
             for index in order {
-                try device.replica.answer(issues[index].id, .keepMine)
+                try await device.replica.answer(issues[index].id, .keepMine)
                 if isSent { #expect(try await device.sync().isSynced) }
             }
 
@@ -102,7 +102,7 @@ import TidemarkViews
             try #require(issues.count == 2)
 
             for index in order {
-                try device.replica.answer(issues[index].id, .keepMine)
+                try await device.replica.answer(issues[index].id, .keepMine)
                 if isSent { #expect(try await device.sync().isSynced) }
             }
 
@@ -128,7 +128,7 @@ import TidemarkViews
             let issue = try #require(try device.replica.issues().first)
             #expect(issue.fields == ["note"])
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == #"{"title":"C","note":"1"}"#)
@@ -149,7 +149,7 @@ import TidemarkViews
             let issues = try device.replica.issues()
             try #require(issues.count == 1)
 
-            try device.replica.answer(issues[0].id, .keepMine)
+            try await device.replica.answer(issues[0].id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == #"{"title":"hello!"}"#)
@@ -165,7 +165,7 @@ import TidemarkViews
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == nil)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("lists/home") == #"{"title":"mine"}"#)
@@ -191,7 +191,7 @@ import TidemarkViews
             let issue = try #require(try device.replica.issues().first)
             #expect(issue.fields.map { Array($0.utf8) } == [Array(composed.utf8)])
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             let made = try #require(try device.document("notes/a"))
             #expect(Array(made.utf8) == Array(document(2, 4).utf8))
@@ -211,7 +211,7 @@ import TidemarkViews
             try device.patch("lists/l0", #"{"mine":true}"#)
             let issue = try #require(try device.replica.issues().first)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try device.replica.issues() == [])
             #expect(try await device.sync().isSynced)
@@ -240,7 +240,7 @@ import TidemarkViews
             let issue = try #require(try device.replica.issues().first)
             device.wire.tap(nil)
 
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
 
             #expect(try await device.sync().counts.pulled == 1)
             #expect(try device.document("tasks/t2") == #"{"n":2}"#)
@@ -259,7 +259,7 @@ import TidemarkViews
             }
             try await device.sync()
             let issue = try #require(try device.replica.issues().first)
-            try device.replica.answer(issue.id, .discard)
+            try await device.replica.answer(issue.id, .discard)
 
             #expect(try await device.engine.sync(full: true).counts.pulled == 0)
             #expect(try device.replica.issues() == [])

@@ -43,7 +43,7 @@ import TidemarkViews
             #expect(issue.fields == ["title"])
             #expect(try device.mutations(Self.key) == ["superseded"])
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try device.document(Self.key) == #"{"title":"mine","n":2}"#)
             #expect(try await device.sync().isSynced)
@@ -60,7 +60,7 @@ import TidemarkViews
             #expect(issue.fields == ["title", "colour"])
             #expect(try device.document(Self.key) == #"{"title":"theirs","n":2}"#)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record(Self.key) == #"{"title":"mine","n":2,"colour":"red"}"#)
@@ -73,7 +73,7 @@ import TidemarkViews
         } _: { world in
             world.rivalPuts(Self.key, #"{"title":"theirs"}"#)
         } _: { world, device, issue async throws in
-            try device.replica.answer(issue.id, .keepTheirs)
+            try await device.replica.answer(issue.id, .keepTheirs)
 
             #expect(try await device.sync().counts.pushed == 0)
             #expect(world.record(Self.key) == #"{"title":"theirs"}"#)
@@ -88,7 +88,7 @@ import TidemarkViews
         } _: { world, device, issue async throws in
             #expect(try device.document(Self.key) == nil)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record(Self.key) == #"{"title":"mine","n":1}"#)
@@ -106,7 +106,7 @@ import TidemarkViews
             try await device.sync()
             #expect(try device.document(Self.key) == nil)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record(Self.key) == #"{"title":"mine","n":2}"#)
@@ -146,7 +146,7 @@ import TidemarkViews
         } _: { world, device, issue async throws in
             #expect(try device.document(Self.key) == #"{"title":"theirs"}"#)
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record(Self.key) == nil)
@@ -160,7 +160,7 @@ import TidemarkViews
             world.rivalPuts(Self.key, #"{"title":"theirs"}"#)
         } _: { _, device, issue async throws in
             #expect(throws: TidemarkError.self) { try device.replica.answer(issue.id, .retry) }
-            try device.replica.answer(issue.id, .keepTheirs)
+            try await device.replica.answer(issue.id, .keepTheirs)
             let error = #expect(throws: TidemarkError.self) {
                 try device.replica.answer(issue.id, .keepTheirs)
             }
@@ -185,7 +185,7 @@ import TidemarkViews
                 #expect(issue.kind == .rejected && issue.message == "400 too long")
                 #expect(try device.outbox() == ["lists/l rejected", "tasks/t blocked lists/l"])
 
-                try device.replica.answer(issue.id, answer)
+                try await device.replica.answer(issue.id, answer)
 
                 #expect(try await device.sync().isSynced)
                 #expect(try device.replica.issues() == [])
@@ -214,7 +214,7 @@ import TidemarkViews
             #expect(issue.message == "a whole list did not name 5 of 6 entities")
             #expect(try device.document("tasks/t1") == #"{"n":1}"#)
 
-            try device.replica.answer(issue.id, answer)
+            try await device.replica.answer(issue.id, answer)
 
             #expect(try await device.sync().isSynced)
             let end = answer == .keepMine ? #"{"n":1}"# : nil
@@ -244,7 +244,7 @@ import TidemarkViews
             // Nothing changed since the cursor: only who reads everything again sees it.
             device.wire.tap(nil)
             #expect(try await device.sync().counts.pulled == 0)
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
             #expect(try await device.sync().counts.pulled == 1)
 
             #expect(try device.document("tasks/t2") == #"{"n":2}"#)

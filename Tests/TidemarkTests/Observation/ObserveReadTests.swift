@@ -87,7 +87,7 @@ import TidemarkViews
             #expect(try await kinds.next() == [.conflict])
 
             let issue = try #require(try replica.issues().first)
-            try replica.answer(issue.id, .keepTheirs)
+            try await replica.answer(issue.id, .keepTheirs)
             #expect(try await kinds.next() == [])
         }
     }

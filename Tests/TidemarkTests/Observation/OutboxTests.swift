@@ -71,7 +71,7 @@ import TidemarkTesting
                     == ["lists/l created refused", "tasks/t created blocked < lists/l"])
 
             let issue = try #require(try device.replica.issues().first)
-            try device.replica.answer(issue.id, .retry)
+            try await device.replica.answer(issue.id, .retry)
             #expect(
                 try Self.lines(device.replica)
                     == ["lists/l created pending", "tasks/t created pending"])

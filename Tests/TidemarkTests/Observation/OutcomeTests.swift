@@ -66,7 +66,7 @@ private struct Picture: Entity {
             #expect(try now(change, device) == nil)
 
             device.world.server.faults = FaultPlan()
-            try replica.answer(issue.id, .retry)
+            try await replica.answer(issue.id, .retry)
             device.world.clock.advance(by: .seconds(3600))
             try await device.sync()
 

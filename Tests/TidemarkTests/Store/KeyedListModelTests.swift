@@ -114,7 +114,7 @@ extension SyncDevice {
                 }
                 #expect(error.map { "\($0)" }?.contains("/answers/a") ?? false)
                 #expect(try device.replica.issues().contains { $0.id == issue.id })
-                try device.replica.answer(issue.id, .keepTheirs)
+                try await device.replica.answer(issue.id, .keepTheirs)
                 #expect(try !device.replica.issues().contains { $0.id == issue.id })
             }
         }

@@ -120,7 +120,7 @@ private struct OlderApp {
 
         let replica = try Replica.open(
             at: directory, model: OlderApp.newer, dependencies: .seeded(7, clock: world.clock))
-        try replica.answer(issue.id, .keepMine)
+        try await replica.answer(issue.id, .keepMine)
         let note = try replica.read { try $0.document(EntityKey("notes", "a")) }
         #expect(JSON.value("title", of: note ?? [])?.stringValue == "mine")
         #expect(JSON.value("extra", of: note ?? [])?.int64Value == 2)

@@ -55,7 +55,7 @@ import TidemarkTesting
         let replica = device.replica
         let path = replica.directory + ".source"
         try Data("tea".utf8).write(to: URL(filePath: path))
-        let photo = try replica.importFile(at: path)
+        let photo = try await replica.importFile(at: path)
         try FileManager.default.removeItem(atPath: path)
         for id in ["t1", "t2"] { try device.put("tasks/\(id)", #"{"photo":\#(photo.json)}"#) }
         #expect(try await device.sync().pending == 0)

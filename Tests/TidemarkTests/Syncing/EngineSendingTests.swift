@@ -25,7 +25,7 @@ import TidemarkTesting
         }
         let path = replica.directory + ".source"
         try Data(repeating: 7, count: bytes).write(to: URL(filePath: path))
-        let name = try replica.importFile(at: path)
+        let name = try await replica.importFile(at: path)
         try FileManager.default.removeItem(atPath: path)
         try await replica.write { tx in
             let document: JSONValue = [

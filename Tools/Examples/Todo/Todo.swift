@@ -172,7 +172,7 @@ let model = SyncModel(
             guard let issue = try replica.issues().first(where: { "\($0.id)" == id }) else {
                 throw Complaint("there is no issue \(id)")
             }
-            return try replica.answer(issue.id, answer)
+            return try await replica.answer(issue.id, answer)
         }
         for issue in try replica.issues() {
             let key = issue.key.map { "\($0)" } ?? ""
