@@ -30,7 +30,7 @@ enum ChaosChild {
                 CrashChild.fail("failed: \(error)")
             }
         }
-        try replica.replica.close()
+        try await replica.replica.close()
     }
 }
 

@@ -60,7 +60,7 @@ final class DiskDay {
         server.put("P/a.txt", "tea")
         server.put("P/large", Self.large)
         for name in ["dropped", "edited", "old", "gone"] { server.put("R/\(name)", name) }
-        try Replica.open(
+        try await Replica.open(
             at: store, model: Self.model, remote: Self.remote,
             dependencies: .seeded(0, clock: clock)
         ).close()

@@ -37,7 +37,7 @@ enum SyncChild {
             .authorization(credentials)
         }
         let outcome = try await engine.sync()
-        try replica.close()
+        try await replica.close()
         CrashChild.say("ended: \(outcome)")
     }
 }

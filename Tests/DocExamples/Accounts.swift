@@ -3,8 +3,10 @@
 import Tidemark
 
 enum Accounts {
-    static func open(_ folder: String, _ user: String, _ model: SyncModel) throws -> Replica {
-        let replica = try Replica.open(in: folder, account: user, model: model)
+    static func open(
+        _ folder: String, _ user: String, _ model: SyncModel
+    ) async throws -> Replica {
+        let replica = try await Replica.open(in: folder, account: user, model: model)
         return replica
     }
 

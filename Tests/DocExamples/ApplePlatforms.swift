@@ -3,23 +3,25 @@
 import Tidemark
 
 enum ApplePlatforms {
-    static func open(_ folder: String, _ model: SyncModel, _ vendorID: String?) throws -> Replica {
+    static func open(
+        _ folder: String, _ model: SyncModel, _ vendorID: String?
+    ) async throws -> Replica {
         var dependencies = Dependencies.live
         dependencies.deviceID = { vendorID }
-        let replica = try Replica.open(at: folder, model: model, dependencies: dependencies)
+        let replica = try await Replica.open(at: folder, model: model, dependencies: dependencies)
         return replica
     }
 
     static func openRestored(
         _ folder: String, _ model: SyncModel, _ dependencies: Dependencies,
         _ isOldPhoneGone: () -> Bool
-    ) throws -> Replica {
+    ) async throws -> Replica {
         do {
-            return try Replica.open(at: folder, model: model, dependencies: dependencies)
+            return try await Replica.open(at: folder, model: model, dependencies: dependencies)
         } catch let error as TidemarkError where error.code == .otherDevice {
             guard isOldPhoneGone() else { throw error }
-            try Replica.adopt(at: folder, dependencies: dependencies)
-            return try Replica.open(at: folder, model: model, dependencies: dependencies)
+            try await Replica.adopt(at: folder, dependencies: dependencies)
+            return try await Replica.open(at: folder, model: model, dependencies: dependencies)
         }
     }
 

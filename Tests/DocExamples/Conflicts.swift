@@ -66,8 +66,8 @@ package enum Conflicts {
 
     package static let notes = CollectionModel("notes", conflict: .custom("allTags"))
 
-    static func open(_ folder: String) throws -> Replica {
+    static func open(_ folder: String) async throws -> Replica {
         let model = SyncModel(name: "notes", collections: [notes])
-        return try Replica.open(at: folder, model: model, rules: [allTags])
+        return try await Replica.open(at: folder, model: model, rules: [allTags])
     }
 }

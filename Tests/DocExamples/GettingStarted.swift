@@ -38,8 +38,8 @@ package enum GettingStarted {
                 "tasks", conflict: .localWins, references: [Reference("list", to: "lists")]),
         ])
 
-    package static func open(_ folder: String) throws -> Replica {
-        let replica = try Replica.open(at: folder + "/todo.store", model: model)
+    package static func open(_ folder: String) async throws -> Replica {
+        let replica = try await Replica.open(at: folder + "/todo.store", model: model)
         return replica
     }
 

@@ -13,7 +13,7 @@ struct Todo: Entity {
     static func main() async throws {
         let tasks = CollectionModel("tasks", conflict: .localWins, indexes: [["title"]])
         let model = SyncModel(name: "todo", collections: [tasks])
-        let replica = try Replica.open(at: "todo.store", model: model)
+        let replica = try await Replica.open(at: "todo.store", model: model)
 
         try await replica.write { tx in  // one commit; on disk when it returns
             try tx.save(Todo(id: "t1", title: "Buy tea"))

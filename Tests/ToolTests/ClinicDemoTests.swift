@@ -77,7 +77,7 @@ import TidemarkEvents
             "put", store, "trackedEntities/imani", #"{"trackedEntityType":"person"}"#)
         let replica = try Replica.open(existing: store)
         _ = try await replica.markRelayed(EntityKey("trackedEntities", "imani"), via: "sms")
-        try replica.close()
+        try await replica.close()
 
         let outbox = try await SyncTool.run("outbox", store, "--explain")
         #expect(outbox.lines.contains { $0.hasPrefix("  sent by sms (@") }, "\(outbox.out)")

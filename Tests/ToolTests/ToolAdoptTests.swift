@@ -99,7 +99,7 @@ struct `tidemark copy` {
         #expect(made.lines == ["copied     events up to \(last)", "made       \(copy)"])
         let again = try await SyncTool.run("copy", store.path, "-o", copy)
         #expect(again.code == 2 && again.err.contains("is there already"))
-        try replica.close()
+        try await replica.close()
         #expect(try await SyncTool.run("verify", copy, "--deep").code == 0)
         // Of another device than this one.
         #expect(try await SyncTool.run("put", copy, "tasks/a", "{}").code == 2)

@@ -17,7 +17,7 @@ struct `the tool's audit` {
         try write(replica, "tasks/t1", #"{"title":"tea"}"#)
         try write(replica, "lists/l1", #"{"title":"Home"}"#)
         try write(replica, "tasks/t1", #"{"title":"milk"}"#)
-        try replica.close()
+        try await replica.close()
         try await body(replica.directory)
         try FileManager.default.removeItem(atPath: replica.directory)
     }
@@ -178,7 +178,7 @@ struct `the tool's manners` {
                     Array(#"{"title":"\#(title)","n":\#(number)}"#.utf8))
             }
         }
-        try replica.close()
+        try await replica.close()
         try await body(replica.directory)
         try FileManager.default.removeItem(atPath: replica.directory)
     }

@@ -30,7 +30,7 @@ struct `the tool on a capsule` {
                 try draft.append(Event(.serverUpserted, recordedAt: time, key: key, json: json))
             }
         }
-        try replica.close()
+        try await replica.close()
         let file = replica.directory + ".capsule"
         let made = try await SyncTool.run(
             "capsule", replica.directory, "-o", file, "--last", "\(last)")

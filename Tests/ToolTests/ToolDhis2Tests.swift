@@ -67,7 +67,7 @@ struct `the tool and a register of patients` {
         try await tablet.sync(.push)
         let refusal = try #require(
             try tablet.events(of: "events/V1").last { $0.event.kind == .pushRejected })
-        try tablet.replica.close()
+        try await tablet.replica.close()
 
         let why = try await SyncTool.run("why", store, "events/V1")
 
@@ -92,7 +92,7 @@ struct `the tool and a register of patients` {
         server.put("events/V2", #"{"status":"SKIPPED"}"#)
         try await tablet.sync(.pull(["trackedEntities"]))
         let page = try #require(try tablet.events().last { $0.event.kind == .pullPage })
-        try tablet.replica.close()
+        try await tablet.replica.close()
 
         let why = try await SyncTool.run("why", store, "trackedEntities/T1")
 
@@ -105,7 +105,7 @@ struct `the tool and a register of patients` {
         try await next.sync()
         try await next.sync()
         #expect(try next.documents("events")["V2"]?.contains("SKIPPED") == true)
-        try next.replica.close()
+        try await next.replica.close()
         let later = try await SyncTool.run("why", store, "trackedEntities/T1")
         #expect(later.code == 0 && !later.out.contains("was left out"), "\(later.out)")
     }

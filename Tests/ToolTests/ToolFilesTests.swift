@@ -30,7 +30,7 @@ struct `the tool and files` {
             _ = try tx.put(EntityKey("tasks", "3"), Array(#"{"photo":"/p/\u001b7.jpg"}"#.utf8))
             try tx.wantFiles(of: EntityKey("tasks", "3"), "photo")
         }
-        try replica.close()
+        try await replica.close()
         try await body(replica.directory)
         try FileManager.default.removeItem(atPath: replica.directory)
     }
@@ -91,7 +91,7 @@ struct `the tool and files` {
 
     @Test func `print nothing where no entity names one`() async throws {
         let replica = try Replica.temporary(model: SyncWorld.usualModel)
-        try replica.close()
+        try await replica.close()
 
         let shown = try await SyncTool.run("contents", replica.directory)
         #expect(shown.code == 0 && shown.out.isEmpty && shown.err == "no entity names a file\n")

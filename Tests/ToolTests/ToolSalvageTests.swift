@@ -23,7 +23,7 @@ struct `tidemark salvage` {
                 try tx.put(EntityKey("tasks", "t\(number)"), Array(#"{"n":\#(number)}"#.utf8))
             }
         }
-        try replica.close()
+        try await replica.close()
         let folder = try SyncFolder()
         try await body(replica.directory, folder)
         folder.delete()
@@ -123,7 +123,7 @@ struct `tidemark salvage` {
                     try tx.put(EntityKey("lists", "l\(number)"), Array(#"{"l":\#(number)}"#.utf8))
                 }
             }
-            try replica.close()
+            try await replica.close()
             try damage(store) { data in
                 let payload = Data(#"{"l":3}"#.utf8)
                 while let range = data.firstRange(of: payload) {

@@ -205,7 +205,7 @@ struct `the tool and a tree of files` {
                 _ = try tx.patch(key, Patch(set: [.init("preview", preview)]))
             }
         }
-        try replica.close()
+        try await replica.close()
     }
 
     @Test func `keeps both sides of a content that both changed, by an answer`() async throws {

@@ -16,7 +16,7 @@ struct `the tool, truncating` {
     private func withStore(_ body: (String) async throws -> Void) async throws {
         let replica = try Replica.temporary(model: SyncWorld.usualModel)
         try fill(replica)
-        try replica.close()
+        try await replica.close()
         try await body(replica.directory)
         try FileManager.default.removeItem(atPath: replica.directory)
     }
@@ -124,7 +124,7 @@ struct `the tool, truncating` {
             let replica = try Replica.open(existing: store)
             let end = try replica.journal.read { $0.last }
             try fill(replica)
-            try replica.close()
+            try await replica.close()
             let outbox = ["outbox", store, "--all", "-o", "json"]
             #expect(try await SyncTool.run(outbox).lines.count == 1)
 
@@ -174,7 +174,7 @@ struct `the tool, truncating` {
             let busy = try await SyncTool.run("compact", store, "--shrink", "--wait", "0")
             #expect(busy.code == 2 && busy.err.contains("open for writing"), "\(busy.err)")
             #expect(throws: TidemarkError.self) { try Replica.shrink(at: store) }
-            try replica.close()
+            try await replica.close()
         }
     }
 

@@ -90,7 +90,7 @@ struct Sync: AsyncParsableCommand {
         }
         let files = try await transfer(engine, time.left(at: replica.dependencies.moment))
         if let line = files.line { Terminal.write(line) }
-        try replica.close()
+        try await replica.close()
         let isComplete = files.failure == nil && files.failed + files.refused == 0
         if !outcome.isSynced || !isComplete { throw Exit.findings }
     }

@@ -46,9 +46,22 @@ extension Replica {
             waiting: waiting, dependencies: dependencies, progress: progress)
     }
 
+    /// The same without blocking the caller's thread; `progress` is called on another one.
+    public static func open(
+        in root: String, account: String, model: SyncModel, remote: Remote? = nil,
+        rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
+        progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
+    ) async throws -> Replica {
+        try await BlockingWork.run(waits: waiting > .zero) {
+            try open(
+                in: root, account: account, model: model, remote: remote, rules: rules,
+                waiting: waiting, dependencies: dependencies, progress: progress)
+        }
+    }
+
     /// The directory of an account's store below a root, whether or not there is one.
     ///
-    /// For what takes a directory, as ``adopt(at:isDryRun:waiting:dependencies:)`` of a store
+    /// For what takes a directory, as `adopt(at:isDryRun:waiting:dependencies:)` of a store
     /// that an opening refuses.
     ///
     /// - Throws: ``TidemarkError`` `invalidPath` where the account is empty.

@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 public import TidemarkSync
 import TidemarkViews
 
@@ -59,6 +60,19 @@ extension Replica {
             return Adoption(
                 storeID: adoption.identity.storeID, account: adoption.identity.account,
                 position: position, reasons: adoption.reasons)
+        }
+    }
+
+    /// The same without blocking the caller's thread.
+    @discardableResult
+    public static func adopt(
+        at directory: String, isDryRun: Bool = false, waiting: Duration = .zero,
+        dependencies: Dependencies = .live
+    ) async throws -> Adoption {
+        try await BlockingWork.run(waits: waiting > .zero) {
+            try adopt(
+                at: directory, isDryRun: isDryRun, waiting: waiting,
+                dependencies: dependencies)
         }
     }
 }

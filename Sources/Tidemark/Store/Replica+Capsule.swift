@@ -1,6 +1,7 @@
 // Replica+Capsule.swift — exports the part of the log that a bug report needs, as one file.
 
 public import TidemarkCapsule
+import TidemarkStore
 package import TidemarkViews
 
 extension Replica {
@@ -49,7 +50,19 @@ extension Replica {
         }
     }
 
-    /// Writes a ``capsule(last:note:namesRemote:contents:redaction:)`` to a file, replacing an
+    /// The same without blocking the caller's thread.
+    public func capsule(
+        last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
+        contents: Bool = false, redaction: Redaction?
+    ) async throws -> [UInt8] {
+        try await BlockingWork.run { [self] in
+            try capsule(
+                last: last, note: note, namesRemote: namesRemote, contents: contents,
+                redaction: redaction)
+        }
+    }
+
+    /// Writes a `capsule(last:note:namesRemote:contents:redaction:)` to a file, replacing an
     /// existing one.
     ///
     /// The file is written completely or not at all; only its owner may read it.
@@ -59,10 +72,10 @@ extension Replica {
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: a text for the recipient.
     ///   - namesRemote: whether the server's address, the account and the device stay in it, as
-    ///     for ``capsule(last:note:namesRemote:contents:redaction:)``.
+    ///     for `capsule(last:note:namesRemote:contents:redaction:)`.
     ///   - contents: whether the bytes of the files that entities name are in it.
     ///   - redaction: how the data of users is replaced; nil to keep it.
-    /// - Throws: as ``capsule(last:note:namesRemote:contents:redaction:)``, and ``TidemarkError``
+    /// - Throws: as `capsule(last:note:namesRemote:contents:redaction:)`, and ``TidemarkError``
     ///   where the file can't be written: `invalidPath` without its folder.
     /// - Precondition: `last` is 1 or more.
     public func writeCapsule(
@@ -73,6 +86,18 @@ extension Replica {
             last: last, note: note, namesRemote: namesRemote, contents: contents,
             redaction: redaction)
         try TidemarkError.mapped { try Capsule.write(bytes, to: path) }
+    }
+
+    /// The same without blocking the caller's thread.
+    public func writeCapsule(
+        to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
+        contents: Bool = false, redaction: Redaction?
+    ) async throws {
+        try await BlockingWork.run { [self] in
+            try writeCapsule(
+                to: path, last: last, note: note, namesRemote: namesRemote, contents: contents,
+                redaction: redaction)
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 package import TidemarkLog
+import TidemarkStore
 import TidemarkViews
 
 extension Replica {
@@ -10,7 +11,7 @@ extension Replica {
     ///
     /// The copy is closed and verified, and has the files beside entities, but for the parts of
     /// those that are being fetched. It is the same store: by its id, its account and its device.
-    /// To put it in the place of that store, ``adopt(at:isDryRun:waiting:dependencies:)`` it,
+    /// To put it in the place of that store, `adopt(at:isDryRun:waiting:dependencies:)` it,
     /// as reserved values that it has left may have been handed out since. What was logged since
     /// is lost, unless the server has it. Only one of the two may go on: both would contradict each
     /// other.
@@ -39,6 +40,14 @@ extension Replica {
                 progress(CopyingProgress($0))
             }.last
         }
+    }
+
+    /// The same without blocking the caller's thread; `progress` is called on another one.
+    @discardableResult
+    public func copy(
+        to directory: String, progress: @escaping @Sendable (CopyingProgress) -> Void = { _ in }
+    ) async throws -> Position {
+        try await BlockingWork.run { [self] in try copy(to: directory, progress: progress) }
     }
 
     /// The same of a store that is not open here; no table of it is read.

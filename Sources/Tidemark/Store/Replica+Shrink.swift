@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 public import TidemarkSync
 import TidemarkViews
 
@@ -53,6 +54,19 @@ extension Replica {
             return Shrinking(
                 bytesBefore: made.bytesBefore,
                 bytesAfter: made.isSmaller ? made.bytesAfter : made.bytesBefore)
+        }
+    }
+
+    /// The same without blocking the caller's thread; `progress` is called on another one.
+    @discardableResult
+    public static func shrink(
+        at directory: String, waiting: Duration = .zero, dependencies: Dependencies = .live,
+        progress: @escaping @Sendable (CopyingProgress) -> Void = { _ in }
+    ) async throws -> Shrinking {
+        try await BlockingWork.run(waits: waiting > .zero) {
+            try shrink(
+                at: directory, waiting: waiting, dependencies: dependencies,
+                progress: progress)
         }
     }
 }

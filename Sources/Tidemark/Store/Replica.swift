@@ -83,6 +83,19 @@ public final class Replica: Sendable {
         }
     }
 
+    /// The same without blocking the caller's thread; `progress` is called on another one.
+    public static func open(
+        at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
+        rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
+        progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
+    ) async throws -> Replica {
+        try await BlockingWork.run(waits: waiting > .zero) {
+            try open(
+                at: directory, account: account, model: model, remote: remote, rules: rules,
+                waiting: waiting, dependencies: dependencies, progress: progress)
+        }
+    }
+
     /// Opens an existing store with the model that it holds; otherwise like
     /// ``open(at:account:model:remote:rules:waiting:dependencies:progress:)``.
     ///
@@ -180,6 +193,11 @@ public final class Replica: Sendable {
         if !isReader { journal.keepTidy(at: dependencies.now()) }
         try TidemarkError.mapped { try journal.close() }
         engines.end()
+    }
+
+    /// The same without blocking the caller's thread.
+    public func close() async throws {
+        try await BlockingWork.run { [self] in try close() }
     }
 
     /// The model and the remote in the log.

@@ -1,4 +1,5 @@
-// BlockingWork.swift — work that reads or flushes a whole file, done while its task is suspended.
+// BlockingWork.swift — work that reads or flushes a whole file, or waits, done while its task is
+// suspended.
 //
 // Swift's pool has about a thread a core. A task that hashes a gigabyte on one of them, or waits
 // for the disk, keeps it from every other task of the process.
@@ -20,11 +21,15 @@ package enum BlockingWork {
     /// free.
     ///
     /// Cancelling the task changes nothing.
+    ///
+    /// - Parameter waits: whether it may wait for somebody whose work waits for a thread here: it
+    ///   gets one beside those.
     package static func run<R: Sendable>(
-        _ work: @escaping @Sendable () throws -> R
+        waits: Bool = false, _ work: @escaping @Sendable () throws -> R
     ) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
-            Self.begin { continuation.resume(with: Result { try work() }) }
+            let job: Job = { continuation.resume(with: Result { try work() }) }
+            if waits { _ = Background<Void>(job) } else { Self.begin(job) }
         }
     }
 

@@ -275,7 +275,7 @@ actor ScenarioRun {
     private func restart(_ inFlight: Bool, _ ofDevice: Bool) async throws {
         processesEnded += 1
         if inFlight { await listen() } else { await engine.stop() }
-        try replica.close()
+        try await replica.close()
         if ofDevice { clock.restart() }
         replica = try Replica.open(
             existing: replica.directory, dependencies: device.dependencies)

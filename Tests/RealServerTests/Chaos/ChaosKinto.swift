@@ -34,7 +34,7 @@ struct ChaosKinto: ChaosServer {
         try await world.client.send(
             .patch, "", #"{"permissions":{"read":\#(Self.everybody)}}"#)
         for collection in world.model.collections { try await make(collection.name) }
-        for name in users { try world.device(name).replica.close() }
+        for name in users { try await world.device(name).replica.close() }
     }
 
     // MARK: What others do

@@ -19,7 +19,7 @@ extension `with a real Kinto server` {
             try await KintoWorld.run { world in
                 let remote = Remote.kinto(
                     origin: try #require(WireLog.url), bucket: world.client.bucket)
-                let replica = try Replica.open(
+                let replica = try await Replica.open(
                     at: world.path("a"), model: world.model, remote: remote)
                 let engine = try SyncEngine(replica, remote: remote) {
                     .basic(user: "a", password: "secret")
@@ -41,7 +41,7 @@ extension `with a real Kinto server` {
                     try await Self.sync(engine)
                 }
 
-                try replica.close()
+                try await replica.close()
                 let device = try world.device("a", remote: remote)
                 try await world.expectEqual(device)
                 #expect(try device.documents("tasks").count == 3)

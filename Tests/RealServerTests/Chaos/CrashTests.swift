@@ -45,7 +45,7 @@ extension `with a real Kinto server` {
         private static func crash(
             _ device: RealDevice, _ world: KintoWorld, _ place: Checkpoint
         ) async throws -> RealDevice {
-            try device.replica.close()
+            try await device.replica.close()
             let crash = try await KintoCrash.run(world.path(device.name), place, user: device.name)
             #expect(crash == .at(place))
             let again = try world.device(device.name)

@@ -114,7 +114,7 @@ struct FeedRun {
 
     /// A run in a process of its own that is killed about the time at which it logs an answer.
     private mutating func kill() async throws {
-        try device.replica.close()
+        try await device.replica.close()
         let crash = try await KintoCrash.run(
             world.path(device.name), after: 1 + random.below(random.once(in: 2) ? 4 : 12),
             microseconds: random.below(4000), user: device.name)

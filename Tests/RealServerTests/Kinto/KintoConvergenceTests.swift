@@ -80,7 +80,7 @@ extension `with a real Kinto server` {
                 let a = try world.device("a")
                 try await world.settle(a)
                 let before = try a.replica.read { $0.position }
-                try a.replica.close()
+                try await a.replica.close()
 
                 let again = try world.device("a")
 

@@ -112,7 +112,7 @@ extension `with a real Kinto server` {
 
                 #expect(outcome.failed == ["notes": .ruleMissing("join")])
                 #expect(try a.mutations("notes/1") == ["pending"])
-                try a.replica.close()
+                try await a.replica.close()
                 let again = try world.device("a", rules: [Self.join])
                 try await world.settle(again)
                 try await world.expectEqual(again)

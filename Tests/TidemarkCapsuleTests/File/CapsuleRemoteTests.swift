@@ -345,7 +345,7 @@ import TidemarkViews
             }.value
             var last = Position.start
             for round in 0..<12 {
-                let bytes = try replica.capsule(
+                let bytes = try await replica.capsule(
                     last: round % 2 == 0 ? 100_000 : 7, redaction: nil)
                 let capsule = try Capsule(parsing: bytes)
                 #expect(try capsule.refolded() == capsule)

@@ -28,7 +28,7 @@ struct `files that an engine fetches from nginx` {
         try await withNginx { server in
             let scratch = try ScratchFolder()
             let remote = Remote.kinto(origin: "http://127.0.0.1:\(server.port)", bucket: "b")
-            let replica = try Replica.open(
+            let replica = try await Replica.open(
                 at: scratch.path + "/store", model: Self.model(), remote: remote)
             for (number, file) in Self.files.enumerated() {
                 let name = file.name.replacing(" ", with: "-")
@@ -56,7 +56,7 @@ struct `files that an engine fetches from nginx` {
                 #expect(stored.sha256 == said && stored.bytes == file.bytes, "\(file.name)")
             }
             await engine.stop()
-            try replica.close()
+            try await replica.close()
         }
     }
 
@@ -66,7 +66,7 @@ struct `files that an engine fetches from nginx` {
             let remote = Remote.kinto(origin: "http://127.0.0.1:\(server.port)", bucket: "b")
             var model = Self.model()
             model.collections[0].contents = [.init("cover", upload: "/{sha256}")]
-            let replica = try Replica.open(
+            let replica = try await Replica.open(
                 at: scratch.path + "/store", model: model, remote: remote)
             var digests: [String] = []
             for (number, file) in Self.files.enumerated() {
@@ -92,7 +92,7 @@ struct `files that an engine fetches from nginx` {
                 #expect(said == digest)
             }
             await engine.stop()
-            try replica.close()
+            try await replica.close()
         }
     }
 }

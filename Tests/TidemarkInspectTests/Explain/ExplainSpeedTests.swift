@@ -43,7 +43,7 @@ import TidemarkViews
         }
         try await body(replica)
         if let path = ProcessInfo.processInfo.environment["TIDEMARK_EXPLAIN_STORE"] {
-            try replica.close()
+            try await replica.close()
             try FileManager.default.moveItem(atPath: replica.directory, toPath: path)
         } else {
             try replica.deleteTemporary()

@@ -27,7 +27,7 @@ import TidemarkTesting
         let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
         server.put("tea leaves", "tea")
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store", model: Self.model, remote: remote,
             dependencies: .seeded(0, clock: clock))
         let engine = try SyncEngine(replica, remote: remote, transport: server) {
@@ -40,7 +40,7 @@ import TidemarkTesting
         }
         #expect(try await engine.sync().isSynced)
         let capsule = try await capsule(of: replica.journal)
-        try replica.close()
+        try await replica.close()
         return (capsule, try remote.makeAdapter())
     }
 

@@ -23,7 +23,8 @@ import TidemarkTesting
             let remote = Remote.kinto(origin: "https://kinto.example.org", bucket: "todo")
 
             let redaction = Redaction(words: remote.words)
-            try replica.writeCapsule(to: path, last: 10_000, note: report, redaction: redaction)
+            try await replica.writeCapsule(
+                to: path, last: 10_000, note: report, redaction: redaction)
         }
         let capsule = try Capsule(file: path)
         try await Replay(.file(path)).run()

@@ -109,7 +109,7 @@ private enum FileTree {
         let clock = ManualClock()
         let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store", model: FileTree.model, remote: remote,
             dependencies: .seeded(0, clock: clock))
         let engine = try SyncEngine(replica, remote: remote, transport: server) {
@@ -129,7 +129,7 @@ private enum FileTree {
         #expect(server.entry("mine") == nil)
         #expect(try replica.issues().map(\.key) == [key])
         #expect(try replica.read { try $0.files(of: key) }.first?.stored == nil)
-        try replica.close()
+        try await replica.close()
     }
 }
 
@@ -142,7 +142,7 @@ private enum FileTree {
         let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
         server.put("P/deep/tea", "tea")
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store", model: FileTree.model, remote: remote,
             dependencies: .seeded(0, clock: clock))
         let held = Held(server)
@@ -176,7 +176,7 @@ private enum FileTree {
             try await capsule(of: replica.journal), adapter: try remote.makeAdapter())
         #expect(decided.divergence == nil && decided.notDecided.isEmpty)
         #expect(try replica.journal.verify(.deep).findings == [])
-        try replica.close()
+        try await replica.close()
         #expect(try Journal.verifyStore(at: folder / "store", .deep).findings == [])
     }
 }

@@ -307,7 +307,7 @@ private struct Filling: Transport {
         server.put("P/tea", "tea")
         server.put("gone", "gone")
         let remote = Remote.webdav(origin: "http://files.test", home: "/")
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store", model: Self.model, remote: remote,
             dependencies: .seeded(0, clock: clock))
         // What is fetched has a file system of its own, the log does not.
@@ -357,7 +357,7 @@ private struct Filling: Transport {
         let path = try #require(stored?.path)
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == large)
         #expect(try replica.journal.verify(.deep).findings == [])
-        try replica.close()
+        try await replica.close()
         #expect(try Journal.verifyStore(at: folder / "store", .deep).findings == [])
     }
 }

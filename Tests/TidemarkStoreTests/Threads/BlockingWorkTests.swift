@@ -34,6 +34,26 @@ import TidemarkStore
         #expect((1...4).contains(threads.update { $0.most }))
     }
 
+    @Test func `and waits for others keeps no thread from them`() async throws {
+        let (isOpen, begun) = (Monitored(false), Monitored(0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...4 {
+                group.addTask {
+                    try await BlockingWork.run(waits: true) {
+                        begun.update { $0 += 1 }
+                        isOpen.wait { $0 }
+                    }
+                }
+            }
+            group.addTask {
+                while begun.update({ $0 }) < 4 { await Task.yield() }
+                // It would have no thread if all four waited there.
+                try await BlockingWork.run { isOpen.set(true) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `throws what it threw`() async {
         struct Failure: Error {}
         await #expect(throws: Failure.self) {

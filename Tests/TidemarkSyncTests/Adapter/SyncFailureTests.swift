@@ -296,7 +296,7 @@ import TidemarkViews
         let replica = try Replica.temporary(
             model: world.model, remote: SyncWorld.remote, dependencies: doors)
         _ = try await SyncDevice.engine(replica, world.server, adapter: adapter).sync()
-        try replica.close()
+        try await replica.close()
         #expect(world.server.requestLog.count == 1)
 
         let reopened = try Replica.open(existing: replica.directory, dependencies: doors)

@@ -179,7 +179,7 @@ private struct Undecided: Error, CustomStringConvertible {
         try device.verify()
 
         // The app comes back with its rule.
-        try device.replica.close()
+        try await device.replica.close()
         let replica = try Replica.open(
             existing: device.replica.directory, rules: [joining()],
             dependencies: .seeded(1, clock: world.clock))

@@ -214,7 +214,7 @@ import TidemarkViews
             var model = SyncWorld.usualModel
             model.collections.removeAll { $0.name == "tasks" }
 
-            try Replica.open(
+            try await Replica.open(
                 at: device.replica.directory, model: model,
                 dependencies: .seeded(9, clock: world.clock)
             ).close()

@@ -60,7 +60,7 @@ import TidemarkViews
         for _ in 0..<6 {
             // Nothing is new: what was asked is in the run's only event.
             #expect(try await SyncDevice.engine(replica, wire, adapter: adapter).sync().isSynced)
-            try replica.close()
+            try await replica.close()
             replica = try Replica.open(existing: replica.directory, dependencies: doors)
         }
 

@@ -137,12 +137,12 @@ import TidemarkTesting
     @Test func `begin with what works`() async throws {
         let folder = try SyncFolder()
         defer { folder.delete() }
-        let replica = try GettingStarted.open(folder.path)
+        let replica = try await GettingStarted.open(folder.path)
         let id = try await GettingStarted.write(replica)
         try await GettingStarted.change(replica, id)
 
         let titles = try GettingStarted.read(replica, id).map(\.title)
         #expect(titles == ["Buy green tea", "Buy green tea"])
-        try replica.close()
+        try await replica.close()
     }
 }

@@ -40,7 +40,7 @@ import TidemarkViews
                 }
             }
             #expect(replica.journal.shared.feed.watchCount == 0)
-            try other.close()
+            try await other.close()
         }
     }
 

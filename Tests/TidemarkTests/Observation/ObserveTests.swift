@@ -88,7 +88,7 @@ private struct CountedErrand: Entity {
             #expect(try await all.next()?.map(\.due) == [date(1000)])
             #expect(try await rows.next()?.map(\.entity.due) == [date(1000)])
 
-            try Replica.open(at: replica.directory, model: model(.milliseconds)).close()
+            try await Replica.open(at: replica.directory, model: model(.milliseconds)).close()
             #expect(try await one.next()??.due == date(1))
             #expect(try await all.next()?.map(\.due) == [date(1)])
             #expect(try await rows.next()?.map(\.entity.due) == [date(1)])
@@ -177,7 +177,7 @@ private struct CountedErrand: Entity {
                 return count
             }
             for await _ in seen { break }
-            try other.close()
+            try await other.close()
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(counts == [1])

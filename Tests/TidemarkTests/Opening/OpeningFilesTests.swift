@@ -215,6 +215,6 @@ import TidemarkViews
             #expect(try await SyncTool.run("list", store.path).lines.count == 5)
         }
         #expect(try store.trace() == during)
-        try writer.close()
+        try await writer.close()
     }
 }

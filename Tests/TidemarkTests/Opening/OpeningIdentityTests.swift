@@ -344,6 +344,6 @@ import TidemarkViews
             #expect(try store.identity.opening?.attempts == 0)
             #expect(try store.identity.opening?.process != getpid())
         }
-        try store.open().close()
+        try await store.open().close()
     }
 }

@@ -29,7 +29,7 @@ import TidemarkViews
             expect(.busy) { _ = try Replica.adopt(at: path) }
         }
         try OpeningStore.put(replica, 100)
-        try replica.close()
+        try await replica.close()
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             try OpeningStore.openExisting(path).close()
         }
@@ -46,7 +46,7 @@ import TidemarkViews
             #expect(refused.err.contains("process \(getpid()) has"), "\(refused.err)")
         }
         try OpeningStore.put(replica, 100)
-        try replica.close()
+        try await replica.close()
 
         let ended = try await waiting
         #expect(ended.code == 0, "\(ended.err)")
@@ -95,7 +95,7 @@ import TidemarkViews
         }
         try file.close()
         #expect(try store.identity.opening == nil)
-        try open().close()
+        try await open().close()
     }
 
     @Test func `stays so when its files are renamed or deleted`() async throws {
@@ -107,7 +107,7 @@ import TidemarkViews
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             expectRefusal(.busy, "another process has") { try OpeningStore.openExisting(path) }
         }
-        try replica.close()
+        try await replica.close()
     }
 
     @Test func `is free again at once when its process was killed`() async throws {
@@ -121,7 +121,7 @@ import TidemarkViews
         let replica = try open()
         #expect(try replica.read { $0.position } == Position(8))
         try OpeningStore.put(replica, 100)
-        try replica.close()
+        try await replica.close()
     }
 
     @Test func `is shared by all who open it in the same process, until the last closes it`()
@@ -134,14 +134,14 @@ import TidemarkViews
         let second = try OpeningStore.openExisting(link)
         try OpeningStore.put(first, 100)
         try OpeningStore.put(second, 101)
-        try first.close()
+        try await first.close()
         expect(.closed) { try first.close() }
 
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             expectRefusal(.busy) { try OpeningStore.openExisting(path) }
         }
         #expect(try second.read { $0.position } == Position(9))
-        try second.close()
+        try await second.close()
         #expect(try store.identity.opening == nil)
         #expect(try store.identity.position == Position(9))
         await #expect(processExitsWith: .success) { [path = store.path as String] in
@@ -154,7 +154,7 @@ import TidemarkViews
         await #expect(processExitsWith: .success) { [path = store.path as String] in
             try OpeningStore.openExisting(path).close()
         }
-        try open().close()
+        try await open().close()
     }
 
     @Test func `is opened and closed by many threads at once`() async throws {

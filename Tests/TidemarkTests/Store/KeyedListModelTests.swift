@@ -33,14 +33,14 @@ extension SyncDevice {
     fileprivate func reopened(
         with model: SyncModel, _ body: (SyncDevice) async throws -> Void
     ) async throws {
-        try replica.close()
+        try await replica.close()
         let device = try SyncDevice(
             of: world, over: SyncWire(world.server), model: model, at: replica.directory,
             dependencies: .seeded(9, clock: world.clock))
         try await body(device)
         await device.engine.stop()
         try device.verify()
-        try device.replica.close()
+        try await device.replica.close()
     }
 
     fileprivate var text: String {

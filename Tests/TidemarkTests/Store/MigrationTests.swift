@@ -97,11 +97,11 @@ private struct OlderApp {
             at: Golden.folder.deletingLastPathComponent().appending(path: "migrations/notes"),
             to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder.path(percentEncoded: false), model: OlderApp.newer,
             dependencies: .seeded(6, clock: app.world.clock))
         try await body(app, replica)
-        try replica.close()
+        try await replica.close()
     }
 
     @Test func `makes a lost edit again under the new names`() async throws {
@@ -116,9 +116,9 @@ private struct OlderApp {
             device.replica.directory, try #require(try device.replica.issues().first)
         )
         #expect(issue.kind == .conflict)
-        try device.replica.close()
+        try await device.replica.close()
 
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: directory, model: OlderApp.newer, dependencies: .seeded(7, clock: world.clock))
         try await replica.answer(issue.id, .keepMine)
         let note = try replica.read { try $0.document(EntityKey("notes", "a")) }
@@ -133,9 +133,9 @@ private struct OlderApp {
         try await device.sync()
         try device.put("notes/a", #"{"title":"x","colour":"red"}"#)
         let directory = device.replica.directory
-        try device.replica.close()
+        try await device.replica.close()
 
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: directory,
             model: OlderApp.model([.rename("colour", to: "color"), .remove("color")]),
             dependencies: .seeded(8, clock: world.clock))
@@ -266,7 +266,7 @@ private struct OlderApp {
         let replica = try await OlderApp().makeStore()
         try? FileManager.default.removeItem(at: target)
         try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
-        try replica.close()
+        try await replica.close()
         for file in ["data.mdb", "identity.json"] {
             try FileManager.default.copyItem(
                 at: URL(filePath: replica.directory).appending(path: file),

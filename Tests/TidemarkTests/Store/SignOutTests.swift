@@ -91,7 +91,7 @@ import TidemarkTesting
         #expect(code { try replica.put(Errand("a")) } == .closed)
         let again = try root.open("me")
         #expect(try again.read { try $0.all(Errand.self) } == [])
-        try again.close()
+        try await again.close()
     }
 
     @Test func `discards what is pending when it is told to`() async throws {
@@ -111,7 +111,7 @@ import TidemarkTesting
         #expect(code { try replica.put(Errand("b")) } == .closed)
         let again = try root.open("me")
         #expect(try again.read { try $0.outboxCount() } == 1)
-        try again.close()
+        try await again.close()
     }
 
     @Test func `is refused while another replica has the store open`() async throws {
@@ -122,7 +122,7 @@ import TidemarkTesting
         }
         #expect(error?.code == .busy)
         try replica.put(Errand("a"))
-        try other.close()
+        try await other.close()
         try await replica.signOut(ifPending: .discard)
         #expect(try root.names == [])
     }
@@ -137,7 +137,7 @@ import TidemarkTesting
         }
         #expect(error?.code == .busy)
         #expect(try reader.read { try $0.all(Errand.self) }.count == 1)
-        try reader.close()
+        try await reader.close()
         try await replica.signOut(ifPending: .discard)
         #expect(try root.names == [])
     }
@@ -164,11 +164,11 @@ import TidemarkTesting
         ].map { $0?.code }
         #expect(codes == [.readOnly, .readOnly])
         let directory = replica.directory
-        try replica.close()
+        try await replica.close()
         let busy = #expect(throws: TidemarkError.self) { try Replica.shrink(at: directory) }
         #expect(busy?.code == .busy)
-        try reader.close()
-        try Replica.shrink(at: directory)
+        try await reader.close()
+        try await Replica.shrink(at: directory)
     }
 
     @Test func `is seen by who read beside a writer that was closed before`() async throws {
@@ -176,11 +176,11 @@ import TidemarkTesting
         let replica = try root.open("me")
         try replica.put(Errand("a"))
         let reader = try Replica.open(reading: replica.directory)
-        try replica.close()
+        try await replica.close()
         // As another process does once nobody has the store open for writing.
         try FileManager.default.removeItem(atPath: replica.directory)
         #expect(throws: TidemarkError.self) { try reader.read { try $0.all(Errand.self) } }
-        try reader.close()
+        try await reader.close()
     }
 
     @Test func `works again and again where files of others lie in the folder`() async throws {
@@ -270,7 +270,7 @@ import TidemarkTesting
                 #expect(error.code == .pendingChanges)
                 for writer in writers { try await writer.value }
                 #expect(try replica.read { try $0.outboxCount() } == written.withLock(\.self))
-                try replica.close()
+                try await replica.close()
             }
         }
     }
@@ -306,7 +306,7 @@ import TidemarkTesting
 
             await device.engine.stop()
             #expect(try await second.sync().isSynced)
-            try other.close()
+            try await other.close()
         }
     }
 
@@ -317,7 +317,7 @@ import TidemarkTesting
             try await watch.until { $0.activity == .idle }
             try other.put("tasks/t1", "{}")
             try await watch.until { $0.waitsFor == .quiet && $0.pending == 1 }
-            try other.close()
+            try await other.close()
         }
     }
 }

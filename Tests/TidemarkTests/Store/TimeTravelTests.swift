@@ -105,7 +105,7 @@ import TidemarkViews
             }
         }
         let last = try replica.read { $0.position }
-        try replica.close()
+        try await replica.close()
         let again = try Replica.open(existing: replica.directory)
         defer { try? again.deleteTemporary() }
 

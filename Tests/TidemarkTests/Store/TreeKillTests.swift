@@ -43,7 +43,7 @@ struct `a tree with contents in a process that is killed` {
         let server = WebDAVServer(WebDAVServerModel(WebDAVOptions()), clock: clock)
         let listener = try await LoopbackServer.start(server)
         let remote = Remote.webdav(origin: listener.origin, home: "/")
-        try Replica.open(at: folder / "store", model: Self.model, remote: remote).close()
+        try await Replica.open(at: folder / "store", model: Self.model, remote: remote).close()
         let result = await Task {
             try await killed(folder / "store", server, remote)
         }.result
@@ -78,7 +78,7 @@ struct `a tree with contents in a process that is killed` {
             }
             let replica = try Replica.open(existing: store)
             try expectWhole(replica, store, server, contents, place)
-            try replica.close()
+            try await replica.close()
         }
         #expect(acknowledged > 0)
         try await settle(store, server, remote, contents)
@@ -152,7 +152,7 @@ struct `a tree with contents in a process that is killed` {
             #expect(allowed.contains(Hexadecimal.encode(SHA256Digest.of(bytes))), "\(path)")
         }
         try expectWhole(replica, store, server, contents, "at the end")
-        try replica.close()
+        try await replica.close()
         #expect(try Journal.verifyStore(at: store, .deep).findings == [])
     }
 }

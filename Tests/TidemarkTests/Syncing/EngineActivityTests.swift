@@ -166,7 +166,7 @@ private struct Listener {
         let listener = Listener(device.engine)
         device.wire.tap { _, number, pass in
             let answer = await pass()
-            if number == 1 { try device.replica.close() }
+            if number == 1 { try await device.replica.close() }
             return answer
         }
         let error = await #expect(throws: TidemarkError.self) { _ = try await device.sync() }

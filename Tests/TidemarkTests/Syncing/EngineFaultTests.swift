@@ -56,7 +56,7 @@ import TidemarkViews
         let left = await world.clock.firstSleep()
         #expect(left >= .seconds(40))
         await device.engine.stop()
-        try device.replica.close()
+        try await device.replica.close()
 
         // Of another boot, so far as is known: by the device's clock.
         world.clock.advance(by: .seconds(10))

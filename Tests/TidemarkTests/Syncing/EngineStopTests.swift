@@ -199,18 +199,18 @@ import TidemarkTesting
         var statuses = idle.statuses.makeAsyncIterator()
         while await statuses.next()?.activity != .idle {}
 
-        try first.close()
+        try await first.close()
         while await idle.isStarted { await Task.yield() }
 
         #expect(try await engine.sync().isSynced)
-        try second.close()
+        try await second.close()
         folder.delete()
     }
 
     @Test func `ends what is in flight when its replica is closed`() async throws {
         let folder = try SyncFolder()
         let world = SyncWorld()
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store", model: world.model,
             dependencies: .seeded(1, clock: world.clock))
         let wire = SyncWire(world.server)
@@ -220,7 +220,7 @@ import TidemarkTesting
         try await replica.write { tx in _ = try tx.put(key, Array("{}".utf8)) }
         wire.tap { request, _, pass in
             guard request.isWrite else { return await pass() }
-            try replica.close()
+            try await replica.close()
             while !Task.isCancelled { await Task.yield() }
             return .failure(TransportError(.cancelled))
         }

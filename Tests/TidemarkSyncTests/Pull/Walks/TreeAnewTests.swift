@@ -46,7 +46,7 @@ import TidemarkTesting
         defer { folder.delete() }
         /// The folders that a run lists.
         func listed(_ content: String?) async throws -> [String] {
-            let replica = try Replica.open(
+            let replica = try await Replica.open(
                 at: folder / "store", model: Self.model(content, versions: true),
                 remote: Self.remote, dependencies: .seeded(1, clock: clock))
             let engine = try SyncEngine(replica, remote: Self.remote, transport: server) {
@@ -57,7 +57,7 @@ import TidemarkTesting
             #expect(try await engine.sync().isSynced)
             await engine.stop()
             #expect(try replica.journal.verify(.deep).findings.isEmpty)
-            try replica.close()
+            try await replica.close()
             return server.requestLog.filter { $0.method.rawValue == "PROPFIND" }.map(\.path)
         }
         #expect(try await listed(nil) == ["/", "/a/", "/b/"])

@@ -76,7 +76,7 @@ extension Run {
         var peers: [Double] = []
         for _ in 0..<options.rounds {
             let path = "\(directory)/feed"
-            let replica = try Replica.open(
+            let replica = try await Replica.open(
                 at: path, model: SyncModel(name: "bench", collections: [collection]),
                 remote: .bench)
             let engine = try SyncEngine(replica, remote: .bench, transport: server) {
@@ -88,7 +88,7 @@ extension Run {
                 fatalError("\(outcome)")
             }
             ours.append(took)
-            try replica.close()
+            try await replica.close()
             let peer = try GRDBPeer("\(directory)/feed-peer")
             let decoder = JSONDecoder()
             peers.append(

@@ -180,7 +180,7 @@ extension Run {
                 guard again.failure == nil else { fatalError("\(again)") }
                 requests = again.counts.requests
                 await engine.stop()
-                try replica.close()
+                try await replica.close()
                 try await peer.note(.programs) {
                     try command(
                         "rclone", "lsf", "-R", "--checkers", "\(Self.parallel)",
@@ -250,7 +250,7 @@ extension Run {
             }
             for (replica, engine) in [(sender, sending), (reader, reading)] {
                 await engine.stop()
-                try replica.close()
+                try await replica.close()
             }
             for path in try FileManager.default.contentsOfDirectory(atPath: directory)
             where path.hasPrefix("files-") {
@@ -308,7 +308,7 @@ extension Run {
                 fatalError("\(outcome)")
             }
             await engine.stop()
-            try replica.close()
+            try await replica.close()
             try await peer.note(.programs) {
                 try command(
                     "rclone", "copy", "--transfers", "\(Self.parallel)", "--checkers",

@@ -28,7 +28,7 @@ extension Run {
                 var model = SyncModel(
                     name: "bench", collections: [CollectionModel(TidemarkPeer.collection)])
                 model.settings.answers = isKept ? .init(runs: 20, bytes: 1 << 30) : .none
-                let replica = try Replica.open(at: path, model: model, remote: remote)
+                let replica = try await Replica.open(at: path, model: model, remote: remote)
                 for pull in Pull.allCases {
                     guard let server = servers[pull] else { continue }
                     let engine = try SyncEngine(replica, remote: remote, transport: server) {
@@ -49,7 +49,7 @@ extension Run {
                         times[pull, default: ([], [])].without.append(time)
                     }
                 }
-                try replica.close()
+                try await replica.close()
                 try FileManager.default.removeItem(atPath: path)
             }
         }

@@ -34,7 +34,7 @@ enum MemoryWork: String, CaseIterable {
             let model = SyncModel(
                 name: "bench",
                 collections: [CollectionModel(TidemarkPeer.collection, indexes: [["project_id"]])])
-            let replica = try Replica.open(at: path, model: model, remote: .bench)
+            let replica = try await Replica.open(at: path, model: model, remote: .bench)
             let engine = try SyncEngine(replica, remote: .bench, transport: server) {
                 .bearer("a-token-of-the-bench")
             }
@@ -55,7 +55,7 @@ enum MemoryWork: String, CaseIterable {
                 fatalError("\(server.pagesAsked) pages were asked for, \(half) of which were here")
             }
             await engine.stop()
-            try replica.close()
+            try await replica.close()
         case .rebuild:
             let peer = try TidemarkPeer(path)
             for start in stride(from: 0, to: options.count(10_000_000), by: 1000) {

@@ -49,13 +49,13 @@ extension Run {
                 let first = try replica(path, [collection])
                 ours[index].append(try await pull(first, servers[index].2))
                 // With what it seals: an app that goes on waits for none of that.
-                try first.close()
+                try await first.close()
                 guard index == 1 else { continue }
                 sizes.append(try size(path))
-                shrunk.append(try Replica.shrink(at: path).bytesAfter)
+                shrunk.append(try await Replica.shrink(at: path).bytesAfter)
                 let second = try replica(path, [collection])
                 ours[2].append(try await pull(second, servers[2].2))
-                try second.close()
+                try await second.close()
             }
             for path in paths { try FileManager.default.removeItem(atPath: path) }
             for (index, server) in servers.enumerated() {
@@ -105,7 +105,7 @@ extension Run {
         let before = try Measuring.log(of: replica)
         _ = try await pull(replica, server)
         let after = try Measuring.log(of: replica)
-        try replica.close()
+        try await replica.close()
         try FileManager.default.removeItem(atPath: path)
         let (commits, bytes) = (after.commits - before.commits, after.bytes - before.bytes)
         report.add(

@@ -220,7 +220,7 @@ extension Run {
             let (took, outcome) = try await seconds { try await sync(replica, server) }
             guard outcome.counts.pulled == count * 23 else { fatalError("\(outcome)") }
             ours.append(took)
-            try replica.close()
+            try await replica.close()
             try FileManager.default.removeItem(atPath: path)
             let decoder = JSONDecoder()
             peers.append(
@@ -274,7 +274,7 @@ extension Run {
             try measure("leaf of many") { try edit(inOne, order[number]) }
             try measure("take") { _ = try inOne.take(from: "numbers", key: ["w75KJ2mc4zz"]) }
         }
-        for replica in [inTrees, inOne] { try replica.close() }
+        for replica in [inTrees, inOne] { try await replica.close() }
         try peer.close()
         for name in ["leaves", "leaves-of-one", "leaves-peer"] {
             try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
@@ -330,7 +330,7 @@ extension Run {
             ours.append((end - server.lastReport.at).seconds)
             peers.append(try seconds { try peer.settle(server.lastReport.body) }.0)
         }
-        try replica.close()
+        try await replica.close()
         try peer.close()
         for name in ["reports", "reports-peer"] {
             try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
