@@ -51,6 +51,7 @@ extension Replica {
     /// answer. It costs as much as was logged since then and a row for each entity of that, however
     /// much is there. Only where the server's id of a new entity came, what refers to it is looked
     /// up, too: by the index of the reference, for which all lists of ids in that field are read.
+    /// Blocks; call it off the main thread.
     ///
     /// What it tells is as of ``Changes/position``, which other commits may follow at once: a
     /// document that is read afterwards may be newer, and is told again the next time. What

@@ -12,8 +12,8 @@ extension Replica {
     ///
     /// The events since the nearest snapshot before the position are folded into a temporary
     /// directory, which is removed before this returns: some thousand events take a moment, 100,000
-    /// take seconds. The caller's thread waits, writers do not. There are no indexes: every query
-    /// reads its whole collection. At the last position, nothing is folded.
+    /// take seconds. Blocks; call it off the main thread. Writers don't wait. There are no indexes:
+    /// every query reads its whole collection. At the last position, nothing is folded.
     ///
     /// The context is not valid afterwards. Not to be called inside a `write`.
     ///
@@ -53,7 +53,7 @@ extension Replica {
 
     /// The last event recorded at or before a time; nil when all were recorded later.
     ///
-    /// Reads the log backwards from its end.
+    /// Reads the log backwards from its end. Blocks; call it off the main thread.
     public func position(asOf time: Timestamp) throws -> Position? {
         try TidemarkError.mapped { try journal.position(asOf: time) }
     }

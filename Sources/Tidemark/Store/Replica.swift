@@ -97,7 +97,9 @@ public final class Replica: Sendable {
     }
 
     /// Opens an existing store with the model that it holds; otherwise like
-    /// ``open(at:account:model:remote:rules:waiting:dependencies:progress:)``.
+    /// `open(at:account:model:remote:rules:waiting:dependencies:progress:)`.
+    ///
+    /// Blocks; call it off the main thread.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
@@ -125,6 +127,8 @@ public final class Replica: Sendable {
     /// their paths.
     ///
     /// As long as it is open so, opening it for writing in this process waits, or throws `busy`.
+    ///
+    /// Blocks; call it off the main thread.
     ///
     /// After an update the next opening for writing makes the tables anew. Until it has, what they
     /// hold is folded from the log, in memory.

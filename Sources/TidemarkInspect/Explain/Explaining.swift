@@ -50,7 +50,7 @@ extension Replica {
     /// The history of an entity, event by event; nil when the log has nothing on it.
     ///
     /// The whole log is read. The entity's events are folded again, or all events where a rule
-    /// compared it with other entities.
+    /// compared it with other entities. Blocks; call it off the main thread.
     ///
     /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
@@ -63,6 +63,8 @@ extension Replica {
     /// Who last set each field of an entity, in the order of the document; empty when there is
     /// none.
     ///
+    /// The whole log is read. Blocks; call it off the main thread.
+    ///
     /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
     public func blame(of key: EntityKey) throws -> [FieldBlame] {
@@ -72,6 +74,8 @@ extension Replica {
     }
 
     /// Why an entity has its current state, as `tidemark why` prints it; nil when there is none.
+    ///
+    /// Blocks; call it off the main thread.
     ///
     /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
