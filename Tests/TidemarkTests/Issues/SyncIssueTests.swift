@@ -131,7 +131,7 @@ import TidemarkViews
             world.rivalDeletes("surveys/s")
             try await device.sync()
 
-            try device.replica.answer(issue.id, .keepMine)
+            try await device.replica.answer(issue.id, .keepMine)
 
             #expect(try await device.sync().isSynced)
             #expect(world.record("surveys/s") == #"{"title":"mine","answers":\#(once)}"#)

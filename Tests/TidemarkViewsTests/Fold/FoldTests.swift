@@ -243,7 +243,7 @@ private let key = EntityKey("tasks", "1")
             .about(.localUpdated, "tasks/1", #"{"set":{"a":1}}"#),
         ])
 
-        #expect(try row().pending.map(\.position) == [Position(1)])
+        #expect(try fold.entity(key)?.pending.map(\.position) == [Position(1)])
         #expect(try fold.mutation(2) == nil)
     }
 
