@@ -83,14 +83,19 @@ extension Replica {
     func attach(
         _ attachment: ScenarioAttachment, _ lists: [KeyedList]
     ) async throws {
-        let path = directory + ".attached"
-        try Data(attachment.text.utf8).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let name = try await importFile(at: path)
+        let name = try importText(attachment.text)
         try await write { tx in
             let document = try tx.document(attachment.key).map { try JSONValue(parsing: $0) }
             _ = try tx.patch(attachment.key, attachment.patch(name, document, lists))
         }
+    }
+
+    /// Takes a file in before any other step has one of that name.
+    private func importText(_ text: String) throws -> ContentName {
+        let path = directory + ".attached"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try importFile(at: path)
     }
 
     func want(_ wish: ScenarioWish) async throws {

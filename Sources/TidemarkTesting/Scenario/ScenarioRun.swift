@@ -275,12 +275,17 @@ actor ScenarioRun {
     private func restart(_ inFlight: Bool, _ ofDevice: Bool) async throws {
         processesEnded += 1
         if inFlight { await listen() } else { await engine.stop() }
-        try await replica.close()
+        try reopen(ofDevice)
+        if inFlight { watch() }
+    }
+
+    /// Closes the store and opens it for the next process, before any other step sees either.
+    private func reopen(_ ofDevice: Bool) throws {
+        try replica.close()
         if ofDevice { clock.restart() }
         replica = try Replica.open(
             existing: replica.directory, dependencies: device.dependencies)
         engine = try Self.engine(replica, scenario, wire)
-        if inFlight { watch() }
     }
 
     /// Fetches files; what comes of it is not known if its process ends meanwhile.
