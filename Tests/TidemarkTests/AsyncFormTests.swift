@@ -154,4 +154,46 @@ private final class Latch: Sendable {
         #expect(try importBlocking() == name)
         try await replica.close()
     }
+
+    @Test func `and who opens, uses a file and closes waits for none that is hashed`()
+        async throws
+    {
+        let (folder, clock, key) = (try SyncFolder(), ManualClock(), EntityKey("tasks", "1"))
+        defer { folder.delete() }
+        var tasks = CollectionModel("tasks")
+        // Uses are noted where they decide what is removed.
+        tasks.contents = [ContentRule("photo", quotaBytes: 100)]
+        let model = SyncModel(name: "m", collections: [tasks])
+        func open() async throws -> Replica {
+            try await Replica.open(
+                at: folder / "store", model: model, dependencies: .seeded(1, clock: clock))
+        }
+        try Data("tea".utf8).write(to: URL(filePath: folder / "file"))
+        let first = try await open()
+        let photo = try await first.importFile(at: folder / "file")
+        try await first.write { tx in
+            _ = try tx.put(key, Array(#"{"photo":\#(photo.json)}"#.utf8))
+        }
+        try await first.close()
+        clock.advance(by: .seconds(90_000))
+        let (latch, begun) = (Latch(), Lock(0))
+        let hashing = (1...4).map { _ in
+            Task {
+                try await BlockingWork.run {
+                    begun.withLock { $0 += 1 }
+                    return latch.wait()
+                }
+            }
+        }
+        while begun.withLock(\.self) < 4 { await Task.yield() }
+
+        let replica = try await open()
+        let position = try replica.read(\.position)
+        #expect(try await replica.useFiles(of: key).count == 1)
+        #expect(try replica.read(\.position) > position)
+        try await replica.close()
+        latch.open()
+
+        for task in hashing { #expect(try await task.value) }
+    }
 }

@@ -52,7 +52,7 @@ extension Replica {
         rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
     ) async throws -> Replica {
-        try await BlockingWork.run(waits: waiting > .zero) {
+        try await BlockingWork.run(waits: true) {
             try open(
                 in: root, account: account, model: model, remote: remote, rules: rules,
                 waiting: waiting, dependencies: dependencies, progress: progress)

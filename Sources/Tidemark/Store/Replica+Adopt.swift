@@ -69,7 +69,7 @@ extension Replica {
         at directory: String, isDryRun: Bool = false, waiting: Duration = .zero,
         dependencies: Dependencies = .live
     ) async throws -> Adoption {
-        try await BlockingWork.run(waits: waiting > .zero) {
+        try await BlockingWork.run(waits: true) {
             try adopt(
                 at: directory, isDryRun: isDryRun, waiting: waiting,
                 dependencies: dependencies)

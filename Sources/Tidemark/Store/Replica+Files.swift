@@ -78,21 +78,13 @@ extension Replica {
     /// - Throws: ``TidemarkError``: `unknownField` for a field that names no files, and what
     ///   ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next use is noted.
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
-        let files = try read { context in
-            let known = try context.views.model()[key.collection]?.contents.map(\.field) ?? []
-            if let field = fields?.first(where: { !known.contains($0) }) {
-                throw TidemarkError.namesNoFiles(field, of: key, known)
-            }
-            return try context.files(of: key).filter { fields?.contains($0.field) ?? true }
-        }
-        let digests = files.compactMap { $0.stored?.sha256 }
-        try TidemarkError.mapped {
-            do {
-                try journal.noteUse(of: digests, by: key, at: dependencies.now())
-            } catch let error as StoreError where error.saysNoRoom {
-                // The next use is noted.
-            }
-        }
+        let (files, use) = try filesToUse(of: key, fields)
+        guard let use else { return files }
+        do {
+            try journal.write(at: use.time) { draft in try use.note(draft) }
+        } catch let error as StoreError where error.saysNoRoom {
+            // The next use is noted.
+        } catch { throw TidemarkError.wrapping(error) }
         return files
     }
 
@@ -100,7 +92,69 @@ extension Replica {
     public func useFiles(
         of key: EntityKey, _ fields: [String]? = nil
     ) async throws -> [EntityFile] {
-        try await BlockingWork.run { [self] in try useFiles(of: key, fields) }
+        let (files, use) = try filesToUse(of: key, fields)
+        guard let use else { return files }
+        do {
+            try await journal.write(at: use.time) { draft in try use.note(draft) }
+        } catch let error as StoreError where error.saysNoRoom {
+            // The next use is noted.
+        } catch { throw TidemarkError.wrapping(error) }
+        return files
+    }
+
+    /// The files that are asked for, and the use that is to be noted of them, if any.
+    private func filesToUse(
+        of key: EntityKey, _ fields: [String]?
+    ) throws -> (files: [EntityFile], use: FileUse?) {
+        try read { context in
+            let known = try context.views.model()[key.collection]?.contents.map(\.field) ?? []
+            if let field = fields?.first(where: { !known.contains($0) }) {
+                throw TidemarkError.namesNoFiles(field, of: key, known)
+            }
+            let files = try context.files(of: key).filter { fields?.contains($0.field) ?? true }
+            let digests = files.compactMap { $0.stored?.sha256 }
+            // A reader beside the writer notes nothing.
+            guard !digests.isEmpty, journal.contentFiles != nil else { return (files, nil) }
+            let use = FileUse(digests: digests, key: key, time: dependencies.now())
+            return (files, try use.isNeeded(context.views) ? use : nil)
+        }
+    }
+}
+
+/// A use of files, which is noted where that decides what is removed.
+private struct FileUse: Sendable {
+    let digests: [String]
+    let key: EntityKey
+    /// By the device's clock.
+    let time: Timestamp
+
+    /// How long no other use of a file is logged.
+    private static let pause = TimeSpan.days(1)
+
+    func isNeeded(_ views: ViewReader) throws -> Bool {
+        let rules = try views.model().collections.flatMap(\.heldContents)
+        let hasOption = rules.contains { $0.unwanted != nil || $0.quotaBytes != nil }
+        return try digests.contains { digest in
+            let row = try views.content(digest)
+            return row?.stored?.letGoAt != nil || hasOption && isNews(row)
+        }
+    }
+
+    func note(_ draft: Draft) throws {
+        for digest in digests where isNews(try draft.fold.content(digest)) {
+            try draft.append(
+                Event(
+                    .assetUsed, recordedAt: draft.now, key: key,
+                    json: AssetUsed(digest: digest).encoded))
+        }
+    }
+
+    private func isNews(_ row: ContentRow?) -> Bool {
+        guard let stored = row?.stored else { return false }
+        // What was let go with a folder is a copy of its own from then on.
+        if stored.letGoAt != nil { return true }
+        guard let last = stored.lastUse(before: time) else { return true }
+        return last.adding(Self.pause) <= time
     }
 }
 
@@ -345,39 +399,6 @@ extension Journal {
             .unfitFile,
             "\(place): the file \(digest) has \(found) bytes, not \(bytes); write what "
                 + "importFile(at:) returned")
-    }
-
-    /// How long no other use of a file is logged.
-    private static let usePause = TimeSpan.days(1)
-
-    /// Notes that files are used, where that decides what is removed.
-    fileprivate func noteUse(of digests: [String], by key: EntityKey, at now: Timestamp) throws {
-        func isNews(_ row: ContentRow?) -> Bool {
-            guard let stored = row?.stored else { return false }
-            // What was let go with a folder is a copy of its own from then on.
-            if stored.letGoAt != nil { return true }
-            guard let last = stored.lastUse(before: now) else { return true }
-            return last.adding(Self.usePause) <= now
-        }
-        // A reader beside the writer notes nothing.
-        guard !digests.isEmpty, contentFiles != nil else { return }
-        let isNeeded = try read { views in
-            let rules = try views.model().collections.flatMap(\.heldContents)
-            let hasOption = rules.contains { $0.unwanted != nil || $0.quotaBytes != nil }
-            return try digests.contains { digest in
-                let row = try views.content(digest)
-                return row?.stored?.letGoAt != nil || hasOption && isNews(row)
-            }
-        }
-        guard isNeeded else { return }
-        try write(at: now) { draft in
-            for digest in digests where isNews(try draft.fold.content(digest)) {
-                try draft.append(
-                    Event(
-                        .assetUsed, recordedAt: draft.now, key: key,
-                        json: AssetUsed(digest: digest).encoded))
-            }
-        }
     }
 }
 

@@ -63,7 +63,7 @@ extension Replica {
         at directory: String, waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: @escaping @Sendable (CopyingProgress) -> Void = { _ in }
     ) async throws -> Shrinking {
-        try await BlockingWork.run(waits: waiting > .zero) {
+        try await BlockingWork.run(waits: true) {
             try shrink(
                 at: directory, waiting: waiting, dependencies: dependencies,
                 progress: progress)

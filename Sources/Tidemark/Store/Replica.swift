@@ -89,7 +89,7 @@ public final class Replica: Sendable {
         rules: [ConflictRule] = [], waiting: Duration = .zero, dependencies: Dependencies = .live,
         progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
     ) async throws -> Replica {
-        try await BlockingWork.run(waits: waiting > .zero) {
+        try await BlockingWork.run(waits: true) {
             try open(
                 at: directory, account: account, model: model, remote: remote, rules: rules,
                 waiting: waiting, dependencies: dependencies, progress: progress)
@@ -201,7 +201,7 @@ public final class Replica: Sendable {
 
     /// The same without blocking the caller's thread.
     public func close() async throws {
-        try await BlockingWork.run { [self] in try close() }
+        try await BlockingWork.run(waits: true) { [self] in try close() }
     }
 
     /// The model and the remote in the log.
