@@ -7,6 +7,7 @@ import Tidemark
 import TidemarkEvents
 import TidemarkStore
 import TidemarkTesting
+import TidemarkViews
 
 @testable import SyncSupport
 
@@ -78,6 +79,30 @@ private final class Latch: Sendable {
         let closing = await begin { try await replica.close() }
         latch.open()
         try await closing.value
+
+        #expect(reading.value == true)
+    }
+
+    @Test(arguments: [Replica.PendingChanges.keep, .discard])
+    func `while one is signed out that is read`(pending: Replica.PendingChanges) async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let replica = try await Replica.open(at: folder / "store", model: model)
+        let (isReading, latch) = (Latch(), Latch())
+        let reading = Background<Bool?> {
+            try? replica.read { _ in
+                isReading.open()
+                return latch.wait()
+            }
+        }
+        while !isReading.isOpen { await Task.yield() }
+
+        let leaving = await begin { try await replica.signOut(ifPending: pending) }
+        // From then on it waits for the read.
+        while !replica.journal.isClosed { await Task.yield() }
+        await MainActor.run {}
+        latch.open()
+        try await leaving.value
 
         #expect(reading.value == true)
     }

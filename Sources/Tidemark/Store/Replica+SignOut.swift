@@ -31,11 +31,11 @@ extension Replica {
     ///   process has the store open in another replica, which must be closed first, with nothing
     ///   changed; `closed`; or why the folder can't be removed, in which case the store is closed.
     public func signOut(ifPending: PendingChanges) async throws {
-        let (engines, directory) = (engines, directory)
+        let (engines, journal, directory) = (engines, journal, directory)
         do {
             guard ifPending != .keep else {
                 await engines.stop()
-                return try journal.close()
+                return try await BlockingWork.run(waits: true) { try journal.close() }
             }
             try await journal.closeRemoving(
                 unless: { views in

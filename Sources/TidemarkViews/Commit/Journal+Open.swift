@@ -204,9 +204,11 @@ extension Journal {
             throw error
         }
         await ending()
-        waitUntilTidy()
-        try end()
-        try guardian.closeRemoving(environment)
+        try await BlockingWork.run(waits: true) { [self] in
+            waitUntilTidy()
+            try end()
+            try guardian.closeRemoving(environment)
+        }
     }
 
     private func end() throws {
