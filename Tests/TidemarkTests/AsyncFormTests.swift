@@ -11,7 +11,7 @@ import TidemarkViews
 
 @testable import SyncSupport
 
-/// Holds a thread until it is opened, for ten seconds at most.
+/// Holds a thread until it is opened, for a minute at most: other tests may keep all cores busy.
 private final class Latch: Sendable {
     private let state = Lock(false)
 
@@ -21,7 +21,7 @@ private final class Latch: Sendable {
 
     /// Whether it was opened in time.
     func wait() -> Bool {
-        for _ in 0..<1000 where !isOpen { Thread.sleep(forTimeInterval: 0.01) }
+        for _ in 0..<6000 where !isOpen { Thread.sleep(forTimeInterval: 0.01) }
         return isOpen
     }
 }
@@ -49,7 +49,7 @@ private final class Latch: Sendable {
         try await Replica.open(in: folder.path, account: "ann", model: model).close()
         var lock = try DirectoryLock(path)
         let opening = await begin {
-            try await Replica.open(at: path, model: model, waiting: .seconds(10))
+            try await Replica.open(at: path, model: model, waiting: .seconds(60))
         }
         lock.release()
         try await opening.value.close()
@@ -57,7 +57,7 @@ private final class Latch: Sendable {
         lock = try DirectoryLock(path)
         let ofAccount = await begin {
             try await Replica.open(
-                in: folder.path, account: "ann", model: model, waiting: .seconds(10))
+                in: folder.path, account: "ann", model: model, waiting: .seconds(60))
         }
         lock.release()
         try await ofAccount.value.close()
