@@ -29,9 +29,12 @@ package protocol IndexReading: RowReading {
 
     /// Walks over the records of an index from a key on, up or down: of a commit in the making over
     /// those that it will leave; `body` says whether to go on.
+    ///
+    /// - Parameter isPast: whether a key lies behind all that is asked for. A walk that passes
+    ///   records over ends there, too: `body` is not told of them.
     func walkIndex(
         _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
-        _ body: ([UInt8], [UInt8]) throws -> Bool
+        isPast: (_ key: [UInt8]) -> Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
     ) throws
 
     /// Walks over the ledger's rows under a prefix, up or down; `body` says whether to go on.
@@ -91,7 +94,8 @@ extension IndexReading {
         var run = IndexRun(reversed: reversed)
         var goesOn = true
         try walkIndex(
-            kept, of: collection, from: reversed ? range.last : range.first, reversed: reversed
+            kept, of: collection, from: reversed ? range.last : range.first, reversed: reversed,
+            isPast: { range.place(of: $0[kept.name.count...]) == (reversed ? .before : .after) }
         ) { key, value in
             switch range.place(of: key[kept.name.count...]) {
             case .before: return !reversed

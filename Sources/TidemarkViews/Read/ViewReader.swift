@@ -264,7 +264,7 @@ extension ViewReader: RowReading {
 extension ViewReader: IndexReading {
     package func walkIndex(
         _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
-        _ body: ([UInt8], [UInt8]) throws -> Bool
+        isPast: ([UInt8]) -> Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
     ) throws {
         region?.note(collection)
         try rows.walkIndex(index.name, from, reversed, body)

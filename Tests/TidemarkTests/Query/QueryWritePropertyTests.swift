@@ -219,6 +219,15 @@ private typealias Chore = QueryChore
             #expect(try found(one, readingUpTo: 4) == "c300")
             let lastByID = Chore.all.order(by: \.id, .descending).limit(2)
             #expect(try found(lastByID, readingUpTo: 8) == "n1 c99")
+
+            // What they leave behind is passed over no further than the range goes.
+            for number in 10..<400 {
+                let json = #"{"set":{"points":\#(number + 1000)},"unset":[]}"#
+                try write(.localUpdated, "c\(number)", json, UInt64(number))
+            }
+            #expect(try found(Chore.where(\.points == 20), readingUpTo: 4) == "")
+            let below = Chore.where(.in(\.points, 380..<390)).order(by: \.points, .descending)
+            #expect(try found(below, readingUpTo: 16) == "")
         }
     }
 }

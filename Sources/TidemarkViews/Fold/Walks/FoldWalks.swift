@@ -143,7 +143,7 @@ extension Fold: IndexReading {
 
     package func walkIndex(
         _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
-        _ body: ([UInt8], [UInt8]) throws -> Bool
+        isPast: ([UInt8]) -> Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
     ) throws {
         let written = try writtenRecords(of: collection)
         if written.isEmpty { return try rows.walkIndex(index.name, from, reversed, body) }
@@ -152,7 +152,7 @@ extension Fold: IndexReading {
             { try self.rows.walkIndex(index.name, from, reversed, $0) },
             { key, value in
                 let record = try index.record(key, value, of: collection)
-                return try written.hasWritten(record.id) || body(key, value)
+                return try written.hasWritten(record.id) ? !isPast(key) : body(key, value)
             }, written: body)
     }
 
