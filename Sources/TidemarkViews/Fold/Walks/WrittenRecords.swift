@@ -15,12 +15,9 @@ final class WrittenRecordsMemory: FoldMemory {
 final class WrittenRecords {
     /// After how many writes of the fold they are up to date.
     var count = 0
-    private var sorted: [IndexEntry] = []
+    private var sorted = SortedRecords()
     /// Those of each entity, none of one that is not seen, by its id.
     private var own: [ExactString: [IndexEntry]] = [:]
-
-    /// From so many entities on all is sorted anew.
-    private static let manyAtOnce = 64
 
     /// Whether no entity was written.
     var isEmpty: Bool { own.isEmpty }
@@ -32,47 +29,35 @@ final class WrittenRecords {
     func take(
         _ written: [(key: EntityKey, row: EntityRow)], _ collection: IndexedCollection
     ) throws {
-        let areMany = written.count >= Self.manyAtOnce
+        // Then all is sorted anew.
+        let areMost = written.count > own.count
         for (key, row) in written {
             let values = row.document.map { collection.values(in: $0[...]) }
             let new = collection.entries(values, id: Array(key.id.utf8)[...])
             let old = own.updateValue(new, forKey: ExactString(key.id)) ?? []
-            if areMany || old == new { continue }
-            for entry in old {
-                let place = place(of: entry.key)
-                if place < sorted.count, sorted[place] == entry { sorted.remove(at: place) }
-            }
-            for entry in new { sorted.insert(entry, at: place(of: entry.key)) }
+            if areMost || old == new { continue }
+            for entry in old { sorted.remove(entry) }
+            for entry in new { sorted.insert(entry) }
         }
-        if areMany { sorted = own.values.joined().sorted(by: IndexEntry.precedes) }
+        if areMost { sorted = SortedRecords(own.values.joined()) }
     }
 
     /// The records of one index, from a key on, up or down.
     func records(
         of index: KeptIndex, from: [UInt8]?, reversed: Bool
     ) -> AnyIterator<(key: [UInt8], row: [UInt8])> {
-        var (lower, upper) = (
-            place(of: index.name), place(of: KeyRange(beginning: index.name).upper)
-        )
-        if let from {
-            if reversed { upper = min(upper, place(of: from + [0])) }
-            if !reversed { lower = max(lower, place(of: from)) }
+        let range = KeyRange(beginning: index.name)
+        guard let from else {
+            return sorted.walk(from: range.lower, to: range.upper, reversed: reversed)
         }
-        let own = lower < upper ? sorted[lower..<upper] : []
-        return reversed
-            ? AnyIterator(own.reversed().lazy.map { (key: $0.key, row: $0.value) }.makeIterator())
-            : AnyIterator(own.lazy.map { (key: $0.key, row: $0.value) }.makeIterator())
-    }
-
-    /// Where the first record stands whose key does not come before this one.
-    private func place(of key: [UInt8]) -> Int {
-        var (low, high) = (0, sorted.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let isBefore = ByteOrder.precedes(sorted[middle].key, key)
-            if isBefore { low = middle + 1 } else { high = middle }
+        // The key itself is among them, whichever way.
+        if reversed {
+            let isInside = ByteOrder.precedes(from, range.upper)
+            let upper = isInside ? from + [0] : range.upper
+            return sorted.walk(from: range.lower, to: upper, reversed: true)
         }
-        return low
+        let isInside = ByteOrder.precedes(range.lower, from)
+        return sorted.walk(from: isInside ? from : range.lower, to: range.upper, reversed: false)
     }
 }
 
