@@ -49,14 +49,10 @@ extension RowReading {
     /// A file that is to be sent, with what names it.
     package func file(of plan: SendPlan) throws -> FileToSend {
         var file = FileToSend(sha256: plan.digest, head: [], collection: plan.collection)
-        guard let key = plan.key, let collection = try model()[plan.collection] else {
-            return file
-        }
-        let row = try entity(at: .entity(key))
-        let names = (try? row.namesToBeSent(in: collection)) ?? []
-        file.entity = key
-        file.field = names.first { $0.name.text == plan.digest }?.field
-        file.document = try row.document(in: collection).map { try JSONDocument(parsing: $0) }
+        guard let (key, field) = try sender(of: plan) else { return file }
+        let document = try entity(at: .entity(key)).document(in: try model()[plan.collection])
+        (file.entity, file.field) = (key, field)
+        file.document = try document.map { try JSONDocument(parsing: $0) }
         return file
     }
 }

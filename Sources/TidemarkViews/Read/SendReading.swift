@@ -179,8 +179,14 @@ extension RowReading {
         }
     }
 
-    /// An entity that waits for a file to be sent, and the field that names it: the one that came
-    /// to name it last, or else any.
+    /// An entity that waits for a file to be sent, and the field that names it; nil where none
+    /// does any more.
+    package func sender(of plan: SendPlan) throws -> (key: EntityKey, field: String)? {
+        let source = ContentSource(plan.collection, plan.digest)
+        return try send(source).flatMap { try sender(of: source, $0) }
+    }
+
+    /// The same of a file with its row: the one that came to name it last, or else any.
     private func sender(
         of source: ContentSource, _ row: SendRow
     ) throws -> (key: EntityKey, field: String)? {

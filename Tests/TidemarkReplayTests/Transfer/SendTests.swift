@@ -75,6 +75,9 @@ extension TransferWorld {
     func told() throws {
         let world = try TransferWorld(ContentRule("photo", upload: "/files"))
         let digest = try world.attach("tea")
+        // The one that came to name it last does not any more.
+        try world.attach("tea", to: "2")
+        try world.replica.write { tx in _ = try tx.discard(EntityKey("tasks", "2")) }
 
         let file = try world.replica.journal.read { views in
             let plan = try #require(try views.nextSend(at: Timestamp(rawValue: 1)))
