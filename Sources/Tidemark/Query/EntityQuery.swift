@@ -68,8 +68,8 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
     /// The same with null and missing values before all others or behind them, whatever the
     /// direction: due dates, and then what has none.
     ///
-    /// An index has this order, too, where the others that the query sorts by have theirs as
-    /// usual.
+    /// An index has this order, too, where the query sorts by it first, apart from fields that a
+    /// condition gives one value, and by all others as usual.
     public func order<Value: QueryValue>(
         by path: KeyPath<T, Value?>, _ direction: Direction = .ascending, nulls: Nulls
     ) -> Self {
