@@ -184,7 +184,8 @@ private typealias Chore = QueryChore
                         return try visit(key, value)
                     }
                 })
-            let fold = Fold(source, ModelCache(), indexNames: views.indexNames)
+            let fold = Fold(
+                source, ModelCache(), hasBindings: false, indexNames: views.indexNames)
             func write(_ kind: EventKind, _ id: String, _ json: String, _ number: UInt64) throws {
                 let event = Event(
                     kind, recordedAt: Timestamp(rawValue: 1), key: EntityKey("chores", id),
@@ -225,7 +226,7 @@ private typealias Chore = QueryChore
                 let json = #"{"set":{"points":\#(number + 1000)},"unset":[]}"#
                 try write(.localUpdated, "c\(number)", json, UInt64(number))
             }
-            #expect(try found(Chore.where(\.points == 20), readingUpTo: 4) == "")
+            #expect(try found(Chore.where(\.points == 20), readingUpTo: 8) == "")
             let below = Chore.where(.in(\.points, 380..<390)).order(by: \.points, .descending)
             #expect(try found(below, readingUpTo: 16) == "")
         }
