@@ -182,7 +182,8 @@ extension AdapterCheck.Run {
             else { continue }
             let place = "the form of a file in \(collection.name).\(rule.field)"
             if form != adapter.form(of: file) {
-                found.append("\(place): it is another one each time; make it of the hash alone")
+                found.append(
+                    "\(place): it is another one each time; make it of what names the file alone")
             }
             let type = form.contentType
             guard let mark = type.firstRange(of: "boundary=") else {
