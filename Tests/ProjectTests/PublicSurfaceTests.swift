@@ -55,7 +55,7 @@ import Testing
     /// Those complete by nature, and those without cases, which are namespaces.
     private static let exhaustive = [
         "CleanUp", "CommandLineTool", "ConflictSide", "Direction", "JSON", "JSONLimits",
-        "JSONValue", "Measuring", "Severity", "UpdateContent",
+        "JSONValue", "Measuring", "Nulls", "Severity", "UpdateContent",
     ]
 
     @Test func `take cases in a later version without breaking who switches over them`() throws {

@@ -47,7 +47,8 @@ extension IssueSides {
         let named = (try? theirs.expanded(lists)) ?? theirs
         return edit.fieldNames.filter { field in
             let value = edit.value(of: field).flatMap { try? JSONValue(parsing: $0) }
-            // Of a list the document with its elements as members has no more than that it is there.
+            // The document with the elements of lists as members has of a list only that it is
+            // there.
             return value == theirs.value(field) ?? named.value(field)
         }
     }

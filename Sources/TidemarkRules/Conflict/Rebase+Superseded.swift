@@ -36,9 +36,10 @@ extension Rebase {
         return lastTouched[index].filter { !gone.contains(ExactString($0)) }
     }
 
-    /// Whether a person is to know of what was given up: of all that lost against the server's, but
-    /// where that has all that is left, and of what a rule's document gives up besides the fields in
-    /// conflict.
+    /// Whether a person is to know of what was given up.
+    ///
+    /// Of all that lost against the server's, but where that has all that is left, and of what a
+    /// rule's document gives up besides the fields in conflict.
     package func isIssue(_ conflict: Conflict) -> Bool {
         if losingMore.contains(conflict.position) { return true }
         guard conflict.result == .serverWins, let index = index(of: conflict) else { return false }
