@@ -21,8 +21,8 @@ extension Replica {
     /// removes its folder.
     ///
     /// Concurrent writes are either seen by the check for pending changes, or refused as `closed`.
-    /// After a crash in the middle, either the store is complete, or its remains are removed by the
-    /// next opening.
+    /// An engine that is started meanwhile ends with the store. After a crash in the middle, either
+    /// the store is complete, or its remains are removed by the next opening.
     ///
     /// What is kept on this device alone (``CollectionModel/localOnly``) goes with the store, and
     /// counts as no pending change.
@@ -32,6 +32,8 @@ extension Replica {
     ///   changed; `closed`; or why the folder can't be removed, in which case the store is closed.
     public func signOut(ifPending: PendingChanges) async throws {
         let (engines, journal, directory) = (engines, journal, directory)
+        // One may have been started since they were stopped.
+        defer { if journal.isClosed { engines.end() } }
         do {
             guard ifPending != .keep else {
                 await engines.stop()

@@ -1,6 +1,7 @@
 // EngineStopTests.swift — an engine that is stopped, started and paused while something is under
 // way, and from within the closure that gives credentials.
 
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -14,6 +15,7 @@ import TidemarkTesting
 
 @testable import SyncSupport
 @testable import Tidemark
+@testable import TidemarkViews
 
 @Suite(.serialized) struct `an engine that is stopped or paused in the middle` {
     @Test func `goes on with what it was asked for where a pause ends before the run does`()
@@ -205,6 +207,33 @@ import TidemarkTesting
         #expect(try await engine.sync().isSynced)
         try await second.close()
         folder.delete()
+    }
+
+    @Test func `ends also where it was started while its replica was signed out`() async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let world = SyncWorld()
+        let replica = try await Replica.open(
+            at: folder / "store", model: world.model,
+            dependencies: .seeded(1, clock: world.clock))
+        let engine = SyncDevice.engine(
+            replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
+        let isTidy = Lock(false)
+        // The closing waits for it.
+        replica.journal.tidying.withLock { work in
+            work = Background {
+                while !isTidy.withLock(\.self) { Thread.sleep(forTimeInterval: 0.001) }
+            }
+        }
+        let leaving = Task { try await replica.signOut(ifPending: .keep) }
+        while replica.journal.tidying.withLock({ $0 != nil }) { await Task.yield() }
+        await engine.start(.none)
+        var statuses = engine.statuses.makeAsyncIterator()
+        while await statuses.next()?.activity != .idle {}
+        isTidy.withLock { $0 = true }
+        try await leaving.value
+
+        while await engine.isStarted { await Task.yield() }
     }
 
     @Test func `ends what is in flight when its replica is closed`() async throws {
