@@ -88,7 +88,8 @@ extension Replica {
         return files
     }
 
-    /// The same without blocking the caller's thread.
+    /// The same without blocking the caller's thread while the use is noted; what is here is read
+    /// on it, as in a `read`.
     public func useFiles(
         of key: EntityKey, _ fields: [String]? = nil
     ) async throws -> [EntityFile] {
