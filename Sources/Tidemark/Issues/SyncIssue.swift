@@ -213,16 +213,19 @@ extension Replica {
     private func asked(
         _ issue: SyncIssue.ID, _ answer: IssueAnswer
     ) throws -> (raised: IssueRow, sides: IssueSides) {
-        let raised = try read { store in
-            try store.views.issue(at: issue.position, index: issue.index).map(store.views.inFull)
+        try read { store in
+            let views = store.views
+            let found = try views.issue(at: issue.position, index: issue.index)
+            guard let raised = try found.map(views.inFull) else {
+                throw TidemarkError(noIssue: issue)
+            }
+            guard SyncIssue(raised).answers.contains(answer) else {
+                let names = SyncIssue(raised).answers.map(\.rawValue).joined(separator: ", ")
+                throw TidemarkError(
+                    .invalidAnswer, "\(issue) does not take \(answer.rawValue); it takes \(names)")
+            }
+            return (raised, try IssueSides(raised, views))
         }
-        guard let raised else { throw TidemarkError(noIssue: issue) }
-        guard SyncIssue(raised).answers.contains(answer) else {
-            let names = SyncIssue(raised).answers.map(\.rawValue).joined(separator: ", ")
-            throw TidemarkError(
-                .invalidAnswer, "\(issue) does not take \(answer.rawValue); it takes \(names)")
-        }
-        return (raised, try read { try IssueSides(raised, $0.views) })
     }
 }
 

@@ -62,7 +62,7 @@ extension JSON {
         let span = bytes.span
         skimmer.skip(to: UInt8(ascii: "{"), span)
         while skimmer.skip(to: UInt8(ascii: "\""), span) {
-            let key = skimmer.at..<skimmer.stringEnd(span) - 1
+            let key = skimmer.at..<stringEnd(span, skimmer.at) - 1
             skimmer.at = key.upperBound + 1
             guard skimmer.skip(to: UInt8(ascii: ":"), span) else { break }
             skimmer.skipWhitespace(span)
@@ -70,6 +70,21 @@ extension JSON {
             guard value.upperBound <= bytes.count, !value.isEmpty else { break }
             guard body(key, value) else { break }
         }
+    }
+
+    /// The offset behind the string whose content begins at one; more than there are without an
+    /// end.
+    @inline(__always)
+    static func stringEnd(_ bytes: Span<UInt8>, _ start: Int) -> Int {
+        var end = start
+        while end < bytes.count {
+            switch bytes[end] {
+            case UInt8(ascii: "\""): return end + 1
+            case UInt8(ascii: "\\"): end += 2
+            default: end += 1
+            }
+        }
+        return bytes.count + 1
     }
 
     private static func isKey(_ name: [UInt8], _ key: ArraySlice<UInt8>) -> Bool {
@@ -98,19 +113,6 @@ private struct JSONSkimmer {
         while at < bytes.count, bytes[at] <= 0x20 { at += 1 }
     }
 
-    /// The offset behind the string whose content begins here.
-    func stringEnd(_ bytes: Span<UInt8>) -> Int {
-        var end = at
-        while end < bytes.count {
-            switch bytes[end] {
-            case UInt8(ascii: "\""): return end + 1
-            case UInt8(ascii: "\\"): end += 2
-            default: end += 1
-            }
-        }
-        return bytes.count + 1
-    }
-
     /// Takes one value.
     mutating func value(_ bytes: Span<UInt8>) -> Range<Int> {
         let start = at
@@ -119,7 +121,7 @@ private struct JSONSkimmer {
             switch bytes[at] {
             case UInt8(ascii: "\""):
                 at += 1
-                at = stringEnd(bytes)
+                at = JSON.stringEnd(bytes, at)
                 if depth == 0 { return start..<at }
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1

@@ -105,20 +105,8 @@ private struct JSONSplitter {
     /// Passes over a string, from its first quotation mark to behind its last one.
     private mutating func skipString() throws(JSONError) {
         try take("\"")
-        at = Self.stringEnd(bytes.span, at - bytes.startIndex) + bytes.startIndex
+        at = JSON.stringEnd(bytes.span, at - bytes.startIndex) + bytes.startIndex
         if at > bytes.endIndex { throw unended() }
-    }
-
-    /// The offset behind the string whose content begins at one; more than there are without an
-    /// end.
-    private static func stringEnd(_ bytes: Span<UInt8>, _ start: Int) -> Int {
-        var end = start
-        while end < bytes.count {
-            let byte = bytes[end]
-            end += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "\"") { return end }
-        }
-        return bytes.count + 1
     }
 
     private mutating func unended() -> JSONError {
@@ -139,7 +127,7 @@ private struct JSONSplitter {
             let byte = lent[offset]
             switch byte {
             case UInt8(ascii: "\""):
-                offset = Self.stringEnd(lent, offset + 1)
+                offset = JSON.stringEnd(lent, offset + 1)
                 if offset > lent.count { throw unended() }
                 continue
             case UInt8(ascii: "["): closers.append(UInt8(ascii: "]"))

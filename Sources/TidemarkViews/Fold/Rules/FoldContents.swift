@@ -469,17 +469,16 @@ extension EntityRow {
     package func namesToBeSent(
         in collection: CollectionModel
     ) throws -> [(field: String, name: ContentName)] {
-        if !collection.sendsFiles || pending.isEmpty { return [] }
-        return try namesToBeSent(by: namingChanges(in: collection), in: collection)
+        try namesToBeSent(by: try namingChanges(in: collection), in: collection)
     }
 
-    /// The same of what is pending, as ``namingChanges(in:)`` has it.
+    /// The same of what is pending, as ``namingChanges(in:)`` has it, where that is needed.
     private func namesToBeSent(
-        by changes: [PendingChange], in collection: CollectionModel
+        by changes: @autoclosure () throws -> [PendingChange], in collection: CollectionModel
     ) throws -> [(field: String, name: ContentName)] {
         guard collection.sendsFiles, !pending.isEmpty else { return [] }
         let base = try baseValue(in: collection)
-        guard case .document(let bytes) = try Current(changes, on: base) else { return [] }
+        guard case .document(let bytes) = try Current(changes(), on: base) else { return [] }
         let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
         let known = base.document.map { collection.contentNames(in: $0.bytes) } ?? []
         return collection.contentNames(in: bytes).filter { field, name in
