@@ -89,7 +89,7 @@ struct LogRange: Sendable {
             log.log, from: start.bigEndianBytes, prefix: [], reversed: false
         ) { key, value in
             let ended = CommitRecord.isKey(key) ? CommitRecord.position(key) : nil
-            let found = try ended ?? position(key, first)
+            let found = try ended ?? Self.position(key, first, after: positions.last)
             // A commit's record goes with its last event.
             guard found <= end, ended != nil || bytes < bytesMax else {
                 next = found
@@ -143,8 +143,9 @@ struct LogRange: Sendable {
         edge.append(leaf: leaves.hashes.span.extracting(count * index..<count * (index + 1)))
     }
 
-    private func position(_ key: Span<UInt8>, _ first: Position) throws(LogError) -> Position {
-        let before = positions.last
+    private static func position(
+        _ key: Span<UInt8>, _ first: Position, after before: Position?
+    ) throws(LogError) -> Position {
         guard let found = Position(key) else {
             throw LogError(
                 .corruptEvent, at: before?.next ?? first,

@@ -47,7 +47,7 @@ package enum Payload: Sendable {
     /// Reads an event's payload.
     ///
     /// - Throws: ``PayloadProblem`` where it is not what this version writes.
-    package init(reading event: Event) throws(PayloadProblem) {
+    package init(reading event: borrowing Event) throws(PayloadProblem) {
         guard event.isOfKnownShape else {
             self = .unknown
             return
@@ -94,7 +94,7 @@ package enum Payload: Sendable {
     }
 
     /// The same, where what can't be read counts as unknown.
-    package init(_ event: Event) { self = (try? Payload(reading: event)) ?? .unknown }
+    package init(_ event: borrowing Event) { self = (try? Payload(reading: event)) ?? .unknown }
 }
 
 extension EventKind {

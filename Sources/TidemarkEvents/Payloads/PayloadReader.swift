@@ -5,10 +5,11 @@
 package struct PayloadReader: Sendable {
     /// The longest payload that is remembered, in bytes.
     private static let bytesMax = 2048
-    /// The kinds that take longer to read than to compare: answers, and what they say of writes.
-    private static let kinds: Set<EventKind> = [
-        .requestSent, .requestAnswered, .requestFailed, .pushAccepted, .pushRejected, .pushDeferred,
-    ]
+    /// Whether payloads take longer to read than to compare: answers, and what they say of writes.
+    private static func isRemembered(_ kind: EventKind) -> Bool {
+        kind == .requestSent || kind == .requestAnswered || kind == .requestFailed
+            || kind == .pushAccepted || kind == .pushRejected || kind == .pushDeferred
+    }
 
     private struct Known {
         let kind: EventKind
@@ -23,7 +24,7 @@ package struct PayloadReader: Sendable {
 
     /// An event's payload, as ``Payload/init(_:)`` reads it.
     package mutating func payload(of event: Event) -> Payload {
-        guard Self.kinds.contains(event.kind), event.isOfKnownShape,
+        guard Self.isRemembered(event.kind), event.isOfKnownShape,
             event.payload.count <= Self.bytesMax
         else { return Payload(event) }
         let place = known.firstIndex { $0.kind == event.kind }

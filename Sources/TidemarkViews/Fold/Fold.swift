@@ -2,6 +2,7 @@
 // from. Total: any sequence of events has a result, and the same events give the same rows.
 
 package import TidemarkEvents
+package import TidemarkLog
 import TidemarkRules
 import TidemarkStore
 
@@ -14,12 +15,7 @@ package final class Fold {
     private(set) var entities = FoldedEntities()
     private(set) var mutations = FoldedMutations()
     /// What the current event wrote so far.
-    private var written = WrittenRows()
-    private(set) var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
-    /// Where the last row of each stands among them, once there are many.
-    private var writtenIndexes: [ObjectIdentifier: Int] = [:]
-    private static let writtenFew = 16
-    private var writtenMutations = WrittenMutations()
+    private(set) var written = EventWrites()
     /// Below which place no decision of an event is free, while one is folded.
     var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
@@ -35,10 +31,6 @@ package final class Fold {
     private var knownCollection: KnownCollection?
     /// The key of the row of the entity that was asked for last.
     var knownRowKey: (entity: EntityKey, rowKey: RowKey)?
-    /// The entity without pending changes that the current event changed in its place.
-    private(set) var unpended: RowKey?
-    /// Where that one was before, of a tree.
-    private(set) var unpendedPlace: PlaceRow?
     /// What rules remember, by its type.
     private var memories: [ObjectIdentifier: any FoldMemory] = [:]
     /// Where the current event stands.
@@ -93,8 +85,15 @@ package final class Fold {
     /// A payload that can't be understood changes nothing: the event stays in the log byte for
     /// byte, and the rest goes on.
     ///
+    /// - Parameter expected: the entity that the event names, where its key was made already.
     /// - Throws: what reading a row throws, or ``ProtoError`` for a damaged row.
-    package func apply(_ event: Event, at position: Position) throws {
+    package func apply(
+        _ event: Event, at position: Position, _ expected: ExpectedEntity? = nil
+    ) throws {
+        if let expected {
+            knownRowKey = (expected.entity, RowKey(.rows, expected.key))
+            entities.expect(expected)
+        }
         defer { forget() }
         defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
@@ -131,7 +130,7 @@ package final class Fold {
 
     /// The entities that the current event wrote so far.
     var writtenPlaces: [RowKey] {
-        writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
+        written.entities.map(\.entry.key) + (written.unpended.map { [$0] } ?? [])
     }
 
     /// The entities that the current event wrote but for one that was changed in its place, each as
@@ -139,7 +138,7 @@ package final class Fold {
     var rowsWritten: [(place: RowKey, before: EntityRow, after: EntityRow)] {
         var rows: [(place: RowKey, before: EntityRow, after: EntityRow)] = []
         var indexes: [ObjectIdentifier: Int] = [:]
-        for (entry, row) in writtenEntities {
+        for (entry, row) in written.entities {
             if let index = indexes[ObjectIdentifier(entry)] {
                 rows[index].after = row
             } else {
@@ -152,20 +151,26 @@ package final class Fold {
 
     /// Merges the current event's writes into the fold.
     private func take(_ event: Event, _ position: Position) throws {
-        if !writtenEntities.isEmpty || unpended != nil { try notePlaces(event, position) }
-        for (entry, row) in writtenEntities {
+        guard !written.isEmpty else { return }
+        // That is there already, and the event tells of it.
+        if written.isUnpendedAlone, event.tellsOfEntity { return }
+        if !written.entities.isEmpty || written.unpended != nil {
+            try notePlaces(event, position)
+        }
+        for (entry, row) in written.entities {
             entry.row = row
             entities.note(entry)
         }
-        for (changed, row) in writtenMutations.rows { mutations.set(changed, row, at: position) }
-        for (key, value) in written.rows {
+        for (changed, row) in written.mutations.rows { mutations.set(changed, row, at: position) }
+        let rows = written.rows.rows
+        for (key, value) in rows {
             if value == nil, let dropped = key.mutation { mutations.remove(dropped.position) }
             let before = changes.updateValue(value, forKey: key)
             changedBytes += value?.count ?? 0
             changedBytes -= before.map { $0?.count ?? 0 } ?? -key.bytes.count
         }
-        guard !memories.isEmpty, !written.isEmpty, let rules = knownModel?.rules else { return }
-        for rule in rules.meeting { rule.note(written.rows, self) }
+        guard !memories.isEmpty, !rows.isEmpty, let rules = knownModel?.rules else { return }
+        for rule in rules.meeting { rule.note(rows, self) }
     }
 
     /// Takes in what the current event wrote so far, for one that writes many rows.
@@ -177,12 +182,7 @@ package final class Fold {
 
     /// Discards the current event's writes.
     private func forget() {
-        unpended = nil
-        if unpendedPlace != nil { unpendedPlace = nil }
         if !written.isEmpty { written.removeAll() }
-        if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
-        if !writtenIndexes.isEmpty { writtenIndexes = [:] }
-        if !writtenMutations.isEmpty { writtenMutations.removeAll() }
     }
 
     /// How many rows are in memory.
@@ -236,7 +236,7 @@ package final class Fold {
             let row = try heldRow(at: key)
             return row.isEmpty ? nil : row.encoded
         }
-        if let index = written.lastIndex(of: key) { return written.rows[index].value }
+        if let row = written.rows.last(of: key) { return row.value }
         if let change = changes[key] { return change }
         if let (position, isOpen) = key.mutation, let row = writtenMutation(position) {
             return row.isOpen == isOpen ? row.encoded : nil
@@ -258,7 +258,7 @@ package final class Fold {
             if key.bytes.starts(with: Ledger.treeWants) { knownTreeWants = true }
             if key.bytes.starts(with: Ledger.letGo) { knownLetGo = true }
         }
-        written.append(key, value)
+        written.rows.append(key, value)
     }
 
     /// The entity under a key that lasts; an empty row where there is none.
@@ -271,28 +271,20 @@ package final class Fold {
     func takenRow(at place: RowKey) throws -> EntityRow { try entry(place).row }
 
     private func held(_ entry: FoldedEntities.Entry) -> EntityRow {
-        guard writtenEntities.count > Self.writtenFew else {
-            return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
-        }
-        if writtenIndexes.isEmpty {
-            for (index, written) in writtenEntities.enumerated() {
-                writtenIndexes[ObjectIdentifier(written.entry)] = index
-            }
-        }
-        return writtenIndexes[ObjectIdentifier(entry)].map { writtenEntities[$0].row } ?? entry.row
+        written.row(of: entry) ?? entry.row
     }
 
     /// The document of the entity under a key, as today's model reads it; nil where there is none.
     package func document(of key: EntityKey) throws -> [UInt8]? {
         let entry = try entry(rowKey(of: key))
-        let document = writtenEntities.isEmpty ? entry.row.document : held(entry).document
+        let document = written.entities.isEmpty ? entry.row.document : held(entry).document
         guard let document else { return nil }
         return try known(key.collection)?.model.read(document) ?? document
     }
 
     package func isPlaceholder(_ key: EntityKey) throws -> Bool {
         let entry = try entry(rowKey(of: key))
-        return writtenEntities.isEmpty ? entry.row.isPlaceholder : held(entry).isPlaceholder
+        return written.entities.isEmpty ? entry.row.isPlaceholder : held(entry).isPlaceholder
     }
 
     /// Changes an entity without pending changes in its place, when that is all that an event does.
@@ -305,8 +297,7 @@ package final class Fold {
         let before = try registered().hasTrees ? self.place(of: entry.row, at: place) : nil
         if change(&entry.row) {
             entities.note(entry)
-            unpended = place
-            unpendedPlace = before
+            written.noteUnpended(place, before: before)
         }
         return true
     }
@@ -322,14 +313,11 @@ package final class Fold {
 
     func put(_ row: EntityRow, at place: RowKey) throws {
         let entry = try entry(place)
-        let before = writtenEntities.isEmpty ? entry.row : held(entry)
+        let before = written.entities.isEmpty ? entry.row : held(entry)
         var row = try reached(row, at: place, wasHidden: before.isHidden)
         if row.mayHaveOvertaken(before.pending) { row = try elided(row, before.pending, at: place) }
         // A row that says nothing is not kept, nor is what little it held.
-        writtenEntities.append((entry, row.isEmpty ? EntityRow() : row))
-        if !writtenIndexes.isEmpty {
-            writtenIndexes[ObjectIdentifier(entry)] = writtenEntities.count - 1
-        }
+        written.append(row.isEmpty ? EntityRow() : row, of: entry)
     }
 
     package func resolve(_ key: EntityKey) throws -> EntityKey {
@@ -338,7 +326,7 @@ package final class Fold {
     }
 
     func put(_ row: MutationRow, at position: Position) {
-        writtenMutations.append(row, at: position)
+        written.mutations.append(row, at: position)
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
@@ -346,7 +334,7 @@ package final class Fold {
     }
 
     func writtenMutation(_ position: Position) -> MutationRow? {
-        writtenMutations[position] ?? mutations[position]
+        written.mutations[position] ?? mutations[position]
     }
 
     func registered() throws -> RegisteredModel {
@@ -372,6 +360,9 @@ package final class Fold {
         knownCollection = collection
         return collection
     }
+
+    /// Is told the entities of the next events.
+    func expect(_ next: ArraySlice<ExpectedEntity?>) { entities.touch(next) }
 
     /// How many writes of entities were taken in since this was asked for first.
     func followTaken() -> Int { entities.follow() }

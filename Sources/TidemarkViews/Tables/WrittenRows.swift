@@ -22,9 +22,10 @@ struct WrittenRows {
         }
     }
 
-    /// The place of the last row under a key; nil where none was written.
-    func lastIndex(of key: RowKey) -> Int? {
-        indexes.isEmpty ? rows.lastIndex { $0.key == key } : indexes[key]
+    /// The last row under a key; nil where none was written.
+    func last(of key: RowKey) -> (key: RowKey, value: [UInt8]?)? {
+        let index = indexes.isEmpty ? rows.lastIndex { $0.key == key } : indexes[key]
+        return index.map { rows[$0] }
     }
 
     mutating func removeAll() {

@@ -22,16 +22,16 @@ import TidemarkEvents
 
         for number in 0..<count {
             let last = min(number / 2 * 2 + 1, count - 1)
-            #expect(rows.lastIndex(of: key(number / 2)) == last)
+            #expect(rows.last(of: key(number / 2))?.value == [UInt8(last)])
             #expect(mutations[Position(UInt64(number / 2) + 1)]?.attempts == UInt64(last))
         }
-        #expect(rows.lastIndex(of: key(250)) == nil)
+        #expect(rows.last(of: key(250)) == nil)
         #expect(mutations[Position(1000)] == nil)
 
         rows.removeAll()
         mutations.removeAll()
         #expect(rows.isEmpty && mutations.isEmpty)
-        #expect(rows.lastIndex(of: key(0)) == nil)
+        #expect(rows.last(of: key(0)) == nil)
         #expect(mutations[Position(1)] == nil)
     }
 }

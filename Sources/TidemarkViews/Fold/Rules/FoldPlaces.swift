@@ -33,15 +33,15 @@ extension Fold {
         if !hasTrees, let named, wroteNothing(but: rowKey(of: named)) { return }
         let own = try named.map { try resolve($0) }
         if !hasTrees, let own, own != named, wroteNothing(but: rowKey(of: own)) { return }
-        if let place = unpended, let key = EntityKey(bytes: place.bytes),
+        if let place = written.unpended, let key = EntityKey(bytes: place.bytes),
             let collection = try known(key.collection)?.model
         {
             // Of what lies in no tree it is not known any more whether it was seen.
-            let was = unpendedPlace ?? PlaceRow(isSeen: true)
+            let was = written.unpendedPlace ?? PlaceRow(isSeen: true)
             let isNow = try self.place(of: entity(at: place), in: collection)
             try note(was, isNow, of: key, isOwn: key == own, in: collection, position)
         }
-        for (place, before, after) in rowsWritten where place != unpended {
+        for (place, before, after) in rowsWritten where place != written.unpended {
             guard let key = EntityKey(bytes: place.bytes),
                 let collection = try known(key.collection)?.model,
                 collection.tree != nil || key != own,
@@ -59,7 +59,8 @@ extension Fold {
 
     /// Whether the current event wrote no entity so far but one.
     private func wroteNothing(but place: RowKey) -> Bool {
-        (unpended ?? place) == place && writtenEntities.allSatisfy { $0.entry.key == place }
+        (written.unpended ?? place) == place
+            && written.entities.allSatisfy { $0.entry.key == place }
     }
 
     /// Notes where an entity was that changed, unless the event tells as much.

@@ -57,8 +57,8 @@ extension Fold {
     /// Whether anything that follows from a rule is pending on what the current event wrote.
     private var hasWrittenDerived: Bool {
         // By their places, as a row is copied to be handed on.
-        writtenEntities.indices.contains { index in
-            writtenEntities[index].row.pending.contains(where: \.isDerived)
+        written.entities.indices.contains { index in
+            written.entities[index].row.pending.contains(where: \.isDerived)
         }
     }
 
