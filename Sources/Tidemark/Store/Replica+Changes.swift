@@ -65,10 +65,10 @@ extension Replica {
     ///   - scope: of which entities.
     /// - Throws: ``TidemarkError``: `anchorExpired` where it can't be told any more: the events
     ///   since then were dropped, the collection was wiped, the model reads its documents
-    ///   otherwise or has it again (of all: or lacks one that it had), or a version of the library
-    ///   made the rows anew that makes them otherwise; `notFound` behind the end of the log, or of
-    ///   what was never there; `noModel` for a collection that the model lacks, and for a place in
-    ///   one that is no tree.
+    ///   otherwise, or has it since one was gone, itself or another (of all: or lacks one that it
+    ///   had), or a version of the library made the rows anew that makes them otherwise; `notFound`
+    ///   behind the end of the log, or of what was never there; `noModel` for a collection that the
+    ///   model lacks, and for a place in one that is no tree.
     public func changes(since position: Position, in scope: Changes.Scope = .all) throws -> Changes
     {
         try TidemarkError.mapped {

@@ -15,7 +15,7 @@ public struct EngineStatus: Sendable, Hashable {
         case waiting(until: Timestamp, SyncWaitReason)
         /// No run begins automatically until the user or the app does something.
         case paused(SyncPauseReason)
-        /// It was stopped; with the error, if the store failed.
+        /// It was stopped; with the error where the store failed, or no run can begin.
         case stopped(TidemarkError?)
     }
 

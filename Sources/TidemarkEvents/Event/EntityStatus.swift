@@ -19,7 +19,7 @@
     case confirmed
     /// On the server, which took it and has something to say about it.
     case warning
-    /// Refused by the server.
+    /// Refused by the server, or in a conflict about which a person is asked.
     case error
     /// Known in part: it came because something refers to it. It takes no edits, and nothing new
     /// may count in it, until the server sends the whole.

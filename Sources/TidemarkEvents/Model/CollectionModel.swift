@@ -307,7 +307,8 @@ extension CollectionModel: ModelObject {
             "absence", \.absence, .word,
             """
             What it means that a list of everything does not name an entity: it was deleted, or \
-            nothing.
+            nothing. With neither cursors nor since, up to ten are asked for one by one, and \
+            nothing follows for more.
             """),
         ModelMember(
             "access", \.access, AccessRule.codec("access"),

@@ -35,6 +35,9 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 /// What a list of everything says of entities that it does not name.
 @nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
+    ///
+    /// Of lists with neither cursors nor ``CollectionModel/since``, up to ten are asked for one by
+    /// one, and nothing follows for more.
     case deletes
     /// Nothing.
     case keeps
@@ -43,8 +46,9 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 extension CollectionModel {
     /// What happens to a list of which a page fails, where the server's pages have numbers.
     @nonexhaustive public enum FailedPageRule: String, Sendable, Hashable, CaseIterable {
-        /// The next page is asked for, up to three failed ones. What the others bring is kept, and
-        /// the list is made again in the next run.
+        /// Where the server fails at it, or it can't be read, the next page is asked for, until a
+        /// third one fails. What the others bring is kept, and the list is made again in the next
+        /// run.
         case next
         /// The list ends. What came before is kept, and the list is made again in the next run.
         case endsList

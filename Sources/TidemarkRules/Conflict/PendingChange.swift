@@ -63,7 +63,7 @@ package struct PendingChange: Sendable, Hashable {
     package var change: Change
     /// Whether an attempt without an answer may have reached the server.
     package var mayHaveArrived: Bool
-    /// Whether the server refused it.
+    /// Whether the server refused it, or a person is asked about it.
     package var isRefused: Bool
     /// When it was made, by the server's clock, where that was known.
     package var editedAt: Timestamp?

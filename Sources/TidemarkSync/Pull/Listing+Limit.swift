@@ -2,7 +2,7 @@
 //
 //   a limit of its own     pages up to it → complete
 //   a share of one         pages up to the share → waits for the others → more of it, or complete
-//   a page that failed     the page behind it, up to three → not complete
+//   a page that failed     the page behind it, until a third fails → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
 //                          failed, or a run was cut off, or none was larger, up to ten that have
 //                          no name are asked about, and nothing follows for more

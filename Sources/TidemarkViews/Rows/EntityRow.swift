@@ -27,7 +27,8 @@ package struct EntityRow: Sendable, Hashable {
         package var payload: [UInt8]
         /// Whether an attempt that was never answered may have reached the server.
         package var mayHaveArrived = false
-        /// Whether the server refused it; it waits for an edit, a retry or to be discarded.
+        /// Whether the server refused it, or a person is asked about it; it waits for an edit, an
+        /// answer, a retry or to be discarded.
         package var isRefused = false
         /// When it was made, by the server's clock, where the collection's policy asks for it.
         package var editedAt: Timestamp?
