@@ -229,6 +229,13 @@ private typealias Chore = QueryChore
             #expect(try found(Chore.where(\.points == 20), readingUpTo: 8) == "")
             let below = Chore.where(.in(\.points, 380..<390)).order(by: \.points, .descending)
             #expect(try found(below, readingUpTo: 16) == "")
+
+            // Of an index that nobody reads no records are held.
+            let held = fold.memory(WrittenRecordsMemory.self)
+            #expect(held.known.count == 1)
+            let inRoom = Chore.where(\.room == Tidemark.ID("r1"))
+            #expect(try found(inRoom, readingUpTo: 16) == "")
+            #expect(held.known.count == 2)
         }
     }
 }

@@ -145,33 +145,38 @@ extension Fold: IndexReading {
         _ index: KeptIndex, of collection: CollectionName, from: [UInt8]?, reversed: Bool,
         isPast: ([UInt8]) -> Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
     ) throws {
-        let written = try writtenRecords(of: collection)
+        let written = try writtenRecords(of: index, in: collection)
         if written.isEmpty { return try rows.walkIndex(index.name, from, reversed, body) }
+        let prefix = EntityKey.prefix(of: collection)
         try Merging.walk(
-            written.records(of: index, from: from, reversed: reversed), reversed: reversed,
+            written.walk(from: from, reversed: reversed), reversed: reversed,
             { try self.rows.walkIndex(index.name, from, reversed, $0) },
             { key, value in
                 let record = try index.record(key, value, of: collection)
-                return try written.hasWritten(record.id) ? !isPast(key) : body(key, value)
+                let isWritten = entities.isWritten(prefix + record.id.utf8)
+                return try isWritten ? !isPast(key) : body(key, value)
             }, written: body)
     }
 
-    /// What the indexes of a collection have of the entities that were written.
-    private func writtenRecords(of name: CollectionName) throws -> WrittenRecords {
+    /// What an index has of the entities that were written.
+    private func writtenRecords(
+        of index: KeptIndex, in name: CollectionName
+    ) throws -> WrittenRecords {
         let memory = memory(WrittenRecordsMemory.self)
         let count = followTaken()
         guard let collection = try indexPlan()[name] else { return WrittenRecords() }
-        if let known = memory.known[name] {
+        let prefix = collection.rowPrefix
+        if let known = memory.known[index.name] {
             if known.count < count {
-                try known.take(entitiesTaken(in: name, after: known.count), collection)
+                known.take(entities.written(prefix, after: known.count), index, of: collection)
             }
             known.count = count
             return known
         }
         let records = WrittenRecords()
-        try records.take(entitiesTaken(in: name), collection)
+        records.take(entities.written(prefix), index, of: collection)
         records.count = count
-        memory.known[name] = records
+        memory.known[index.name] = records
         return records
     }
 }

@@ -1,9 +1,9 @@
-// SortedRecords.swift — records of indexes in the order of their keys. They lie in pages, so that
+// SortedRecords.swift — records of an index in the order of their keys. They lie in pages, so that
 // one more among many moves few.
 
 import TidemarkStore
 
-/// Records of indexes in the order of their keys.
+/// Records of an index in the order of their keys.
 struct SortedRecords {
     /// None of them is empty.
     private var pages: [[IndexEntry]] = []
@@ -53,12 +53,14 @@ struct SortedRecords {
         if pages[place.page].isEmpty { pages.remove(at: place.page) }
     }
 
-    /// Those from a key on and before another one, up or down.
-    func walk(
-        from lower: [UInt8], to upper: [UInt8], reversed: Bool
-    ) -> AnyIterator<(key: [UInt8], row: [UInt8])> {
+    /// Those from a key on, itself among them, up or down; all of them from none.
+    func walk(from: [UInt8]?, reversed: Bool) -> AnyIterator<(key: [UInt8], row: [UInt8])> {
         let pages = pages
-        let (first, end) = (place(of: lower), place(of: upper))
+        var first = Place(page: 0, index: 0)
+        var end = Place(page: pages.count, index: 0)
+        if let from {
+            if reversed { end = place(of: from + [0]) } else { first = place(of: from) }
+        }
         var next = reversed ? end : first
         return AnyIterator {
             if reversed {

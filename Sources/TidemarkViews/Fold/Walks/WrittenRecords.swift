@@ -1,63 +1,47 @@
-// WrittenRecords.swift — the records that indexes would have of what a fold wrote. The stored ones
+// WrittenRecords.swift — the records that an index would have of what a fold wrote. The stored ones
 // are of the rows that were there before; with these in the places of theirs they are those that
 // the commit will leave.
 
 import TidemarkEvents
 import TidemarkStore
 
-/// The records of each collection of which an index was read within one fold.
+/// The records of each index that was read within one fold, by its name.
 final class WrittenRecordsMemory: FoldMemory {
-    var known: [CollectionName: WrittenRecords] = [:]
+    var known: [[UInt8]: WrittenRecords] = [:]
 }
 
-/// What all indexes of one collection have of the entities that were written, in the order of the
-/// keys.
+/// What one index has of the entities that were written, in the order of the keys.
 final class WrittenRecords {
     /// After how many writes of the fold they are up to date.
     var count = 0
     private var sorted = SortedRecords()
-    /// Those of each entity, none of one that is not seen, by its id.
-    private var own: [ExactString: [IndexEntry]] = [:]
+    /// That of each entity, nil of one that is not seen; entries stay as long as their fold.
+    private var own: [ObjectIdentifier: IndexEntry?] = [:]
 
     /// Whether no entity was written.
     var isEmpty: Bool { own.isEmpty }
 
-    /// Whether an entity was written, so that what is stored of it does not count.
-    func hasWritten(_ id: String) -> Bool { own[ExactString(id)] != nil }
-
     /// Takes in entities as they are now.
     func take(
-        _ written: [(key: EntityKey, row: EntityRow)], _ collection: IndexedCollection
-    ) throws {
+        _ written: [FoldedEntities.Entry], _ index: KeptIndex, of collection: IndexedCollection
+    ) {
         // Then all is sorted anew.
         let areMost = written.count > own.count
-        for (key, row) in written {
-            let values = row.document.map { collection.values(in: $0[...]) }
-            let new = collection.entries(values, id: Array(key.id.utf8)[...])
-            let old = own.updateValue(new, forKey: ExactString(key.id)) ?? []
+        for entity in written {
+            let id = entity.key.bytes[collection.rowPrefix.count...]
+            let values = entity.row.document.map { collection.values(in: $0[...]) }
+            let new = values.map { index.entry($0, collection.model.dates, id: id) }
+            let old = own.updateValue(new, forKey: ObjectIdentifier(entity)) ?? nil
             if areMost || old == new { continue }
-            for entry in old { sorted.remove(entry) }
-            for entry in new { sorted.insert(entry) }
+            if let old { sorted.remove(old) }
+            if let new { sorted.insert(new) }
         }
-        if areMost { sorted = SortedRecords(own.values.joined()) }
+        if areMost { sorted = SortedRecords(own.values.compactMap(\.self)) }
     }
 
-    /// The records of one index, from a key on, up or down.
-    func records(
-        of index: KeptIndex, from: [UInt8]?, reversed: Bool
-    ) -> AnyIterator<(key: [UInt8], row: [UInt8])> {
-        let range = KeyRange(beginning: index.name)
-        guard let from else {
-            return sorted.walk(from: range.lower, to: range.upper, reversed: reversed)
-        }
-        // The key itself is among them, whichever way.
-        if reversed {
-            let isInside = ByteOrder.precedes(from, range.upper)
-            let upper = isInside ? from + [0] : range.upper
-            return sorted.walk(from: range.lower, to: upper, reversed: true)
-        }
-        let isInside = ByteOrder.precedes(range.lower, from)
-        return sorted.walk(from: isInside ? from : range.lower, to: range.upper, reversed: false)
+    /// Those from a key on, itself among them, up or down; all of them from none.
+    func walk(from: [UInt8]?, reversed: Bool) -> AnyIterator<(key: [UInt8], row: [UInt8])> {
+        sorted.walk(from: from, reversed: reversed)
     }
 }
 
