@@ -151,6 +151,126 @@ private typealias Chore = QueryChore
         }
     }
 
+    // MARK: Ranges
+
+    private static func field(_ name: String) -> QueryField { QueryField(.field(name)) }
+
+    /// A range of a field, open on either side or on both, in some order, up to some limit.
+    private static func range(_ random: inout SplitMix64) -> QueryTerms {
+        let field = Self.field(random.pick(["a", "b"]))
+        var parts: [QueryTerm] = []
+        if random.once(in: 3) {
+            let group = JSONNumber(random.below(3))
+            parts.append(.compare(Self.field("c"), .equal, .number(group)))
+        }
+        for side: [QueryComparison] in [[.greater, .greaterOrEqual], [.less, .lessOrEqual]]
+        where !random.once(in: 3) {
+            let end = JSONNumber(random.below(600) - 200)
+            parts.append(.compare(field, random.pick(side), .number(end)))
+        }
+        var terms = QueryTerms()
+        for part in parts {
+            terms.condition = terms.condition.map { QueryTerm.and($0, part) } ?? part
+        }
+        let isDescending = random.once(in: 2)
+        if !random.once(in: 4) {
+            terms.order = [QueryTerms.Order(field, isDescending: isDescending)]
+            if random.once(in: 3), field == Self.field("a") {
+                terms.order.append(QueryTerms.Order(Self.field("b"), isDescending: isDescending))
+            }
+        }
+        if !random.once(in: 4) { terms.limit = random.pick([1, 2, 5, 30, 70]) }
+        if random.once(in: 5) { terms.offset = random.below(5) }
+        return terms
+    }
+
+    private static func numbers(_ random: inout SplitMix64) -> [UInt8] {
+        let object: JSONObject = [
+            "a": .number(JSONNumber(random.below(600) - 200)),
+            "b": .number(JSONNumber(random.below(600) - 200)),
+            "c": .number(JSONNumber(random.below(3))),
+        ]
+        return JSONValue.object(object).encoded()
+    }
+
+    /// Moves, or deletes, one after another of what a range has, or of neighbours by id.
+    private static func move(_ tx: WriteContext, _ random: inout SplitMix64) throws {
+        var queue = range(&random)
+        (queue.limit, queue.offset) = (1, 0)
+        let isQueue = random.once(in: 2)
+        let start = random.below(150)
+        for number in start..<start + 1 + random.below(50) {
+            var key = EntityKey("chores", "e\(number % 150)")
+            if isQueue {
+                let query = try tx.draft.fold.documentQuery(queue, of: "chores")
+                var next: EntityKey?
+                try tx.draft.fold.forEachFound(query) { entity in
+                    next = entity.key
+                    return false
+                }
+                guard let next else { return }
+                key = next
+            }
+            let isThere = try tx.document(key) != nil
+            if isThere, random.once(in: 8) {
+                try tx.delete(key)
+            } else {
+                try tx.put(key, numbers(&random))
+            }
+        }
+    }
+
+    @Test(.enabled(if: TestRun.isWhole), arguments: (0..<4).map { 0x9E_0101 + UInt64($0) })
+    func `find in ranges of several indexes what their commit leaves there`(
+        seed: UInt64
+    ) throws {
+        print("seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        let indexes: [IndexModel] = [["a"], ["b"], ["a", "b"], ["c", "a"], ["c", "b"]]
+        try withReplica(QueryStore.model(indexes)) { replica throws in
+            var indexed = 0
+            for round in 0..<6 {
+                let place = "seed \(seed), round \(round)"
+                let start = random
+                let (after, found, count) = try replica.write { tx in
+                    var (random, found, count) = (start, [Found](), 0)
+                    if round == 0 {
+                        for number in 0..<150 {
+                            let key = EntityKey("chores", "e\(number)")
+                            try tx.create(key, Self.numbers(&random))
+                        }
+                    }
+                    for _ in 0..<6 {
+                        try Self.move(tx, &random)
+                        for _ in 0..<4 {
+                            let terms = Self.range(&random)
+                            let (own, words) = try Self.found(terms, in: tx.draft.fold)
+                            let (scanned, _) = try Self.found(terms, by: [], in: tx.draft.fold)
+                            #expect(own.ids == scanned.ids, "\(place): \(words)")
+                            if words.hasPrefix("index") { count += 1 }
+                        }
+                    }
+                    for _ in 0..<12 {
+                        found.append(try Self.found(Self.range(&random), in: tx.draft.fold).found)
+                    }
+                    return (random, found, count)
+                }
+                random = after
+                indexed += count
+                try replica.read { store throws in
+                    for own in found {
+                        let (committed, words) = try Self.found(own.terms, in: store.views)
+                        #expect(own.ids == committed.ids, "\(place): \(words)")
+                        #expect(own.counts == committed.counts, "\(place): \(words)")
+                    }
+                }
+            }
+            #expect(indexed > 60, "seed \(seed)")
+        }
+    }
+
+    // MARK: Reads
+
     /// How many rows and records of indexes were read.
     private final class Reads {
         var count = 0
@@ -221,11 +341,20 @@ private typealias Chore = QueryChore
             let lastByID = Chore.all.order(by: \.id, .descending).limit(2)
             #expect(try found(lastByID, readingUpTo: 8) == "n1 c99")
 
-            // What they leave behind is passed over no further than the range goes.
+            // Who takes one after another passes over those that were taken before only once.
+            let next = Chore.where(.in(\.points, 10..<1000)).order(by: \.points).limit(1)
             for number in 10..<400 {
+                #expect(try found(next, readingUpTo: 40) == "c\(number)")
                 let json = #"{"set":{"points":\#(number + 1000)},"unset":[]}"#
                 try write(.localUpdated, "c\(number)", json, UInt64(number))
             }
+            #expect(try found(next, readingUpTo: 40) == "")
+            let after = Chore.where(\.points >= 20).order(by: \.points).limit(1)
+            #expect(try found(after, readingUpTo: 40) == "c10")
+            let before = Chore.where(\.points < 1000).order(by: \.points, .descending).limit(2)
+            #expect(try found(before, readingUpTo: 40) == "n1 c9")
+
+            // What they leave behind is passed over no further than the range goes.
             #expect(try found(Chore.where(\.points == 20), readingUpTo: 8) == "")
             let below = Chore.where(.in(\.points, 380..<390)).order(by: \.points, .descending)
             #expect(try found(below, readingUpTo: 16) == "")

@@ -148,14 +148,31 @@ extension Fold: IndexReading {
         let written = try writtenRecords(of: index, in: collection)
         if written.isEmpty { return try rows.walkIndex(index.name, from, reversed, body) }
         let prefix = EntityKey.prefix(of: collection)
+        var passing = PassingRecords()
+        var leap: [UInt8]?
         try Merging.walk(
             written.walk(from: from, reversed: reversed), reversed: reversed,
-            { try self.rows.walkIndex(index.name, from, reversed, $0) },
+            { visit in
+                var start = from
+                repeat {
+                    leap = nil
+                    try self.rows.walkIndex(index.name, start, reversed) { key, value in
+                        try visit(key, value) && leap == nil
+                    }
+                    start = leap
+                } while leap != nil
+            },
             { key, value in
                 let record = try index.record(key, value, of: collection)
-                let isWritten = entities.isWritten(prefix + record.id.utf8)
-                return try isWritten ? !isPast(key) : body(key, value)
+                guard entities.isWritten(prefix + record.id.utf8) else {
+                    passing.end(noting: &written.passed)
+                    return try body(key, value)
+                }
+                if isPast(key) { return false }
+                leap = passing.pass(key, knowing: written.passed, reversed: reversed)
+                return true
             }, written: body)
+        passing.end(noting: &written.passed)
     }
 
     /// What an index has of the entities that were written.

@@ -83,19 +83,22 @@ struct SortedRecords {
 
     /// Where the first record stands whose key does not come before this one.
     private func place(of key: [UInt8]) -> Place {
-        let page = Self.first(pages.count) { place in
+        let page = (0..<pages.count).beginning { place in
             pages[place].last.map { !ByteOrder.precedes($0.key, key) } ?? true
         }
         guard page < pages.count else { return Place(page: page, index: 0) }
-        let index = Self.first(pages[page].count) { place in
+        let index = (0..<pages[page].count).beginning { place in
             !ByteOrder.precedes(pages[page][place].key, key)
         }
         return Place(page: page, index: index)
     }
+}
 
-    /// The first of so many numbers of which something is true, as it is of all behind it.
-    private static func first(_ count: Int, where isTrue: (Int) -> Bool) -> Int {
-        var (low, high) = (0, count)
+extension Range<Int> {
+    /// The first number of which something is true, as it is of all behind it; the end where it is
+    /// true of none.
+    func beginning(where isTrue: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2
             if isTrue(middle) { high = middle } else { low = middle + 1 }

@@ -14,6 +14,8 @@ final class WrittenRecordsMemory: FoldMemory {
 final class WrittenRecords {
     /// After how many writes of the fold they are up to date.
     var count = 0
+    /// The stored records that these stand for, as far as walks passed over many at once.
+    var passed = PassedRecords()
     private var sorted = SortedRecords()
     /// That of each entity, nil of one that is not seen; entries stay as long as their fold.
     private var own: [ObjectIdentifier: IndexEntry?] = [:]
