@@ -28,7 +28,7 @@ enum SyncChild {
         _ store: String, _ dependencies: Dependencies = .live,
         transport: any Transport = .urlSession
     ) async throws {
-        let replica = try Replica.open(existing: store, dependencies: dependencies)
+        let replica = try await Replica.open(existing: store, dependencies: dependencies)
         guard let remote = try replica.registration?.remote else {
             CrashChild.fail("the store names no remote")
         }

@@ -19,7 +19,7 @@ struct TreeChild {
 
     static func run(_ words: [String]) async throws {
         let arguments = ChildArguments(words, "SEED", "MICROSECONDS")
-        let replica = try Replica.open(existing: arguments.store)
+        let replica = try await Replica.open(existing: arguments.store)
         guard let remote = try replica.registration?.remote else {
             CrashChild.fail("the store names no remote")
         }

@@ -61,6 +61,15 @@ private final class Latch: Sendable {
         }
         lock.release()
         try await ofAccount.value.close()
+
+        lock = try DirectoryLock(path)
+        let ofOwnModel = await begin {
+            try await Replica.open(existing: path, waiting: .seconds(60))
+        }
+        lock.release()
+        let replica = try await ofOwnModel.value
+        #expect(try replica.registration?.model == model)
+        try await replica.close()
     }
 
     @Test func `while one is closed that is read`() async throws {

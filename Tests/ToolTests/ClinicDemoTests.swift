@@ -75,7 +75,7 @@ import TidemarkEvents
     private func tellsOfRelays(_ store: String) async throws {
         _ = try await SyncTool.run(
             "put", store, "trackedEntities/imani", #"{"trackedEntityType":"person"}"#)
-        let replica = try Replica.open(existing: store)
+        let replica = try await Replica.open(existing: store)
         _ = try await replica.markRelayed(EntityKey("trackedEntities", "imani"), via: "sms")
         try await replica.close()
 

@@ -117,7 +117,7 @@ struct `tidemark salvage` {
     @Test func `takes what no root proves only when it is asked to`() async throws {
         try await withStore { store, folder in
             // One commit of five events, of which the third is lost.
-            let replica = try Replica.open(existing: store)
+            let replica = try await Replica.open(existing: store)
             try await replica.write { tx in
                 for number in 1...5 {
                     try tx.put(EntityKey("lists", "l\(number)"), Array(#"{"l":\#(number)}"#.utf8))

@@ -197,7 +197,7 @@ struct `the tool and a tree of files` {
 
     /// Has each file name another one by a field that comes before that of its content.
     private func addPreview(to store: String) async throws {
-        let replica = try Replica.open(existing: store)
+        let replica = try await Replica.open(existing: store)
         let preview = try replica.importText("a picture").encoded()
         let keys = try replica.keys(in: "files")
         try await replica.write { tx in

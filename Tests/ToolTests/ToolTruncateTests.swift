@@ -121,7 +121,7 @@ struct `the tool, truncating` {
         try await withStore { store in
             _ = try await SyncTool.run("put", store, "tasks/mine", #"{"title":"mine"}"#)
             #expect(try await SyncTool.run("discard", store, "tasks/mine").code == 0)
-            let replica = try Replica.open(existing: store)
+            let replica = try await Replica.open(existing: store)
             let end = try replica.journal.read { $0.last }
             try fill(replica)
             try await replica.close()
@@ -170,7 +170,7 @@ struct `the tool, truncating` {
             #expect(try await SyncTool.run("verify", "--deep", store).code == 0)
             #expect(try await SyncTool.run("put", store, "tasks/mine", "{}").code == 0)
 
-            let replica = try Replica.open(existing: store)
+            let replica = try await Replica.open(existing: store)
             let busy = try await SyncTool.run("compact", store, "--shrink", "--wait", "0")
             #expect(busy.code == 2 && busy.err.contains("open for writing"), "\(busy.err)")
             #expect(throws: TidemarkError.self) { try Replica.shrink(at: store) }

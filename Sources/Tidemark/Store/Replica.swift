@@ -64,7 +64,7 @@ public final class Replica: Sendable {
     ///   entities. `invalidModel` when model or remote can't be taken, or a collection that has
     ///   entities becomes ``CollectionModel/localOnly``, or is so no more. `pendingChanges` when
     ///   the model lacks a collection with pending edits: nothing has changed then, and
-    ///   ``open(existing:account:rules:waiting:dependencies:progress:)``
+    ///   `open(existing:account:rules:waiting:dependencies:progress:)`
     ///   opens the store with its own model, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
@@ -99,8 +99,6 @@ public final class Replica: Sendable {
     /// Opens an existing store with the model that it holds; otherwise like
     /// `open(at:account:model:remote:rules:waiting:dependencies:progress:)`.
     ///
-    /// Blocks; call it off the main thread.
-    ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
     public static func open(
@@ -116,6 +114,19 @@ public final class Replica: Sendable {
             guard try replica.registration != nil else {
                 throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
             }
+        }
+    }
+
+    /// The same without blocking the caller's thread; `progress` is called on another one.
+    public static func open(
+        existing directory: String, account: String? = nil, rules: [ConflictRule] = [],
+        waiting: Duration = .zero, dependencies: Dependencies = .live,
+        progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in }
+    ) async throws -> Replica {
+        try await BlockingWork.run(waits: true) {
+            try open(
+                existing: directory, account: account, rules: rules, waiting: waiting,
+                dependencies: dependencies, progress: progress)
         }
     }
 

@@ -299,7 +299,7 @@ import TidemarkViews
         try await replica.close()
         #expect(world.server.requestLog.count == 1)
 
-        let reopened = try Replica.open(existing: replica.directory, dependencies: doors)
+        let reopened = try await Replica.open(existing: replica.directory, dependencies: doors)
         let engine = SyncDevice.engine(reopened, world.server, adapter: adapter)
         world.clock.advance(by: .seconds(29))
         #expect(try await engine.sync().failure == .tooManyRequests(retryAfterSeconds: 1))

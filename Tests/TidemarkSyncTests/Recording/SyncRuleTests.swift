@@ -180,7 +180,7 @@ private struct Undecided: Error, CustomStringConvertible {
 
         // The app comes back with its rule.
         try await device.replica.close()
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             existing: device.replica.directory, rules: [joining()],
             dependencies: .seeded(1, clock: world.clock))
         let engine = SyncDevice.engine(

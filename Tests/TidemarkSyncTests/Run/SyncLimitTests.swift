@@ -61,7 +61,7 @@ import TidemarkViews
             // Nothing is new: what was asked is in the run's only event.
             #expect(try await SyncDevice.engine(replica, wire, adapter: adapter).sync().isSynced)
             try await replica.close()
-            replica = try Replica.open(existing: replica.directory, dependencies: doors)
+            replica = try await Replica.open(existing: replica.directory, dependencies: doors)
         }
 
         #expect(times.all.count == 12 && densest(times.all) <= 4)

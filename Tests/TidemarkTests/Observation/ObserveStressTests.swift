@@ -12,7 +12,7 @@ import TidemarkViews
     @Test(.enabled(if: TestRun.isWhole), arguments: [1, 2, 3] as [UInt64])
     func `end with each one's last result being what the query says`(seed: UInt64) async throws {
         try await withObserved { replica in
-            let other = try Replica.open(existing: replica.directory)
+            let other = try await Replica.open(existing: replica.directory)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let watching = (0..<50).map { number in
                     let query = Self.query(number)

@@ -165,7 +165,7 @@ private struct CountedErrand: Entity {
 
     @Test func `gets no more once the replica is closed`() async throws {
         let replica = try Replica.temporary(model: SyncWorld.usualModel)
-        let other = try Replica.open(existing: replica.directory)
+        let other = try await Replica.open(existing: replica.directory)
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             let (seen, sender) = AsyncStream.makeStream(of: Void.self)
             group.addTask {

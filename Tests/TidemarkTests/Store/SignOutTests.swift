@@ -285,7 +285,7 @@ import TidemarkTesting
     @Test func `don't run at the same time, whichever replica they have`() async throws {
         let world = SyncWorld.live()
         try await SyncDevice.with(world) { device in
-            let other = try Replica.open(existing: device.replica.directory)
+            let other = try await Replica.open(existing: device.replica.directory)
             let second = SyncDevice.engine(
                 other, device.wire, adapter: try SyncWorld.remote.makeAdapter())
             await device.engine.start(.none)
@@ -313,7 +313,7 @@ import TidemarkTesting
     @Test func `hear of edits through any replica`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world, SyncTriggers()) { device, watch in
-            let other = try Replica.open(existing: device.replica.directory)
+            let other = try await Replica.open(existing: device.replica.directory)
             try await watch.until { $0.activity == .idle }
             try other.put("tasks/t1", "{}")
             try await watch.until { $0.waitsFor == .quiet && $0.pending == 1 }

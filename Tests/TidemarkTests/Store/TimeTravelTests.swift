@@ -106,7 +106,7 @@ import TidemarkViews
         }
         let last = try replica.read { $0.position }
         try await replica.close()
-        let again = try Replica.open(existing: replica.directory)
+        let again = try await Replica.open(existing: replica.directory)
         defer { try? again.deleteTemporary() }
 
         let kept = try again.journal.environment.read { try again.journal.snapshots.manifests($0) }

@@ -76,7 +76,7 @@ struct `a tree with contents in a process that is killed` {
                     acknowledged += 1
                 }
             }
-            let replica = try Replica.open(existing: store)
+            let replica = try await Replica.open(existing: store)
             try expectWhole(replica, store, server, contents, place)
             try await replica.close()
         }
@@ -131,7 +131,7 @@ struct `a tree with contents in a process that is killed` {
     private func settle(
         _ store: String, _ server: WebDAVServer, _ remote: Remote, _ contents: [String: Content]
     ) async throws {
-        let replica = try Replica.open(existing: store)
+        let replica = try await Replica.open(existing: store)
         let engine = try SyncEngine(replica, remote: remote) {
             .basic(user: "me", password: "secret")
         }

@@ -175,7 +175,7 @@ private struct Listener {
         #expect(all.first == .started([.userRequested]))
         #expect(all.last == .finished(.failure(try #require(error))))
         #expect(all.count { if case .finished = $0 { true } else { false } } == 1)
-        try Replica.open(
+        try await Replica.open(
             existing: device.replica.directory, dependencies: device.replica.dependencies
         ).deleteTemporary()
     }

@@ -60,7 +60,7 @@ import TidemarkViews
 
         // Of another boot, so far as is known: by the device's clock.
         world.clock.advance(by: .seconds(10))
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             existing: device.replica.directory,
             dependencies: .seeded(9, clock: world.clock, movesClock: false))
         let engine = SyncDevice.engine(
