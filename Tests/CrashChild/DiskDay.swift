@@ -113,7 +113,7 @@ final class DiskDay {
         await attempt { _, _, engine in _ = try await engine.sync() }
         await attempt { _, _, engine in _ = try await engine.transfer() }
         await attempt { day, replica, _ in
-            try replica.dropFiles(of: day.key("R/dropped"))
+            try await replica.dropFiles(of: day.key("R/dropped"))
         }
         await attempt { day, replica, _ in
             let old = try day.key("R/old")

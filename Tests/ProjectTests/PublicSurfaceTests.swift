@@ -1,5 +1,5 @@
-// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`, and which enums
-// grow.
+// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`, which enums grow,
+// and what blocks where it may not.
 
 import Foundation
 import Testing
@@ -71,5 +71,77 @@ import Testing
         }
 
         #expect(found.sorted() == Self.exhaustive)
+    }
+}
+
+@Suite struct `a public function that blocks, beside its async form` {
+    private struct Function {
+        var name: String
+        /// Equal for both forms.
+        var place: [String]
+        var isAsync: Bool
+        var isRefused: Bool
+    }
+
+    /// The public functions of a file.
+    private func functions(in text: String) -> [Function] {
+        let tokens = swiftTokens(text).map(\.text)
+        var (type, depth, start) = ("", 0, 0)
+        var found: [Function] = []
+        for (index, token) in tokens.enumerated() {
+            if token == "{" || token == "}" {
+                depth += token == "{" ? 1 : -1
+                start = index
+            } else if depth == 0, ["extension", "class", "struct", "enum"].contains(token) {
+                type = tokens[index + 1]
+            } else if token == "func", tokens[start..<index].contains("public") {
+                let (labels, isAsync) = signature(tokens[index...])
+                found.append(
+                    Function(
+                        name: tokens[index + 1], place: [type, tokens[index + 1]] + labels,
+                        isAsync: isAsync, isRefused: tokens[start..<index].contains("noasync")))
+            }
+        }
+        return found
+    }
+
+    /// The labels of a function's parameters, and whether it is async.
+    private func signature(_ tokens: ArraySlice<String>) -> (labels: [String], isAsync: Bool) {
+        var (labels, depth, isNext) = ([String](), 0, false)
+        for (index, token) in zip(tokens.indices, tokens) {
+            if isNext, token != ")" { labels.append(token) }
+            isNext = false
+            switch token {
+            case "(", "[", "{":
+                depth += 1
+                isNext = depth == 1
+            case ")", "]", "}":
+                depth -= 1
+                guard depth == 0 else { continue }
+                return (labels, tokens[index...].prefix { $0 != "{" }.contains("async"))
+            case ",": isNext = depth == 1
+            default: break
+            }
+        }
+        return (labels, false)
+    }
+
+    @Test func `is refused in async code where it may take long`() throws {
+        let all = try Project.swiftFiles().filter { $0.hasPrefix("Sources/Tidemark/") }.flatMap {
+            functions(in: try Project.text($0))
+        }
+        let suspending = Set(all.filter(\.isAsync).map(\.place))
+        let blocking = all.filter { !$0.isAsync && suspending.contains($0.place) }
+        let refused = Set(blocking.filter(\.isRefused).map(\.name))
+        let allowed = Set(blocking.filter { !$0.isRefused }.map(\.name))
+
+        #expect(
+            refused == [
+                "adopt", "answer", "capsule", "copy", "dropFiles", "importFile", "shrink",
+                "useFiles", "writeCapsule",
+            ])
+        // Short, as a rule, or what the top level of a script begins with, where neither form could
+        // be called then.
+        #expect(allowed == ["close", "open", "take", "takeOver", "wipe", "write"])
     }
 }

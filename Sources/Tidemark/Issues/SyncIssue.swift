@@ -198,6 +198,7 @@ extension Replica {
     ///   what was deleted since, or delete what took its name; `unfitFile` for a file that can't be
     ///   made again, as its content is not here; and what ``WriteContext/put(_:_:)`` throws, where
     ///   an edit can't be made again. Nothing has changed then.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
         let asked = try asked(issue, answer)
         try write { tx in try tx.settle(issue, asked, answer) }

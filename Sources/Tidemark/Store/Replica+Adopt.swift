@@ -36,6 +36,7 @@ extension Replica {
     ///   - dependencies: those of the openings: they give this device's id, and new ids.
     /// - Throws: ``TidemarkError``. Where it throws, or the process dies, the store is not adopted,
     ///   and openings refuse it as before.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     @discardableResult
     public static func adopt(
         at directory: String, isDryRun: Bool = false, waiting: Duration = .zero,

@@ -34,6 +34,7 @@ extension Replica {
     ///   `decision` where a decision would come out differently without the data of users, and
     ///   `otherRules` where other rules made what the capsule begins with.
     /// - Precondition: `last` is 1 or more.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction?
@@ -78,6 +79,7 @@ extension Replica {
     /// - Throws: as `capsule(last:note:namesRemote:contents:redaction:)`, and ``TidemarkError``
     ///   where the file can't be written: `invalidPath` without its folder.
     /// - Precondition: `last` is 1 or more.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     public func writeCapsule(
         to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         contents: Bool = false, redaction: Redaction?

@@ -31,6 +31,7 @@ extension Replica {
     ///   copy to that path is made; `lost` where the store was removed meanwhile; `damaged`;
     ///   `diskFull`; why a file beside an entity can't be read. There is no copy then. A file whose
     ///   bytes are damaged is left out, as are those that are gone: verifying tells of both.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     @discardableResult
     public func copy(
         to directory: String, progress: (CopyingProgress) -> Void = { _ in }

@@ -56,6 +56,7 @@ extension Replica {
     /// - Returns: its hash and its length: the value for the field.
     /// - Throws: ``TidemarkError``: `unfitFile` where there is no such file, or where it changed;
     ///   `diskFull`; and other reasons of the storage. Nothing is left then.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     public func importFile(at path: String) throws -> ContentName {
         try TidemarkError.mapped {
             let content = try journal.importFile(at: path, dependencies.now)
@@ -77,6 +78,7 @@ extension Replica {
     ///   - fields: as they stand in the model's `contents`; nil for all.
     /// - Throws: ``TidemarkError``: `unknownField` for a field that names no files, and what
     ///   ``Replica/read(_:)`` and `write` throw; for want of room nothing: the next use is noted.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
         let (files, use) = try filesToUse(of: key, fields)
         guard let use else { return files }
@@ -173,6 +175,7 @@ extension Replica {
     /// - Returns: how many files were removed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
     ///   names no files, `unfitFile` where the model has every file of it fetched.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     @discardableResult
     public func dropFiles(
         of key: EntityKey, _ field: String? = nil, by: String = "user"

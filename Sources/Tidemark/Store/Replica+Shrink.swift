@@ -41,6 +41,7 @@ extension Replica {
     ///   - progress: called now and then.
     /// - Throws: ``TidemarkError``: what an opening throws; `busy` when the store is open;
     ///   `diskFull`; `damaged`. The store is as it was then.
+    @available(*, noasync, message: "it blocks; `await` it, in top-level code within a function")
     @discardableResult
     public static func shrink(
         at directory: String, waiting: Duration = .zero, dependencies: Dependencies = .live,

@@ -22,8 +22,8 @@ import TidemarkTesting
                 let file = replica.directory + ".file"
                 try Data(text.utf8).write(to: URL(filePath: file))
                 defer { try? FileManager.default.removeItem(atPath: file) }
-                let name = try replica.importFile(at: file)
-                try replica.write { tx in
+                let name = try await replica.importFile(at: file)
+                try await replica.write { tx in
                     _ = try tx.put(
                         EntityKey("tasks", "\(number)"),
                         JSONValue.object(["photo": name.json]).encoded())

@@ -207,7 +207,7 @@ import TidemarkViews
     @Test func `is what an app writes, unless it asks for all`() async throws {
         try await CapsuleWorld.with { world in
             let path = scratchPath()
-            try world.replica.writeCapsule(
+            try await world.replica.writeCapsule(
                 to: path, last: 30, note: "the tea came back", redaction: nil)
             let capsule = try Capsule(file: path)
             try FileManager.default.removeItem(atPath: path)
@@ -216,7 +216,7 @@ import TidemarkViews
             #expect(capsule.provenance.note == "the tea came back")
             #expect(capsule.provenance.build == Replica.version)
             #expect((30...45).contains(capsule.commits.flatMap(\.entries).count))
-            let bytes = try world.replica.capsule(namesRemote: true, redaction: nil)
+            let bytes = try await world.replica.capsule(namesRemote: true, redaction: nil)
             #expect(try Capsule(parsing: bytes) == (try world.capsule()))
         }
     }
@@ -239,7 +239,7 @@ import TidemarkViews
                 ("👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 می‌روم \u{200E}שלום soft\u{AD}ly", nil),
                 ("\u{1B}[2J \u{202E}evil\u{2069}", " [2J  evil "),
             ] {
-                let capsule = try Capsule(
+                let capsule = try await Capsule(
                     parsing: world.replica.capsule(note: note, redaction: nil))
                 #expect(Array(capsule.provenance.note.utf8) == Array((kept ?? note).utf8))
             }

@@ -19,14 +19,15 @@ import TidemarkTesting
                 let file = replica.directory + ".file"
                 try Data(text.utf8).write(to: URL(filePath: file))
                 defer { try? FileManager.default.removeItem(atPath: file) }
-                let name = try replica.importFile(at: file)
-                try replica.write { tx in
+                let name = try await replica.importFile(at: file)
+                try await replica.write { tx in
                     _ = try tx.put(
                         EntityKey("tasks", text),
                         JSONValue.object(["photo": name.json]).encoded())
                 }
             }
-            try body(try Capsule(parsing: try replica.capsule(contents: true, redaction: nil)))
+            let bytes = try await replica.capsule(contents: true, redaction: nil)
+            try body(try Capsule(parsing: bytes))
         }
     }
 

@@ -34,7 +34,7 @@ import TidemarkViews
                 for number in 0..<16 {
                     group.addTask {
                         let answer: IssueAnswer = number % 2 == 0 ? .keepMine : .keepTheirs
-                        return (try? replica.answer(issue.id, answer)) != nil
+                        return (try? await replica.answer(issue.id, answer)) != nil
                     }
                 }
                 var count = 0
