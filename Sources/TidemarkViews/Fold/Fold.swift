@@ -16,7 +16,7 @@ package final class Fold {
     private(set) var mutations = FoldedMutations()
     /// What the current event wrote so far.
     private(set) var written = EventWrites()
-    /// Below which place no decision of an event is free, while one is folded.
+    /// The first free place among an event's decisions, once asked for, while that is folded.
     var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool

@@ -81,16 +81,11 @@ extension Fold {
         _ result: String, _ decisions: [(key: EntityKey, inputs: [Position])],
         _ position: Position
     ) throws {
-        let first = try freeDecision(at: position)
-        for (index, decision) in zip(first..<Self.decisionsMax, decisions) {
+        for decision in decisions {
             let row = DecisionRow(
                 key: decision.key, rule: Self.timeRule, ruleVersion: Self.version, result: result,
                 inputs: decision.inputs, fields: [])
-            put(.decision(position, index), row.encoded)
+            try note(row, position)
         }
     }
-
-    /// The most decisions of one kind that are recorded for an event; the last place is left for
-    /// its consequences.
-    private static let decisionsMax = Int(UInt16.max)
 }

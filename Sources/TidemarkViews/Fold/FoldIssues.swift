@@ -51,10 +51,9 @@ extension Fold {
 
     /// Forgets both sides of an event's conflicts once none of them is open.
     private func forgetSides(_ position: Position) throws {
-        var index = 0
-        while try get(.decision(position, index)) != nil {
+        for index in 0...RowKey.indexMax {
+            guard try get(.decision(position, index)) != nil else { break }
             if try get(.lost(position, index)) != nil { return }
-            index += 1
         }
         put(.sides(position), nil)
     }
@@ -266,7 +265,7 @@ extension RowReading {
 
     /// A conflict that the local side lost, by the place of its decision; nil where it is answered.
     func lostConflict(_ position: Position, _ index: Int) throws -> IssueRow? {
-        guard (0...Int(UInt16.max)).contains(index), try get(.lost(position, index)) != nil,
+        guard (0...RowKey.indexMax).contains(index), try get(.lost(position, index)) != nil,
             let decision = try decision(position, index)
         else { return nil }
         var issue = IssueRow(

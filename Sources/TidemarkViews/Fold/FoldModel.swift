@@ -30,7 +30,6 @@ extension Fold {
         }
         guard !changed.isEmpty else { return }
         var superseded: [(key: EntityKey, mutations: Set<Position>)] = []
-        var decisions = 0
         // Nothing of them is written before each mutation was looked at.
         var rows: [EntityKey: EntityRow] = [:]
         for mutation in try openMutations() {
@@ -68,8 +67,7 @@ extension Fold {
                     try settle(item, of: key, .superseded, proof: position, revision: nil)
                 }
                 decision.inputs = [item.position, position]
-                put(.decision(position, decisions), decision.encoded)
-                decisions += 1
+                try note(decision, position)
             }
         }
         for (key, mutations) in superseded {

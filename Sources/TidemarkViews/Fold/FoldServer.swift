@@ -149,7 +149,6 @@ extension Fold {
                 try settle(item, of: key, .superseded, proof: position, revision: event.revision)
             }
         }
-        var index = try freeDecision(at: position)
         for conflict in rebase.conflicts {
             var decision = DecisionRow(
                 key: key, rule: isConfirmed ? PushRelayed.ruleName : policy.name,
@@ -159,9 +158,8 @@ extension Fold {
                 fields: conflict.fields, base: row.basePosition)
             decision.superseded = rebase.superseded(conflict)
             decision.kept = rebase.kept(conflict)
-            put(.decision(position, index), decision.encoded)
+            let index = try note(decision, position)
             if rebase.isIssue(conflict) { put(.lost(position, index), key.bytes) }
-            index += 1
         }
         for writing in rebase.writings {
             var decision = DecisionRow(
@@ -169,8 +167,7 @@ extension Fold {
                 result: Conflict.Result.merged.rawValue, inputs: [writing.position, position],
                 fields: writing.fields, base: row.basePosition)
             decision.kept = writing.fields
-            put(.decision(position, index), decision.encoded)
-            index += 1
+            try note(decision, position)
         }
         if rebase.conflicts.contains(where: rebase.isIssue) {
             // The event that the base came with may have been dropped, or be dropped.

@@ -138,6 +138,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func sides(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.sides)
     }
+    /// The last place of a decision among those of its event.
+    package static let indexMax = Int(UInt16.max)
     private static func place(_ position: Position, _ index: Int) -> [UInt8] {
         position.bigEndianBytes
             + [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]

@@ -260,3 +260,114 @@ private let key = EntityKey("tasks", "1")
         #expect(fold.rows.isEmpty)
     }
 }
+
+/// What makes two decisions of one event.
+private enum TwoDecisions: CaseIterable {
+    /// Workspaces that a list does not name.
+    case access
+    /// Lists that tasks of a page refer to.
+    case placeholder
+    /// Links of which one person was deleted.
+    case missing
+
+    /// What comes before that event.
+    var events: [Event] {
+        switch self {
+        case .access:
+            [
+                .registered(ReachStore.model), .says("workspaces/1", #"{"id":1}"#),
+                .says("workspaces/2", #"{"id":2}"#),
+            ]
+        case .placeholder:
+            [
+                .model(.serverWins, hasPlaceholders: true), .says("tasks/1", #"{"list":"a"}"#),
+                .says("tasks/2", #"{"list":"b"}"#),
+            ]
+        case .missing:
+            [
+                .registered(SyncModel(name: "links", collections: Self.links)),
+                .says("people/a", "{}"), .says("links/1", #"{"person":"a"}"#),
+                .says("links/2", #"{"person":"a"}"#),
+            ]
+        }
+    }
+
+    var event: Event {
+        let time = Timestamp(rawValue: 1)
+        switch self {
+        case .access:
+            let list = #"{"scope":"","complete":true,"full":true,"hidden":["1","2"]}"#
+            return Event(
+                .pullCompleted, recordedAt: time, collection: "workspaces", json: Array(list.utf8))
+        case .placeholder:
+            var page = PullPage()
+            page.ids = ["1", "2"]
+            page.places = [.same, .same]
+            return Event(.pullPage, recordedAt: time, collection: "tasks", json: page.encoded)
+        case .missing: return .about(.serverDeleted, "people/a", revision: "2")
+        }
+    }
+
+    /// The entity that the second decision is about.
+    var second: EntityKey {
+        switch self {
+        case .access: EntityKey("workspaces", "2")
+        case .placeholder: EntityKey("lists", "b")
+        case .missing: EntityKey("links", "2")
+        }
+    }
+
+    private static let links: [CollectionModel] = [
+        CollectionModel("people"),
+        CollectionModel(
+            "links", references: [Reference("person", to: "people", missing: .hides)]),
+    ]
+}
+
+extension Event {
+    /// The server says something of an entity.
+    fileprivate static func says(_ key: String, _ text: String) -> Event {
+        .about(.serverUpserted, key, text, revision: "1")
+    }
+}
+
+@Suite struct `more decisions of one event than there are places` {
+    let fold = MemoryFold()
+    private static let last = Int(UInt16.max)
+    private static let known = DecisionRow(
+        key: key, rule: "known", ruleVersion: 1, result: "made", inputs: [], fields: []
+    ).encoded
+
+    @Test(arguments: TwoDecisions.allCases)
+    fileprivate func `replace the last one, and none before it`(_ two: TwoDecisions) throws {
+        try fold.apply(two.events)
+        let position = fold.last.next
+        for index in 0..<Self.last { fold.set(.decision(position, index), Self.known) }
+
+        try fold.apply([two.event])
+
+        let row = try #require(fold.rows[.decision(position, Self.last)])
+        #expect(try DecisionRow(parsing: row).key == two.second)
+        for index in [0, 1, Self.last - 1] {
+            #expect(fold.rows[.decision(position, index)] == Self.known)
+        }
+    }
+
+    @Test func `are looked through once for a conflict that is still open`() throws {
+        try fold.apply([
+            .model(.serverWins), .says("tasks/1", #"{"a":1}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3}"#, asOf: 3, revision: "2"),
+        ])
+        let position = fold.last
+        for index in 1...Self.last { fold.set(.decision(position, index), Self.known) }
+        #expect(fold.rows[.sides(position)] != nil)
+
+        try fold.apply([
+            Event(
+                .issueAnswered, recordedAt: Timestamp(rawValue: 1), key: key, cause: position,
+                json: IssueAnswered(.conflict, answer: "keepTheirs").encoded)
+        ])
+        #expect(fold.rows[.sides(position)] == nil)
+    }
+}

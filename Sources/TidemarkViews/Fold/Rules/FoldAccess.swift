@@ -134,11 +134,9 @@ extension Fold {
         guard !lost.isEmpty else { return }
         // Read before anything is written.
         let owned = try owned(by: lost)
-        var index = try freeDecision(at: position)
         for key in lost {
             var row = try entity(key)
-            try decide(key, "hidden", base: row.basePosition, position, index)
-            index += 1
+            try decide(key, "hidden", base: row.basePosition, position)
             row.isHidden = true
             try put(row, key)
         }
@@ -149,8 +147,7 @@ extension Fold {
             guard row.isInSync, try collection(key.collection).holdsState(row.base),
                 try !holdsFile(key)
             else { continue }
-            try prune(key, .access, position, index)
-            index += 1
+            try prune(key, .access, position)
         }
     }
 
@@ -162,7 +159,7 @@ extension Fold {
         let named = try entity(key)
         guard try isOwnerHidden(of: named, key, collection(key.collection)) != true else { return }
         let owned = try owned(by: [key])
-        try decide(key, "shown", base: base, position, try freeDecision(at: position))
+        try decide(key, "shown", base: base, position)
         for key in [key] + owned {
             var row = try entity(key)
             row.isHidden = false
@@ -235,7 +232,6 @@ extension Fold {
     fileprivate func reachAll(
         of collections: [CollectionModel], _ before: SyncModel, _ position: Position
     ) throws {
-        var index = try freeDecision(at: position)
         var hidden: UInt64 = 0
         // Where nothing hides others, only what is hidden is looked at.
         let hidesAny = try hidesAny()
@@ -254,8 +250,7 @@ extension Fold {
                 if hidesAbsent, row.isHidden { hidden += 1 }
                 guard row.isHidden != known.isHidden else { continue }
                 if hidAbsent, !row.isHidden {
-                    try decide(key, "shown", base: row.basePosition, position, index)
-                    index += 1
+                    try decide(key, "shown", base: row.basePosition, position)
                 }
                 // What the model makes of its edits was written just before.
                 var now = try entity(key)
@@ -343,9 +338,7 @@ extension Fold {
                 try endList(target)
             }
         }
-        try decide(
-            key, "gained", base: heldRow(at: .entity(key)).basePosition, position,
-            try freeDecision(at: position))
+        try decide(key, "gained", base: heldRow(at: .entity(key)).basePosition, position)
     }
 
     // MARK: What belongs to what
@@ -468,13 +461,13 @@ extension Fold {
     }
 
     private func decide(
-        _ key: EntityKey, _ result: String, base: Position?, _ position: Position, _ index: Int
+        _ key: EntityKey, _ result: String, base: Position?, _ position: Position
     ) throws {
         let decision = DecisionRow(
             key: key, rule: PruneDecision.Rule.access.rawValue,
             ruleVersion: PruneDecision.version, result: result, inputs: [position], fields: [],
             base: base)
-        put(.decision(position, index), decision.encoded)
+        try note(decision, position)
     }
 }
 

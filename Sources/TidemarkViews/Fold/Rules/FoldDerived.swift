@@ -54,16 +54,24 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Records a decision of the current event.
-    func note(_ decision: DecisionRow, _ position: Position) throws {
-        put(.decision(position, try freeDecision(at: position)), decision.encoded)
+    /// Records a decision of the current event, in the first free place; in the last one, instead
+    /// of what it says, if all are taken.
+    ///
+    /// - Returns: the place.
+    @discardableResult
+    func note(_ decision: DecisionRow, _ position: Position) throws -> Int {
+        let index = try freeDecision(at: position)
+        put(.decision(position, index), decision.encoded)
+        freePlaces[position] = min(index + 1, RowKey.indexMax)
+        return index
     }
 
-    /// The first free place among an event's decisions; the last one if all are taken.
+    /// Where the next decision of the current event is recorded.
     func freeDecision(at position: Position) throws -> Int {
-        // None is removed: those before the place that was found last are taken.
-        var index = freePlaces[position, default: 0]
-        while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
+        // No other way leads to a decision's row, and none is removed.
+        if let known = freePlaces[position] { return known }
+        var index = 0
+        while index < RowKey.indexMax, try get(.decision(position, index)) != nil { index += 1 }
         freePlaces[position] = index
         return index
     }

@@ -79,8 +79,6 @@ private struct Hiding: Equatable {
 
 /// What the rule remembers within one fold.
 private final class MissingMemory: FoldMemory {
-    /// The free place among an event's decisions.
-    var free: (position: Position, index: Int)?
     /// The collections whose entities are hidden with those of another one.
     var referrers: [CollectionName: [(collection: CollectionModel, references: [Reference])]] = [:]
     /// The entities that wait for another one, where both names are too long for the key of a row,
@@ -170,10 +168,10 @@ extension Fold {
         _ row: EntityRow, _ key: EntityKey, _ position: Position
     ) throws {
         if let known { putWait(of: key, for: known.target, nil) }
-        let index = try nextDecision(at: position)
         if let lack {
             let why = DanglingRow(
-                position: position, index: index, target: lack.target, field: lack.field)
+                position: position, index: try freeDecision(at: position), target: lack.target,
+                field: lack.field)
             put(.dangling(key), why.encoded)
             putWait(of: key, for: lack.target, why)
             memory(MissingMemory.self).noteWait(of: key, for: lack.target, position)
@@ -186,8 +184,7 @@ extension Fold {
             key: key, rule: FoldMissing.ruleName, ruleVersion: FoldMissing.version,
             result: lack == nil ? "shown" : "hidden", inputs: [position],
             fields: [lack?.field ?? known?.field].compactMap(\.self), base: row.basePosition)
-        put(.decision(position, index), decision.encoded)
-        memory(MissingMemory.self).free = (position, index + 1)
+        try note(decision, position)
     }
 
     /// Writes that an entity waits for another one, and why; nil where it does not any more.
@@ -222,14 +219,6 @@ extension Fold {
         }
         memory.setLongWaits(waits)
         return memory.longWaits?[target] ?? []
-    }
-
-    private func nextDecision(at position: Position) throws -> Int {
-        let memory = memory(MissingMemory.self)
-        var index = memory.free.flatMap { $0.position == position ? $0.index : nil } ?? 0
-        while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
-        memory.free = (position, index)
-        return index
     }
 
     /// What of an entity's references can't be had; the first one in the order of the model.

@@ -48,7 +48,6 @@ extension Fold {
         let documents = try page.named.compactMap { try listed($0, collection) }
         let model = try model()
         var seen: Set<EntityKey> = []
-        var index = try freeDecision(at: position)
         for reference in references {
             guard let target = model[reference.collection], let rule = target.placeholder else {
                 continue
@@ -64,8 +63,7 @@ extension Fold {
                     let decision = DecisionRow(
                         key: key, rule: "placeholder", ruleVersion: PlaceholderRule.version,
                         result: "created", inputs: [position], fields: [reference.field])
-                    put(.decision(position, index), decision.encoded)
-                    index += 1
+                    try note(decision, position)
                 }
             }
         }
@@ -115,10 +113,8 @@ extension Fold {
             }
         }
         guard !dropped.isEmpty else { return }
-        var index = try freeDecision(at: position)
         for key in try freePlaceholders(of: dropped, model) {
-            try prune(key, .unreferenced, position, min(index, Int(UInt16.max)))
-            index += 1
+            try prune(key, .unreferenced, position)
         }
     }
 

@@ -67,9 +67,7 @@ struct FoldRemovals: FoldRule {
                 return true
             }
             guard !changed.isEmpty else { continue }
-            try fold.noteRemoval(
-                of: changed, in: &row, entity.key, inputs: inputs, position,
-                try fold.freeDecision(at: position))
+            try fold.noteRemoval(of: changed, in: &row, entity.key, inputs: inputs, position)
             entity.row = row
         }
     }
@@ -309,12 +307,9 @@ extension Fold {
         guard !found.isEmpty else { return }
         // The walk's order depends on what this fold has written.
         found.sort { $0.key < $1.key }
-        let first = try freeDecision(at: position)
-        for (index, (other, changed, fields)) in found.enumerated() {
+        for (other, changed, fields) in found {
             var row = changed
-            try noteRemoval(
-                of: fields, in: &row, other, inputs: [position], position,
-                min(first + index, Int(UInt16.max)))
+            try noteRemoval(of: fields, in: &row, other, inputs: [position], position)
         }
     }
 
@@ -350,7 +345,7 @@ extension Fold {
     /// Writes an entity out of which others were taken, and why.
     fileprivate func noteRemoval(
         of fields: [String], in row: inout EntityRow, _ key: EntityKey, inputs: [Position],
-        _ position: Position, _ index: Int
+        _ position: Position
     ) throws {
         var seen: Set<ExactString> = []
         let fields = fields.filter { seen.insert(ExactString($0)).inserted }
@@ -360,6 +355,6 @@ extension Fold {
             key: key, rule: CollectionModel.RemovalRule.ruleName,
             ruleVersion: CollectionModel.RemovalRule.version, result: "removed", inputs: inputs,
             fields: fields, base: row.basePosition)
-        put(.decision(position, index), decision.encoded)
+        try note(decision, position)
     }
 }

@@ -31,22 +31,18 @@ extension Fold {
         else {
             return try keepUnpruned(at: payload.now, position)
         }
-        let decision = try pruneDecision(at: payload.now)
-        for (index, item) in decision.items.enumerated() {
-            try prune(item.key, item.rule, position, index)
+        for item in try pruneDecision(at: payload.now).items {
+            try prune(item.key, item.rule, position)
         }
     }
 
-    /// Prunes an entity; `index` is the place of the decision among those of the event.
-    func prune(
-        _ key: EntityKey, _ rule: PruneDecision.Rule, _ position: Position, _ index: Int
-    ) throws {
+    func prune(_ key: EntityKey, _ rule: PruneDecision.Rule, _ position: Position) throws {
         var row = try entity(key)
         let inputs = [row.basePosition, position].compactMap(\.self)
         let decision = DecisionRow(
             key: key, rule: rule.rawValue, ruleVersion: PruneDecision.version, result: "pruned",
             inputs: inputs, fields: [], base: row.basePosition)
-        put(.decision(position, index), decision.encoded)
+        try note(decision, position)
         if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
         forgetIssues(of: &row, key)
         row.prune(at: position)
