@@ -16,8 +16,6 @@ package final class Fold {
     private(set) var mutations = FoldedMutations()
     /// What the current event wrote so far.
     private(set) var written = EventWrites()
-    /// The first free place among an event's decisions, once asked for, while that is folded.
-    var freePlaces: [Position: Int] = [:]
     /// Whether any id is another one's alias; false spares the question.
     package private(set) var hasBindings: Bool
     /// The names of the indexes that know of these rows.
@@ -27,8 +25,8 @@ package final class Fold {
     /// Whether it is that of a commit, which tells what entities' rows were before.
     let remembersRows: Bool
     private let models: ModelCache
-    private var knownModel: RegisteredModel?
-    private var knownCollection: KnownCollection?
+    /// What was read of rows, and can be read again.
+    var cache = RowCache()
     /// The key of the row of the entity that was asked for last.
     var knownRowKey: (entity: EntityKey, rowKey: RowKey)?
     /// What rules remember, by its type.
@@ -37,31 +35,12 @@ package final class Fold {
     private(set) var currentPosition = Position.start
     /// The model that the current event replaced.
     var replacedModel: SyncModel?
-    /// Whether any entity is hidden of a collection that hides what is absent, once asked for.
-    var knownHidden: Bool?
-    /// What fails by itself, once that was asked for; see FoldFailing.swift.
-    var knownFailing: Set<EntityKey>?
-    /// The entities of which a list's word was left out, once that was asked for.
-    var knownWithheld: Set<EntityKey>?
-    /// When collections were wiped, once it was read; nil inside where none was.
-    var knownWipes: WipesRow??
-    /// The answers that the server promised, once they were read.
-    var knownTickets: [TicketRow]?
-    /// The server's clock, once it was read; nil inside where there is none yet.
-    var knownClock: ServerClock??
-    /// Whether there may be anything that could not be read, once that was asked for.
-    private var knownUnreadable: Bool?
-    /// The same of wants of trees, and of files that were let go.
-    var knownTreeWants: Bool?
-    var knownLetGo: Bool?
     /// Whether rows are read with their overtaken edits: within an event but a further edit.
     var seesOvertaken = false
     /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
     /// Reads what events say.
     var payloads = PayloadReader()
-    /// What the run said at its start that was asked for last.
-    var knownRun: (start: Position, payload: SyncStarted)?
 
     /// A fold on top of rows, which must not outlive their transaction.
     ///
@@ -98,12 +77,9 @@ package final class Fold {
         defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
         currentPosition = position
-        if !freePlaces.isEmpty { freePlaces = [:] }
+        if !cache.freePlaces.isEmpty { cache.freePlaces = [:] }
         do { try understand(event, position) } catch is JSONError {
-            forget()
-            (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
-            (knownTickets, knownWithheld, knownWipes) = (nil, nil, nil)
-            freePlaces = [:]
+            discard()
         }
         // An idempotency key counts even where the payload can't be read.
         if event.idempotencyKey != nil { try noteKey(event, position) }
@@ -122,8 +98,7 @@ package final class Fold {
             try follow(event, position)
             try noteConsequences(event, position)
         } catch is JSONError {
-            forget()
-            (knownHidden, freePlaces) = (nil, [:])
+            discard()
         }
         try take(event, position)
     }
@@ -169,8 +144,8 @@ package final class Fold {
             changedBytes += value?.count ?? 0
             changedBytes -= before.map { $0?.count ?? 0 } ?? -key.bytes.count
         }
-        guard !memories.isEmpty, !rows.isEmpty, let rules = knownModel?.rules else { return }
-        for rule in rules.meeting { rule.note(rows, self) }
+        guard !memories.isEmpty, !rows.isEmpty else { return }
+        for rule in try rules().meeting { rule.note(rows, self) }
     }
 
     /// Takes in what the current event wrote so far, for one that writes many rows.
@@ -180,9 +155,17 @@ package final class Fold {
         forget()
     }
 
-    /// Discards the current event's writes.
+    /// Forgets the current event's writes, which were taken in or are not to be.
     private func forget() {
         if !written.isEmpty { written.removeAll() }
+    }
+
+    /// Discards the current event's writes, and all that may have been read of them.
+    private func discard() {
+        forget()
+        cache = RowCache()
+        // What rules remember is of rows that were taken, but by the model that is written.
+        if replacedModel != nil { (replacedModel, memories) = (nil, [:]) }
     }
 
     /// How many rows are in memory.
@@ -247,16 +230,16 @@ package final class Fold {
     package func put(_ key: RowKey, _ value: [UInt8]?) {
         if key.view == .bindings { hasBindings = true }
         if key.view == .store {
-            (knownModel, knownCollection) = (nil, nil)
+            (cache.model, cache.collection) = (nil, nil)
             memories = [:]
         }
-        if key.view == .access { knownHidden = nil }
+        if key.view == .access { cache.hidesAny = nil }
         if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
-            knownUnreadable = true
+            cache.hasUnreadable = true
         }
         if value != nil, key.tree == .ledger, key.bytes.first == UInt8(ascii: "A") {
-            if key.bytes.starts(with: Ledger.treeWants) { knownTreeWants = true }
-            if key.bytes.starts(with: Ledger.letGo) { knownLetGo = true }
+            if key.bytes.starts(with: Ledger.treeWants) { cache.hasTreeWants = true }
+            if key.bytes.starts(with: Ledger.letGo) { cache.hasLetGo = true }
         }
         written.rows.append(key, value)
     }
@@ -338,9 +321,9 @@ package final class Fold {
     }
 
     func registered() throws -> RegisteredModel {
-        if let knownModel { return knownModel }
+        if let known = cache.model { return known }
         let model = try fact("model").map { models.registered($0) } ?? .none
-        knownModel = model
+        cache.model = model
         return model
     }
 
@@ -355,9 +338,9 @@ package final class Fold {
 
     /// A collection's part of the model, without a copy of it; or nil.
     package func known(_ name: CollectionName) throws -> KnownCollection? {
-        if let knownCollection, knownCollection.model.name == name { return knownCollection }
+        if let known = cache.collection, known.model.name == name { return known }
         guard let collection = try registered().collections[name] else { return nil }
-        knownCollection = collection
+        cache.collection = collection
         return collection
     }
 
@@ -369,9 +352,37 @@ package final class Fold {
 
     /// Whether there may be unreadable records.
     func hasUnreadable() throws -> Bool {
-        if let knownUnreadable { return knownUnreadable }
+        if let known = cache.hasUnreadable { return known }
         let isThere = try hasLedgerRow(Ledger.unreadable)
-        knownUnreadable = isThere
+        cache.hasUnreadable = isThere
         return isThere
     }
+}
+
+/// What a fold has read of rows, with what it wrote since; nil, or none, before that.
+struct RowCache {
+    var model: RegisteredModel?
+    /// The collection that was asked for last.
+    var collection: KnownCollection?
+    /// Whether any entity is hidden of a collection that hides what is absent.
+    var hidesAny: Bool?
+    /// What fails by itself; see FoldFailing.swift.
+    var failing: Set<EntityKey>?
+    /// The entities of which a list's word was left out.
+    var withheld: Set<EntityKey>?
+    /// When collections were wiped; nil inside where none was.
+    var wipes: WipesRow??
+    /// The answers that the server promised.
+    var tickets: [TicketRow]?
+    /// The server's clock; nil inside where there is none yet.
+    var clock: ServerClock??
+    /// Whether there may be anything that could not be read.
+    var hasUnreadable: Bool?
+    /// The same of wants of trees, and of files that were let go.
+    var hasTreeWants: Bool?
+    var hasLetGo: Bool?
+    /// What the run said at its start that was asked for last.
+    var run: (start: Position, payload: SyncStarted)?
+    /// The first free place among the current event's decisions.
+    var freePlaces: [Position: Int] = [:]
 }

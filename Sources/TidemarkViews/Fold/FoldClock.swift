@@ -46,15 +46,15 @@ extension RowReading {
 extension Fold {
     /// What the server's clock is believed to show; nil before it was ever seen.
     package func serverClock() throws -> ServerClock? {
-        if let knownClock { return knownClock }
+        if let known = cache.clock { return known }
         let clock = try get(.clock).map { try ServerClock(parsing: $0) }
-        knownClock = .some(clock)
+        cache.clock = .some(clock)
         return clock
     }
 
     private func put(_ clock: ServerClock) {
         put(.clock, clock.encoded)
-        knownClock = clock
+        cache.clock = clock
     }
 
     /// "Now" for the consequences of an event: of a sync run, the server's time at its start; of an

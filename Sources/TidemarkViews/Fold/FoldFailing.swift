@@ -16,11 +16,11 @@ struct CallEnd {
 extension Fold {
     /// The keys with failing calls: entities, and lists by an empty id.
     private func failing() throws -> Set<EntityKey> {
-        if let knownFailing { return knownFailing }
+        if let known = cache.failing { return known }
         let keys = try ledgerRows(Ledger.failing).compactMap {
             EntityKey(bytes: $0.key.bytes.dropFirst())
         }
-        knownFailing = Set(keys)
+        cache.failing = Set(keys)
         return Set(keys)
     }
 
@@ -33,7 +33,7 @@ extension Fold {
     private func set(_ row: FailingRow?, _ key: EntityKey) throws {
         var keys = try failing()
         if row == nil { keys.remove(key) } else { keys.insert(key) }
-        knownFailing = keys
+        cache.failing = keys
         put(.failing(key), row?.encoded)
     }
 

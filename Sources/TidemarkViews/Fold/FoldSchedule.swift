@@ -242,10 +242,10 @@ extension Fold {
     func started(_ event: Event) throws -> SyncStarted? {
         guard let start = event.sync else { return SyncStarted(stored: event.payload) }
         // A run has many answers, and one start that never changes.
-        if let knownRun, knownRun.start == start { return knownRun.payload }
+        if let known = cache.run, known.start == start { return known.payload }
         guard let bytes = try get(.syncRun(start)) else { return nil }
         let payload = SyncStarted(stored: try SyncRunRow(parsing: bytes).started)
-        knownRun = (start, payload)
+        cache.run = (start, payload)
         return payload
     }
 }

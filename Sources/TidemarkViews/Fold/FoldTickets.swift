@@ -96,9 +96,9 @@ extension RowReading {
 
 extension Fold {
     private func openTickets() throws -> [TicketRow] {
-        if let knownTickets { return knownTickets }
+        if let known = cache.tickets { return known }
         let tickets = try tickets()
-        knownTickets = tickets
+        cache.tickets = tickets
         return tickets
     }
 
@@ -118,7 +118,7 @@ extension Fold {
         row.isLost = answer.isLost
         if let place { known[place] = row } else { known.append(row) }
         put(.ticket(call), row.encoded)
-        knownTickets = known
+        cache.tickets = known
     }
 
     /// How many writes of a request that was just promised an answer are open: all of them, unless
@@ -154,6 +154,6 @@ extension Fold {
         let row = known[place]
         if row.open == 0 { known.remove(at: place) }
         put(.ticket(row.call), row.open == 0 ? nil : row.encoded)
-        knownTickets = known
+        cache.tickets = known
     }
 }

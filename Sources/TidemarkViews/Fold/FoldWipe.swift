@@ -67,9 +67,9 @@ extension RowKey {
 extension Fold {
     /// When collections were wiped; nil where none ever was.
     func wipes() throws -> WipesRow? {
-        if let knownWipes { return knownWipes }
+        if let known = cache.wipes { return known }
         let wipes = try get(.wipes).map { try WipesRow(parsing: $0) }
-        knownWipes = .some(wipes)
+        cache.wipes = .some(wipes)
         return wipes
     }
 
@@ -90,7 +90,7 @@ extension Fold {
         try wipePools()
         try forgetPlaces(of: goes, position)
         try takeSoFar(event, position)
-        (knownFailing, knownWithheld) = (nil, nil)
+        (cache.failing, cache.withheld) = (nil, nil)
         var keys: [EntityKey] = []
         try forEachEntity(in: nil) { key, _ in
             if goes(key.collection) { keys.append(key) }
@@ -124,7 +124,7 @@ extension Fold {
             row.kept.append((name, before?[CollectionName(name)]?.rawValue ?? 0))
         }
         put(.wipes, row.encoded)
-        knownWipes = .some(row)
+        cache.wipes = .some(row)
     }
 
     /// Drops an entity, and gives up what is pending on it.
@@ -158,7 +158,7 @@ extension Fold {
                 if count % Self.entitiesAtOnce == 0 { try takeSoFar(event, position) }
             }
         }
-        knownTreeWants = nil
+        cache.hasTreeWants = nil
     }
 
     /// Drops what the ledger holds of collections beside their entities; what was decided, and the

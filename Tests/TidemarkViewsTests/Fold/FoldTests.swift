@@ -247,6 +247,28 @@ private let key = EntityKey("tasks", "1")
         #expect(try fold.mutation(2) == nil)
     }
 
+    @Test func `a model that can't be taken in is not what the next events go by`() throws {
+        try fold.apply([
+            .model(.serverWins), .says("tasks/1", #"{"b":1}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":2}}"#),
+            .says("tasks/2", #"{"a":1}"#),
+            .about(.localUpdated, "tasks/2", #"{"set":{"a":2}}"#),
+        ])
+        // A damaged edit of a field that the model removes.
+        var row = try #require(try fold.entity(key))
+        row.pending[0].payload = Array("{".utf8)
+        fold.set(.entity(key), row.encoded)
+        var tasks = CollectionModel("tasks", conflict: .localWins)
+        tasks.migrations = [.remove("b")]
+
+        try fold.apply([
+            .registered(SyncModel(name: "test", collections: [tasks])),
+            .about(.serverUpserted, "tasks/2", #"{"a":3}"#, asOf: 5, revision: "2"),
+        ])
+
+        #expect(try fold.mutation(5)?.outcome == .superseded)
+    }
+
     @Test func `events of other versions and without an entity change no row`() throws {
         var newer = Event.about(.localDeleted, "tasks/1")
         newer.schemaVersion = 1

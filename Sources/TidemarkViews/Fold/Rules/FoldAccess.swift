@@ -94,9 +94,9 @@ private final class PrunedMemory: FoldMemory {
 extension Fold {
     /// Whether any entity is hidden that may hide others with it.
     package func hidesAny() throws -> Bool {
-        if let knownHidden { return knownHidden }
+        if let known = cache.hidesAny { return known }
         let hidden = try get(.hiddenCount) != nil
-        knownHidden = hidden
+        cache.hidesAny = hidden
         return hidden
     }
 

@@ -62,17 +62,17 @@ extension Fold {
     func note(_ decision: DecisionRow, _ position: Position) throws -> Int {
         let index = try freeDecision(at: position)
         put(.decision(position, index), decision.encoded)
-        freePlaces[position] = min(index + 1, RowKey.indexMax)
+        cache.freePlaces[position] = min(index + 1, RowKey.indexMax)
         return index
     }
 
     /// Where the next decision of the current event is recorded.
     func freeDecision(at position: Position) throws -> Int {
         // No other way leads to a decision's row, and none is removed.
-        if let known = freePlaces[position] { return known }
+        if let known = cache.freePlaces[position] { return known }
         var index = 0
         while index < RowKey.indexMax, try get(.decision(position, index)) != nil { index += 1 }
-        freePlaces[position] = index
+        cache.freePlaces[position] = index
         return index
     }
 

@@ -10,17 +10,17 @@ import TidemarkRules
 extension Fold {
     /// Whether somebody may want anything of all that lies in an entity.
     func hasTreeWants() throws -> Bool {
-        if let knownTreeWants { return knownTreeWants }
+        if let known = cache.hasTreeWants { return known }
         let isThere = try hasLedgerRow(Ledger.treeWants)
-        knownTreeWants = isThere
+        cache.hasTreeWants = isThere
         return isThere
     }
 
     /// Whether there may be files that were let go.
     func hasLetGo() throws -> Bool {
-        if let knownLetGo { return knownLetGo }
+        if let known = cache.hasLetGo { return known }
         let isThere = try hasLedgerRow(Ledger.letGo)
-        knownLetGo = isThere
+        cache.hasLetGo = isThere
         return isThere
     }
 

@@ -9,11 +9,11 @@ import TidemarkRules
 extension Fold {
     /// The entities of which a list's word was left out.
     private func withheld() throws -> Set<EntityKey> {
-        if let knownWithheld { return knownWithheld }
+        if let known = cache.withheld { return known }
         let keys = try ledgerRows(Ledger.withheld).compactMap {
             EntityKey(bytes: $0.key.bytes.dropFirst(Ledger.withheld.count))
         }
-        knownWithheld = Set(keys)
+        cache.withheld = Set(keys)
         return Set(keys)
     }
 
@@ -43,14 +43,14 @@ extension Fold {
 
     private func withhold(_ key: EntityKey, _ page: [UInt8]) throws {
         _ = try withheld()
-        knownWithheld?.insert(key)
+        cache.withheld?.insert(key)
         put(.withheld(key), page)
     }
 
     /// Notes that the server's word on an entity was taken.
     func takeWithheld(_ key: EntityKey) throws {
         guard try isWithheld(key) else { return }
-        knownWithheld?.remove(key)
+        cache.withheld?.remove(key)
         put(.withheld(key), nil)
     }
 }
