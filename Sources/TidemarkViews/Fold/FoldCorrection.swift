@@ -43,11 +43,7 @@ extension Fold {
     }
 
     private func moveEdits(_ correction: ServerClock.Correction) throws {
-        var keys: Set<EntityKey> = []
-        for mutation in try openMutations() {
-            if let key = try self.mutation(mutation)?.key { keys.insert(key) }
-        }
-        for key in keys.sorted() {
+        for key in try openKeys().sorted() {
             let before = try entity(key)
             var row = before
             for index in row.pending.indices {

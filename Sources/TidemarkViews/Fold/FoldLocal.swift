@@ -219,10 +219,8 @@ extension Fold {
             }
         }
         guard !changed.isEmpty else { return }
-        var seen: Set<EntityKey> = []
-        for mutation in try openMutations() {
-            guard let key = try self.mutation(mutation)?.key, seen.insert(key).inserted,
-                let isReread = changed[key.collection],
+        for key in try openKeys() {
+            guard let isReread = changed[key.collection],
                 try isReread || heldRow(at: .entity(key)).pending.contains(where: \.isOvertaken)
             else { continue }
             var row = try entity(key)

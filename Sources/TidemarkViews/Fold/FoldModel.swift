@@ -297,11 +297,10 @@ extension Fold {
             if !gone.isEmpty { lists[old.name] = gone }
         }
         if lists.isEmpty { return }
-        var seen: Set<EntityKey> = []
-        for mutation in try openMutations() {
-            guard let key = try self.mutation(mutation)?.key, seen.insert(key).inserted,
-                let gone = lists[key.collection], let old = before[key.collection]
-            else { continue }
+        for key in try openKeys() {
+            guard let gone = lists[key.collection], let old = before[key.collection] else {
+                continue
+            }
             var row = try entity(key)
             let changes = try row.changes(in: old)
             let wide = PendingChange.widened(changes, gone, on: try row.baseValue(in: old))

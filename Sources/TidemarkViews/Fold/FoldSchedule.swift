@@ -68,13 +68,11 @@ extension Fold {
 
     /// When a request of a run was sent, by both clocks, where the log tells.
     private func sent(_ time: Timestamp, _ event: Event) throws -> Moment? {
-        guard let run = try started(event)?.run, let bootID = run.bootID, let begunAt = run.begunAt,
-            let uptime = run.uptime
-        else { return nil }
-        let passed = time.rawValue.subtractingReportingOverflow(begunAt.rawValue)
-        let sum = uptime.addingReportingOverflow(passed.partialValue)
+        guard let begun = try started(event)?.run.moment else { return nil }
+        let passed = time.rawValue.subtractingReportingOverflow(begun.now.rawValue)
+        let sum = begun.uptime.addingReportingOverflow(passed.partialValue)
         guard !passed.overflow, !sum.overflow else { return nil }
-        return Moment(now: time, bootID: bootID, uptime: sum.partialValue)
+        return Moment(now: time, bootID: begun.bootID, uptime: sum.partialValue)
     }
 
     /// An attempt counts for the gate of its trigger; one of the user's, for every gate.

@@ -35,6 +35,13 @@ extension RowReading {
         return positions
     }
 
+    /// The entities with mutations of these events, each once, in the order of their first ones.
+    func openKeys() throws -> [EntityKey] {
+        var seen: Set<EntityKey> = []
+        return try openMutations().compactMap { try mutation($0)?.key }
+            .filter { seen.insert($0).inserted }
+    }
+
     /// Walks over mutations in order: all of them, or only those that wait for the server or,
     /// refused by it, for the user.
     ///

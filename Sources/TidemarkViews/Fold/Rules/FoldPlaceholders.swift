@@ -174,11 +174,9 @@ extension Fold {
 
     /// The server's time at the start of an event's run, as far as it is known.
     private func runTime(_ event: Event) throws -> Timestamp {
-        guard let start = try started(event)?.run, let begunAt = start.begunAt else {
-            return event.recordedAt
-        }
-        guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }
-        return try serverNow(begunAt, bootID: bootID, uptime: uptime) ?? begunAt
+        let run = try started(event)?.run
+        return try run?.moment.flatMap { try serverClock()?.time(at: $0) } ?? run?.begunAt
+            ?? event.recordedAt
     }
 }
 
