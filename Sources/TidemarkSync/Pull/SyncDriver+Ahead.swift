@@ -350,7 +350,7 @@ extension SyncDriver {
     func drop(_ answered: AnsweredList, _ run: inout SyncRun) {
         guard let exchange = answered.exchange else { return }
         run.recorder.note(exchange)
-        run.machine.dropped()
+        run.machine.countRequest()
     }
 }
 

@@ -28,15 +28,13 @@ extension SyncMachine {
     }
 
     /// Ends the run where a collection that must not be empty is.
-    mutating func hasRequired(_ isThere: Bool) -> SyncAction? {
-        guard case .fact(.hasInReach(let name)) = awaited else { trap("asked for nothing") }
-        guard let collection = model[name] else { return nil }
+    mutating func hasRequired(_ isThere: Bool, in name: CollectionName) {
+        guard let collection = model[name] else { return }
         if isThere {
             listed(collection)
         } else {
             outcome.failure = collection.access.missing.map { .missing($0) }
         }
-        return nil
     }
 
     /// Checks that all choices were made; nil where the model has none.
@@ -49,9 +47,8 @@ extension SyncMachine {
     }
 
     /// Ends the run where a choice is missing.
-    mutating func chosen(missing name: String?) -> SyncAction? {
+    mutating func chosen(missing name: String?) {
         outcome.failure = name.map { .missing($0) }
-        return nil
     }
 
     /// Checks whether anything can be pruned; nil where this run does not prune.

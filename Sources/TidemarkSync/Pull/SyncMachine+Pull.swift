@@ -122,9 +122,6 @@ extension SyncMachine {
         return list
     }
 
-    /// Counts a request whose answer is not used.
-    package mutating func dropped() { outcome.counts.requests += 1 }
-
     /// Begins the lists that are left anew because the first one had to wait: prefetched answers
     /// are discarded.
     ///

@@ -72,11 +72,10 @@ extension SyncMachine {
     }
 
     /// Has folders listed that are to be deleted, and all that is pending planned once more.
-    mutating func list(beforeDeleting pending: PendingWrite) -> SyncAction? {
+    mutating func list(beforeDeleting pending: PendingWrite) {
         guard let deletion = pending.deletedAt else { trap("lists what is not deleted") }
         deletions.begin(pending.key, since: deletion)
         planAnew()
         list(amidPush: [.folder(pending.key.id, of: pending.key.collection)])
-        return nil
     }
 }

@@ -42,7 +42,7 @@ extension SyncMachine {
     /// Takes what was found out.
     mutating func took(_ found: KnownPreconditions?) { trial.known = found ?? trial.known }
 
-    /// Counts a request that is no step of its own.
+    /// Counts a request that is no step of its own, or of which the answer is not used.
     mutating func countRequest() { outcome.counts.requests += 1 }
 
     /// What the answer to the second upload says.

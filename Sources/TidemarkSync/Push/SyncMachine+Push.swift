@@ -64,7 +64,8 @@ extension SyncMachine {
         }
         guard let next = planner?.take(pending, standing) else { return nil }
         if case .list = next, mayCarryOut(next), let pending {
-            return list(beforeDeleting: pending)
+            list(beforeDeleting: pending)
+            return nil
         }
         let isAsked = if case .ask = next { mayCarryOut(next) } else { false }
         let action = carryOut(next)

@@ -141,12 +141,12 @@ extension Transport {
     ///
     /// - Throws: ``SyncFailure`` where no answer comes; any answer is one.
     package func ask(
-        _ request: ServerRequest, of origin: String, _ proof: Credentials,
-        limits: TransportLimits = TransportLimits()
+        _ request: ServerRequest, of origin: String, _ proof: Credentials
     ) async throws(SyncFailure) -> TransportResponse {
         do {
             return try await send(
-                HTTPRequest(request, to: origin, proof), body: request.body, limits: limits)
+                HTTPRequest(request, to: origin, proof), body: request.body,
+                limits: TransportLimits())
         } catch {
             throw SyncFailure(
                 TransportError(error.code, detail: proof.mask.masked(error.detail)))

@@ -2,7 +2,7 @@
 // and answers from the server, and never asks by itself.
 //
 //   begun → readingBack → describing → combining → pulling → listing → listed → pulling …
-//         → refetching → choosing → pruning → pushing ⇄ refilling → askingLate → ended
+//         → refetching → choosing → pruning → pushing → refilling → askingLate → ended
 //
 // The push gives way to lists of folders, as before one is deleted:
 //
@@ -11,6 +11,10 @@
 // It is followed by the lists that were left for after it, and by another one:
 //
 //   refilling → pulling → listing → listed → pulling … → pushing
+//
+// An answer that was asked for late may release writes:
+//
+//   askingLate → pushing
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
@@ -339,11 +343,15 @@ package struct SyncMachine: Sendable {
             goOver(to: Listing(plan, contents))
             return next()
         case (.absent(let list), .absent(let ids)): return finish(list, absent: ids) ?? next()
-        case (.hasInReach, .holds(let isThere)): return hasRequired(isThere) ?? next()
+        case (.hasInReach(let name), .holds(let isThere)):
+            hasRequired(isThere, in: name)
+            return next()
         case (.placeholders, .placeholders(let due)):
             state = .refetching(questions(about: due).reversed())
             return next()
-        case (.choices, .missing(let name)): return chosen(missing: name) ?? next()
+        case (.choices, .missing(let name)):
+            chosen(missing: name)
+            return next()
         case (.canPrune(let now), .holds(let isMuch)): return prune(isMuch, now) ?? next()
         case (.outbox(let queue), .outbox(let candidates, let rest)):
             if queue == nil { planner = PushPlanner(model, traits) }

@@ -242,9 +242,10 @@ extension RowReading {
     )] {
         try ledgerRows(Ledger.openFetches).compactMap { key, value in
             let row = try SourcesRow(parsing: value)
-            guard let source = row.sources.first else { return nil }
-            let digits = key.bytes.dropFirst(Ledger.openFetches.count)
-            let call = Position(digits.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+            guard let source = row.sources.first,
+                let call = Position(
+                    bigEndianBytes: key.bytes.dropFirst(Ledger.openFetches.count))
+            else { return nil }
             return (call, source, row.isSend)
         }
     }

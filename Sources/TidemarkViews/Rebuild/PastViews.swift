@@ -64,8 +64,6 @@ package final class PastViews {
         }
     }
 
-    private static let eventsPerProgress: UInt64 = 50_000
-
     /// Folds the events up to a position, that one included.
     package func advance(
         to target: Position, progress: (RebuildProgress) throws -> Void = { _ in }

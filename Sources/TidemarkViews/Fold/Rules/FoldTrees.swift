@@ -14,8 +14,6 @@ struct FoldTrees: FoldRule {
 
     func isRule(of collection: CollectionModel) -> Bool { collection.treeReference != nil }
 
-    func isHeard(of collection: CollectionModel) -> Bool { isRule(of: collection) }
-
     func hear(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
         _ fold: Fold
