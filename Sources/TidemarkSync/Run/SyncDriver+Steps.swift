@@ -27,20 +27,10 @@ extension SyncDriver {
             return run.machine.cleanedUp()
         case .remedy(let remedy): return try await carryOut(remedy, &run)
         case .compare(let proof): return try await compare(proof, &run)
-        case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call),
-            .feed(let call):
+        case .readBack, .readBackAll, .describe, .combine, .list, .feed, .fetch, .refetch, .poll,
+            .refill:
+            guard let call = step.call else { preconditionFailure("a read has a call") }
             return try await read(step, call, &run)
-        case .fetch(let collection, let ids):
-            return try await read(step, .fetch(collection, ids: ids), &run)
-        case .readBackAll(let collection, let items):
-            return try await read(step, .fetch(collection, ids: items.map(\.id)), &run)
-        case .refetch(let collection, let ids, let together):
-            let call = ServerCall.refetch(collection, ids: ids, together: together)
-            return try await read(step, call, &run)
-        case .poll(let ticket, _):
-            let call = ServerCall.poll(ticket.ticket, of: ticket.items.map(\.call))
-            return try await read(step, call, &run)
-        case .refill(let refill): return try await read(step, refill.call, &run)
         case .push, .receive, .renew, .finish:
             preconditionFailure("what has a place of its own is not carried out here")
         }
@@ -252,8 +242,8 @@ extension SyncDriver {
                 exchange.answer.fail(.forbidden)
             case .nothing(let other): return try await ask(other, exchange, isCut: isCut, &run)
             }
-        case .fetch(let collection, let ids) where ids.count == 1 && answer == .records([]):
-            let key = EntityKey(collection.name, ids[0])
+        case .fetch:
+            guard let key = step.key, answer == .records([]) else { break }
             let absent = counted(.absent, for: key, run.recorder)
             if case .failure = absent {
                 answer = absent
@@ -485,15 +475,8 @@ extension ReadExchange {
     fileprivate func failed(_ step: SyncStep, _ concern: FailureConcern) -> ReadExchange {
         var own = self
         own.concern = concern
-        switch step {
-        case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
-        case .compare(let proof): (own.key, own.settles) = (proof.key, proof.attempt?.call)
-        case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .refill(let refill): own.place = PoolPlace(refill.key)
-        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .receive, .poll,
-            .remedy, .complete, .cleanUp, .renew, .start, .finish:
-            break
-        }
+        (own.key, own.settles) = (step.key, step.attempt?.call)
+        if case .refill(let refill) = step { own.place = PoolPlace(refill.key) }
         return own
     }
 }

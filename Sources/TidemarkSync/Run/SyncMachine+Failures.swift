@@ -95,17 +95,10 @@ extension SyncMachine {
     /// the run open for long.
     func timeouts(of step: SyncStep) -> Int {
         guard !hasWaitedLong else { return 0 }
-        let keys: [EntityKey] =
-            switch step {
-            case .readBack(let key, _, _): [key]
-            case .compare(let proof): [proof.key]
-            case .push(let items): items.map(\.key)
-            case .fetch(let collection, let ids) where ids.count == 1:
-                [EntityKey(collection.name, ids[0])]
-            case .list, .feed, .fetch, .refetch, .readBackAll, .describe, .combine, .receive,
-                .poll, .complete, .cleanUp, .renew, .start, .finish, .refill, .remedy:
-                step.call?.collection.map { [EntityKey.list(of: $0.name)] } ?? []
-            }
+        var keys = step.keys
+        if keys.isEmpty, let collection = step.call?.collection {
+            keys = [.list(of: collection.name)]
+        }
         let rows = keys.compactMap { failing[$0] }
         return rows.filter { FailureKind(rawValue: $0.gate.reason) == .timeout }
             .map(\.gate.failures).max() ?? 0
@@ -150,18 +143,11 @@ extension SyncMachine {
     /// The kind of a step whose call failed in an earlier run, so that another failure says nothing
     /// of the server; for lists only if the server answered another call.
     private func knownToFail(_ step: SyncStep) -> FailureStreak<ServerCall>.Kind? {
-        switch step {
-        case .list(let call), .feed(let call):
-            streak.hasAnswer && isFailing(call.collection?.name) ? .list : nil
-        case .readBack(let key, _, _): hasFailed(key) ? .read : nil
-        case .fetch(let collection, let ids):
-            ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
-        case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
-        case .compare(let proof): hasFailed(proof.key) ? .read : nil
-        case .describe, .combine, .refetch, .readBackAll, .receive, .poll, .complete, .cleanUp,
-            .renew, .start, .finish, .refill, .remedy:
-            nil
+        if step.isOfList {
+            return streak.hasAnswer && isFailing(step.call?.collection?.name) ? .list : nil
         }
+        guard let key = step.key, hasFailed(key) else { return nil }
+        return if case .push = step { .write } else { .read }
     }
 
     /// Leaves the lists that failed in earlier runs to the next run.
@@ -301,19 +287,16 @@ extension SyncMachine {
         where ids.count > 1 && traits.absenceNeedsList && failure.saysAbsent:
             // The collection itself is out of reach: of none of them that says that it is gone.
             pauseList(failure)
-        case .fetch(let collection, let ids) where ids.count == 1 && failure.saysAbsent:
+        case .fetch(_, let ids):
             // What went since the list named it is no reason to leave the others.
-            change { $0.fetched(ids) }
-            failedNow.insert(EntityKey(collection.name, ids[0]))
-        case .fetch(let collection, let ids):
-            change { $0.fetchFailed(ids, failure) }
-            if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
+            let isGone = ids.count == 1 && failure.saysAbsent
+            change { isGone ? $0.fetched(ids) : $0.fetchFailed(ids, failure) }
+            failedNow.formUnion(step.keys)
         case .readBack(let key, _, _):
             failedNow.insert(key)
             askedForIDs.remove(key)
-        case .compare(let proof): failedNow.insert(proof.key)
+        case .compare, .push: failedNow.formUnion(step.keys)
         case .readBackAll(_, let items): unreadTogether += items
-        case .push(let items): for item in items { failedNow.insert(item.key) }
         case .poll(let ticket, _): pollFailed(ticket, failure)
         case .combine:
             // The lists themselves tell what it would have.

@@ -64,6 +64,32 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .receive, .complete, .cleanUp, .renew, .start, .finish: nil
         }
     }
+
+    /// The entities that it is about by themselves; none for a list, or several read together.
+    var keys: [EntityKey] {
+        switch self {
+        case .readBack(let key, _, _): [key]
+        case .compare(let proof): [proof.key]
+        case .fetch(let collection, let ids) where ids.count == 1:
+            [EntityKey(collection.name, ids[0])]
+        case .push(let items): items.map(\.key)
+        case .fetch, .refetch, .readBackAll, .list, .feed, .describe, .combine, .receive, .poll,
+            .refill, .remedy, .complete, .cleanUp, .renew, .start, .finish:
+            []
+        }
+    }
+
+    /// The one entity that it is about.
+    var key: EntityKey? { keys.count == 1 ? keys[0] : nil }
+
+    /// The write without a known outcome that a read of its entity settles.
+    var attempt: EntityRow.Attempt? {
+        switch self {
+        case .readBack(_, _, let attempt): attempt
+        case .compare(let proof): proof.attempt
+        default: nil
+        }
+    }
 }
 
 /// An entity whose last write has no known outcome.
