@@ -127,6 +127,37 @@ extension SyncDriver {
 }
 
 extension SyncDriver {
+    /// Logs how an entity stands that was read back.
+    ///
+    /// - Parameter record: what the server has of it; nil where it is gone.
+    func readBack(
+        _ record: ServerRecord?, of key: EntityKey, _ step: SyncStep, _ exchange: ReadExchange,
+        _ run: inout SyncRun, _ recorder: inout SyncRecorder
+    ) async throws -> PageResult {
+        var own = exchange
+        (own.key, own.settles) = (key, step.attempt?.call)
+        var found = record.map { [$0] } ?? []
+        let collection = model[key.collection]
+        if let collection, collection.isByPath {
+            let placed = try await placed(
+                record, of: step, collection, exchange, own, run.machine, &recorder)
+            switch placed {
+            case .over(let result): return result
+            case .told(let record): found = record.map { [$0] } ?? []
+            }
+        }
+        let list = step.list
+        let parts = run.told.removeValue(forKey: key) ?? []
+        let below = try collection.flatMap { try self.below(&found, $0, list) }
+        try await log(&recorder) { [own, found, adapter] in
+            let whole = try collection.map { [fold = $1.fold] in
+                try fold.completed(found, of: $0, in: list, after: parts, by: adapter)
+            }
+            try $0.readBack(key, own, (whole ?? found).first, below, $1)
+        }
+        return PageResult()
+    }
+
     /// What an entity of a tree comes to that was asked for by its path, or by the one to which it
     /// was to be moved.
     ///

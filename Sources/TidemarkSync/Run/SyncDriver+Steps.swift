@@ -26,7 +26,7 @@ extension SyncDriver {
             }
             return run.machine.cleanedUp()
         case .remedy(let remedy): return try await carryOut(remedy, &run)
-        case .compare(let proof): return try await compare(proof, &run)
+        case .compare(let proof): return try await read(step, proof.call, proof.asked, &run)
         case .readBack, .readBackAll, .describe, .combine, .list, .feed, .fetch, .refetch, .poll,
             .refill:
             guard let call = step.call else { preconditionFailure("a read has a call") }
@@ -209,6 +209,12 @@ extension SyncDriver {
         do { request = try adapter.request(for: call) } catch {
             return try await unsent(step, error, &run)
         }
+        return try await read(step, call, request, &run)
+    }
+
+    private func read(
+        _ step: SyncStep, _ call: ServerCall, _ request: ServerRequest, _ run: inout SyncRun
+    ) async throws -> SyncAction {
         run.waited = 0
         let question = question(step, call, request, asOf: run.asOf, in: run)
         let reply = try host.ask(question, run.proof.credentials, limits)
@@ -242,6 +248,7 @@ extension SyncDriver {
                 exchange.answer.fail(.forbidden)
             case .nothing(let other): return try await ask(other, exchange, isCut: isCut, &run)
             }
+        case .compare: (exchange.key, exchange.settles) = (step.key, step.attempt?.call)
         case .fetch:
             guard let key = step.key, answer == .records([]) else { break }
             let absent = counted(.absent, for: key, run.recorder)
@@ -327,45 +334,17 @@ extension SyncDriver {
             let wanted =
                 run.machine.list?.references(ids)
                 ?? ids.map { ServerReference(id: $0, revision: nil) }
-            var records = records
-            let below = try below(&records, collection, [:])
-            return try await log(&recorder) { [exchange, records, adapter] in
-                let whole = try $1.fold.completed(records, of: collection, by: adapter)
-                return try $0.fetched(whole, below, of: wanted, collection.name, exchange, $1)
+            return try await log(records, of: collection, &recorder) { [exchange] in
+                try $0.fetched($1, $2, of: wanted, collection.name, exchange, $3)
             }
         case (.refetch(let collection, let ids, _), .records(let records)):
-            var records = records
-            let below = try below(&records, collection, [:])
-            return try await log(&recorder) { [exchange, records, adapter] in
-                let whole = try $1.fold.completed(records, of: collection, by: adapter)
-                return try $0.refetched(whole, below, of: ids, collection.name, exchange, $1)
+            return try await log(records, of: collection, &recorder) { [exchange] in
+                try $0.refetched($1, $2, of: ids, collection.name, exchange, $3)
             }
-        case (.readBack(let key, _, let attempt), .record),
-            (.readBack(let key, _, let attempt), .deleted),
-            (.readBack(let key, _, let attempt), .absent):
-            var own = exchange
-            own.key = key
-            own.settles = attempt?.call
-            var found: [ServerRecord] = []
-            if case .record(let record) = answer { found = [record] }
-            if let collection = model[key.collection], collection.isByPath {
-                let placed = try await placed(
-                    found.first, of: step, collection, exchange, own, run.machine, &recorder)
-                switch placed {
-                case .over(let result): return result
-                case .told(let record): found = record.map { [$0] } ?? []
-                }
-            }
-            let collection = model[key.collection]
-            let list = step.list
-            let parts = run.told.removeValue(forKey: key) ?? []
-            let below = try collection.flatMap { try self.below(&found, $0, list) }
-            try await log(&recorder) { [own, found, adapter] in
-                let whole = try collection.map { [fold = $1.fold] in
-                    try fold.completed(found, of: $0, in: list, after: parts, by: adapter)
-                }
-                try $0.readBack(key, own, (whole ?? found).first, below, $1)
-            }
+        case (.readBack(let key, _, _), .record(let record)):
+            return try await readBack(record, of: key, step, exchange, &run, &recorder)
+        case (.readBack(let key, _, _), .deleted), (.readBack(let key, _, _), .absent):
+            return try await readBack(nil, of: key, step, exchange, &run, &recorder)
         case (.compare(let proof), .record(let comparison)):
             let finding = ContentProof.finding(comparison.document ?? []) ?? .other
             if finding == .untold {
@@ -380,11 +359,8 @@ extension SyncDriver {
                 try $0.compared(proof, finding, exchange, $1)
             }
         case (.readBackAll(let collection, let items), .records(let records)):
-            var records = records
-            let below = try below(&records, collection, [:])
-            _ = try await log(&recorder) { [exchange, records, adapter] in
-                let whole = try $1.fold.completed(records, of: collection, by: adapter)
-                return try $0.readBack(items, whole, below, collection.name, exchange, $1)
+            _ = try await log(records, of: collection, &recorder) { [exchange] in
+                try $0.readBack(items, $1, $2, collection.name, exchange, $3)
             }
         case (.combine(.combined(let collections)), .combined(let pages)):
             // In the order of the model, so that what is referred to comes first.
@@ -449,9 +425,25 @@ extension SyncDriver {
         }
     }
 
+    /// Logs records that were asked for by their ids: whole, and without what stands in them.
+    private func log<R: Sendable>(
+        _ records: [ServerRecord], of collection: CollectionModel, _ recorder: inout SyncRecorder,
+        _ body:
+            @escaping @Sendable (
+                inout SyncRecorder, [ServerRecord], RecordsBelow?, Draft
+            ) throws -> R
+    ) async throws -> R {
+        var records = records
+        let below = try below(&records, collection, [:])
+        return try await log(&recorder) { [records, adapter] in
+            let whole = try $1.fold.completed(records, of: collection, by: adapter)
+            return try body(&$0, whole, below, $1)
+        }
+    }
+
     /// Takes out of records what stands in them, and looks up what is here of the same entities;
     /// nil where the model embeds nothing in their collection.
-    private func below(
+    func below(
         _ records: inout [ServerRecord], _ collection: CollectionModel,
         _ parameters: ListParameters
     ) throws -> RecordsBelow? {

@@ -1,26 +1,10 @@
-// SyncDriver+Compare.swift — fetches a file, or its checksums, and compares it with one of the
+// LiveHost+Compare.swift — fetches a file, or its checksums, and compares it with one of the
 // store's, for a write that got no answer (ContentProof.swift).
 
 import HTTPTypes
 import TidemarkEvents
 import TidemarkStore
 import TidemarkViews
-
-extension SyncDriver {
-    /// Fetches what the server has, and hands what it is to the machine.
-    func compare(_ proof: ContentProof, _ run: inout SyncRun) async throws -> SyncAction {
-        run.waited = 0
-        let step = SyncStep.compare(proof)
-        let question = question(step, proof.call, proof.asked, asOf: run.asOf, in: run)
-        let reply = try host.ask(question, run.proof.credentials, limits)
-        let (answer, record) = await reply.answer()
-        var exchange = ReadExchange(question, reply, record)
-        exchange.key = proof.key
-        exchange.settles = proof.attempt?.call
-        let isCut = isCut(answer, record, to: question, since: run.moment)
-        return try await took(exchange, step, answer, isCut: isCut, &run)
-    }
-}
 
 extension LiveHost {
     /// The answer to a request for a file, with what its comparison says in the place of the file.
