@@ -13,7 +13,7 @@ extension ServerAnswer {
     /// itself.
     package func about(_ call: ServerCall) -> ServerAnswer {
         guard answers(call) else {
-            return .failure(.malformed("\(word) in answer to \(call.word)"))
+            return .failure(.malformed("\(word) in answer to \(call.kind.rawValue)"))
         }
         if let short = withShortVersions { return short.about(call) }
         if let usable = withUsableRecords(call) { return usable.about(call) }
@@ -152,76 +152,31 @@ extension ServerAnswer {
 
     /// Whether a call can have an answer of this kind.
     private func answers(_ call: ServerCall) -> Bool {
-        if case .failure = self { return true }
-        return switch call {
-        case .describe: if case .description = self { true } else { false }
-        case .combined: if case .combined = self { true } else { false }
-        case .list(let collection, _, let page):
+        if case .absent = self, case .list(let collection, _, let page) = call {
             // A folder that is gone; without a root nothing is known.
-            isOfList || self == .absent && collection.isByPath && page != nil
-        case .listWindow, .listPart: isOfList
-        case .feed: if case .page = self { true } else { false }
-        case .fetch, .refetch: if case .records = self { true } else { false }
-        case .reserve: if case .reserved = self { true } else { false }
-        case .read: isOfRead
-        case .create, .update, .delete: isOfWrite
-        case .perform: isOfAction
-        case .batch: isOfBatch
-        case .poll: self == .absent || self == .waiting || isOfBatch
+            return collection.isByPath && page != nil
+        }
+        let kind = call.kind
+        return switch self {
+        case .description: kind == .describe
+        case .page: kind == .list || kind == .feed
+        case .combined: kind == .combined
+        case .unchanged, .cursorExpired: kind == .list
+        case .records: kind == .fetch
+        case .reserved: kind == .reserve
+        case .record, .deleted: kind == .read || kind == .write
+        case .absent: kind == .read || kind == .write || kind == .poll
+        case .stored, .refused, .ignored: kind == .write || kind == .action
+        case .conflict, .conflictUnknown: kind == .write
+        case .batch: kind == .batch || kind == .poll
+        case .deferred: kind == .write || kind == .batch || kind == .poll
+        case .waiting: kind == .poll
+        case .failure: true
         }
     }
 
-    private var isOfList: Bool {
-        switch self {
-        case .page, .unchanged, .cursorExpired: true
-        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
-            .deferred, .description, .combined, .records, .reserved, .batch, .waiting, .failure:
-            false
-        }
-    }
-
-    private var isOfRead: Bool {
-        switch self {
-        case .record, .deleted, .absent: true
-        case .stored, .conflict, .conflictUnknown, .refused, .ignored, .deferred, .description,
-            .page, .combined, .unchanged, .cursorExpired, .records, .reserved, .batch, .waiting,
-            .failure:
-            false
-        }
-    }
-
-    private var isOfBatch: Bool {
-        switch self {
-        case .batch, .deferred: true
-        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
-            .description, .page, .combined, .unchanged, .cursorExpired, .records, .reserved,
-            .waiting, .failure:
-            false
-        }
-    }
-
-    private var isOfAction: Bool {
-        switch self {
-        case .stored, .refused, .ignored: true
-        case .record, .deleted, .absent, .conflict, .conflictUnknown, .deferred, .description,
-            .page, .combined, .unchanged, .cursorExpired, .records, .reserved, .batch, .waiting,
-            .failure:
-            false
-        }
-    }
-
-    private var isOfWrite: Bool {
-        switch self {
-        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
-            .deferred:
-            true
-        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .reserved,
-            .batch, .waiting, .failure:
-            false
-        }
-    }
-
-    private var word: String {
+    /// What it is, in a word or a few.
+    package var word: String {
         switch self {
         case .description: "a description"
         case .page: "a page"
@@ -270,19 +225,34 @@ extension ServerRecord {
 }
 
 extension ServerCall {
-    fileprivate var word: String {
+    /// What is asked, as far as it says which answers fit; with a word for it.
+    fileprivate enum Kind: String {
+        case describe = "a question for collections"
+        case list = "a list"
+        case feed = "a block of a feed"
+        case combined = "a question for several lists"
+        case fetch = "a fetch"
+        case reserve = "a question for values"
+        case read = "a read"
+        case write = "a write"
+        case action = "an action"
+        case batch = "a batch"
+        case poll = "a question for a promised answer"
+    }
+
+    fileprivate var kind: Kind {
         switch self {
-        case .describe: "a question for collections"
-        case .list, .listWindow, .listPart: "a list"
-        case .feed: "a block of a feed"
-        case .combined: "a question for several lists"
-        case .fetch, .refetch: "a fetch"
-        case .reserve: "a question for values"
-        case .read: "a read"
-        case .create, .update, .delete: "a write"
-        case .perform: "an action"
-        case .batch: "a batch"
-        case .poll: "a question for a promised answer"
+        case .describe: .describe
+        case .list, .listWindow, .listPart: .list
+        case .feed: .feed
+        case .combined: .combined
+        case .fetch, .refetch: .fetch
+        case .reserve: .reserve
+        case .read: .read
+        case .create, .update, .delete: .write
+        case .perform: .action
+        case .batch: .batch
+        case .poll: .poll
         }
     }
 

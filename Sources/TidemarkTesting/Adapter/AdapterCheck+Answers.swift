@@ -239,27 +239,20 @@ extension ServerCall {
 }
 
 extension ServerAnswer {
-    /// What it is, in a few words.
+    /// What it is, with what it counts and says.
     var sentence: String {
         switch self {
-        case .description: "a description"
         case .page(let page): "a page of \(page.records.count + page.references.count)"
-        case .combined: "several pages"
-        case .unchanged: "\"nothing changed\""
-        case .cursorExpired: "\"the cursor expired\""
         case .records(let records): "\(records.count) entities"
-        case .record: "an entity"
-        case .stored: "\"stored\""
-        case .deleted: "a deletion"
         case .absent: "\"not there\""
-        case .conflict, .conflictUnknown: "a conflict"
+        case .conflict: "a conflict"
         case .refused(let refusal): "a refusal, \"\(refusal.message)\""
         case .ignored: "a write left alone"
-        case .reserved: "reserved values"
-        case .batch: "a batch"
         case .deferred: "a promise"
-        case .waiting: "\"not yet\""
         case .failure(let failure): "a failure (\(failure))"
+        case .description, .combined, .unchanged, .cursorExpired, .record, .stored, .deleted,
+            .conflictUnknown, .reserved, .batch, .waiting:
+            word
         }
     }
 }
