@@ -154,45 +154,21 @@ extension ViewReader {
         _ candidate: PushCandidate, _ model: SyncModel, _ adapter: any ServerAdapter,
         isRetried: Bool
     ) throws -> PendingWrite? {
-        let (key, last, traits) = (candidate.key, candidate.through, adapter.traits)
+        let (key, traits) = (candidate.key, adapter.traits)
         guard var row = try entity(key), let collection = model[key.collection],
             row.attempt == nil, !row.isPlaceholder, !row.isHidden,
             isRetried || collection.retriesRefused || row.status != .error
         else { return nil }
         row = try whole(row, key)
-        var next = row.next.prefix { $0.position <= last ?? $0.position }
-        // What was moved through it has to find it there.
-        if collection.tree != nil, row.isEntered, row.baseState != .live, next.count > 1,
-            next.last?.kind == .delete
-        {
-            next = next.dropLast()
-        }
-        if let tree = collection.tree, tree.isByPath, row.baseState == .live,
-            let base = try row.baseValue(in: collection).document
-        {
-            next = try Self.part(of: next, on: base, tree)
-        }
+        let next = try Self.sendable(of: row, through: candidate.through, collection)
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var reader = TreeReader(collection)
         // It ends with the folder in which it lies.
         if try reader?.ending(of: key.id, self) != nil { return nil }
         let end = next.last?.position ?? row.pending.last?.position
         let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
-        let known =
-            collection.isByPath
-            ? try serverPath(of: key, in: collection, through: next.last?.position) : nil
-        let isUnplaced = try known == nil && !isNowhere && hasNoPlace(row, collection)
-        let isRefused = collection.isByPath && isNowhere || isUnplaced
-        let path = known ?? (isRefused ? key.id : nil)
-        // What it lies in is not there: a server that knows paths knows no other name of it.
-        guard path != nil || !collection.isByPath else { return nil }
-        var pending = PendingWrite(
-            key, id: try path ?? wireID(of: key, row, collection, through: next.last?.position),
-            isLive: row.baseState == .live, revision: row.revision,
-            covers: next.map(\.position))
-        pending.wasRefused = row.status == .error
-        pending.isNowhere = isNowhere
-        pending.isUnplaced = isUnplaced
+        guard var pending = try addressed(next, of: key, row, collection, isNowhere: isNowhere)
+        else { return nil }
         let isVersioned = traits.isVersioned(collection)
         let action = row.nextAction
         if let action, action.document == nil {
@@ -253,11 +229,51 @@ extension ViewReader {
         return pending
     }
 
+    /// A write without what it is to send, by the id or path that the server uses; nil where what
+    /// the entity lies in is not there: a server that knows paths knows no other name of it.
+    private func addressed(
+        _ next: ArraySlice<EntityRow.Pending>, of key: EntityKey, _ row: EntityRow,
+        _ collection: CollectionModel, isNowhere: Bool
+    ) throws -> PendingWrite? {
+        let last = next.last?.position
+        let known =
+            collection.isByPath ? try serverPath(of: key, in: collection, through: last) : nil
+        let isUnplaced = try known == nil && !isNowhere && hasNoPlace(row, collection)
+        let isRefused = collection.isByPath && isNowhere || isUnplaced
+        let path = known ?? (isRefused ? key.id : nil)
+        guard path != nil || !collection.isByPath else { return nil }
+        var pending = PendingWrite(
+            key, id: try path ?? wireID(of: key, row, collection, through: last),
+            isLive: row.baseState == .live, revision: row.revision,
+            covers: next.map(\.position))
+        pending.wasRefused = row.status == .error
+        pending.isNowhere = isNowhere
+        pending.isUnplaced = isUnplaced
+        return pending
+    }
+
     /// Whether the server is to do something with an entity of a tree by paths that is not here,
     /// and that was not listed either.
     private func hasNoPlace(_ row: EntityRow, _ collection: CollectionModel) throws -> Bool {
         try collection.isByPath && row.nextAction != nil && row.baseState != .live
             && row.content == nil && watermark(PullTarget(collection.name)) != nil
+    }
+
+    /// What is pending on an entity, up to a position, as far as it goes as one write.
+    private static func sendable(
+        of row: EntityRow, through last: Position?, _ collection: CollectionModel
+    ) throws -> ArraySlice<EntityRow.Pending> {
+        var next = row.next.prefix { $0.position <= last ?? $0.position }
+        // What was moved through it has to find it there.
+        if collection.tree != nil, row.isEntered, row.baseState != .live, next.count > 1,
+            next.last?.kind == .delete
+        {
+            next = next.dropLast()
+        }
+        guard let tree = collection.tree, tree.isByPath, row.baseState == .live,
+            let base = try row.baseValue(in: collection).document
+        else { return next }
+        return try part(of: next, on: base, tree)
     }
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in

@@ -147,10 +147,13 @@ extension SyncMachine {
     /// Whether a planned step may be carried out beside what is on its way.
     func mayCarryOut(_ next: PushPlanner.Next) -> Bool {
         guard !flight.isEmpty else { return true }
-        guard case .send(let items) = next, mayFly(items),
-            items.allSatisfy({ flight.mayTake($0.key) })
-        else { return false }
-        return !next.isUpload || flight.uploads < uploadsMax
+        switch next {
+        case .look, .more: return true
+        case .ask, .readFirst, .list: return false
+        case .send(let items):
+            return mayFly(items) && items.allSatisfy { flight.mayTake($0.key) }
+                && (!next.isUpload || flight.uploads < uploadsMax)
+        }
     }
 }
 

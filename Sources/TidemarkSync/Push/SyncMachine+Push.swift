@@ -86,31 +86,28 @@ extension SyncMachine {
             planAnew()
             return look(.tickets)
         }
+        guard mayCarryOut(next) else {
+            // Several in one request are planned once more when all is answered.
+            let isOfMany = if case .send(let items) = next { items.count > 1 } else { false }
+            if isOfMany { planAnew() } else { flight.wait(isUpload: next.isUpload) }
+            return self.next()
+        }
         switch next {
         case .look(let candidate):
             flight.looked = candidate
             let isRetried = remedies.retried.contains(candidate.key)
             return look(.pending(candidate, isRetried: isRetried))
         case .more: return look(.outbox(planner?.rest))
-        case .send, .ask, .readFirst, .list:
-            guard mayCarryOut(next) else {
-                // Several in one request are planned once more when all is answered.
-                let isOfMany = if case .send(let items) = next { items.count > 1 } else { false }
-                if isOfMany { planAnew() } else { flight.wait(isUpload: next.isUpload) }
-                return self.next()
-            }
-        }
-        if case .readFirst(let candidate, let call) = next {
+        case .send(let items): return perform(.push(items))
+        case .ask(let key, let call):
+            conflicts[key, default: 0] += 1
+            return perform(.readBack(key, call, attempt: nil))
+        case .readFirst(let candidate, let call):
             (trial.read, trial.isReadNext) = (candidate.key, true)
             planner?.putFirst(candidate)
             return perform(.readBack(candidate.key, call, attempt: nil))
+        case .list: trap("sends nothing")
         }
-        guard case .ask(let key, let call) = next else {
-            guard case .send(let items) = next else { trap("sends nothing") }
-            return perform(.push(items))
-        }
-        conflicts[key, default: 0] += 1
-        return perform(.readBack(key, call, attempt: nil))
     }
 
     /// Whether an entity's writes are held back in this run.
