@@ -62,9 +62,9 @@ public struct Replay: Sendable {
     ///
     /// - Returns: for each way of replaying, what was compared and what could not be.
     /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such file
-    ///   or event, and where none of the sync runs could be decided again, unless only the fold was
-    ///   asked for; `TidemarkError` where the file or the store can't be read: `damaged`,
-    ///   `newerFormat`, or `invalidPath` for what is no capsule.
+    ///   or event, and where none of the sync runs could be decided again, as of a redacted or a
+    ///   shrunk capsule, unless only the fold was asked for; `TidemarkError` where the file or the
+    ///   store can't be read: `damaged`, `newerFormat`, or `invalidPath` for what is no capsule.
     @discardableResult
     public func run() async throws -> [ReplayReport] {
         let reports = try await reports()
@@ -166,7 +166,7 @@ extension [ReplayReport] {
         guard let reason = compactMap(\.undecided).first else { return }
         throw ReplayMistake(
             "it could not be decided again: \(reason); where its fold is all that is meant, ask "
-                + "for that alone: mode: .fold")
+                + "for that alone: mode: .fold, or \"Mode: fold\" in a story")
     }
 }
 

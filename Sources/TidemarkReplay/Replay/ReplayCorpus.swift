@@ -3,7 +3,8 @@
 //   Replays/NAME/STORY.md    what was seen; one of its first lines is the expected result:
 //                              Expected: replays
 //                              Expected: diverges at @41 (digest)
-//                            and, where not both modes are meant, another line: Mode: fold
+//                            and, where not both modes are meant, as of a redacted or a shrunk
+//                            capsule, another line: Mode: fold
 //   Replays/NAME/*.capsule   the recorded log
 
 import Foundation
@@ -98,7 +99,8 @@ extension Replay {
             guard let text = try? String(contentsOf: story, encoding: .utf8) else {
                 throw ReplayMistake(
                     "\(place.path(percentEncoded: false)) has no STORY.md; write one with a line "
-                        + "\"Expected: replays\"")
+                        + "\"Expected: replays\", and where its file is redacted or shrunk with "
+                        + "another, \"Mode: fold\"")
             }
             for capsule in capsules {
                 found.append(

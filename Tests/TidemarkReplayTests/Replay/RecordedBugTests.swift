@@ -9,6 +9,7 @@ import TidemarkReplay
 import TidemarkTesting
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `the corpus of recorded bugs` {
     @Test func `is recorded by one call in an app`() async throws {
@@ -33,6 +34,27 @@ import TidemarkTesting
         #expect(capsule.provenance.isRedacted)
         #expect(capsule.provenance.note == "it was not there")
         #expect(!"\(capsule.commits)".contains("my secret"))
+    }
+
+    @Test func `has a user's file replayed by one line, and a redacted one by its fold alone`()
+        async throws
+    {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).capsule")
+            .path(percentEncoded: false)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await CapsuleWorld.with { world in
+            try await world.replica.writeCapsule(to: path, redaction: nil)
+            let reports = try await Replay(.file(path)).run()
+            #expect(reports.map(\.mode) == [.fold, .redecide])
+            #expect((reports.last?.runs ?? 0) > 0)
+
+            try await world.replica.writeCapsule(to: path, redaction: Redaction())
+            let error = await #expect(throws: ReplayMistake.self) {
+                try await Replay(.file(path)).run()
+            }
+            #expect(error?.description.contains("Mode: fold") == true)
+            try await Replay(.file(path), mode: .fold).run()
+        }
     }
 
     @Test(arguments: try Replay.corpus(in: "Replays"))

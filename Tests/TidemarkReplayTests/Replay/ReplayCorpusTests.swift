@@ -280,6 +280,7 @@ private struct Untitled: ServerAdapter {
         try FileManager.default.removeItem(at: root.appending(path: "b/STORY.md"))
         let error = #expect(throws: ReplayMistake.self) { try Replay.corpus(in: path) }
         #expect(error?.description.contains("has no STORY.md") == true)
+        #expect(error?.description.contains("\"Mode: fold\"") == true)
         #expect(throws: ReplayMistake.self) { try Replay.corpus(in: "no such folder") }
     }
 }
