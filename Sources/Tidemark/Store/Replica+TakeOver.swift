@@ -26,10 +26,11 @@ extension Replica {
     ///   - records: each as an adapter makes it of the server's answer: the server's id, the
     ///     version where the server has versions, the time of the last change where the server told
     ///     it, and the whole document as the server sent it last, without what the user edited
-    ///     since. A document that lacks some of it is handed over without a version, so that it is
-    ///     read before it is written: on that version an edit would be sent without the rest. What
-    ///     stands in a record of another collection (``CollectionModel/embeds``) is handed over by
-    ///     itself.
+    ///     since. A document that lacks some of it is handed over without a version, so that where
+    ///     the server has versions it is read before it is written: on that version an edit would
+    ///     be sent without the rest. Where it has none, let the first run be one of everything.
+    ///     What stands in a record of another collection (``CollectionModel/embeds``) is handed
+    ///     over by itself.
     ///   - collection: the collection of all of them.
     /// - Returns: how many were not here yet, or otherwise.
     /// - Throws: ``TidemarkError``, and nothing of the page is taken: `noModel` where the model has

@@ -141,7 +141,8 @@ public struct ServerTraits: Sendable, Hashable {
     /// Whether a write is conditional on the entity's version, as with `If-Match`.
     ///
     /// Without versions a pending change is sent unconditionally, and no version is read first.
-    /// Where the server names entities, a write is conditional only if a version is known.
+    /// Where the server names entities, a write is conditional only if a version is known; what the
+    /// app took over without one is read before it is written.
     public var hasVersions: Bool
     /// Whether an update sends `changes` of ``ServerCall/update(_:id:body:changes:revision:)``, so
     /// that the server keeps what they don't name.

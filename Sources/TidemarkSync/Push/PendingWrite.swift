@@ -22,6 +22,9 @@ package struct PendingWrite: Sendable, Hashable {
     package var write: PushWrite?
     /// What is left out of it, as warnings.
     package var leftOut: [ServerIssue] = []
+    /// Whether the app took the entity over without the version that the server gives it, and
+    /// perhaps only a part of it.
+    package var isUnread = false
     /// Whether the mutations were refused in an earlier run.
     package var wasRefused = false
     /// The entities that it refers to and that the server does not have yet; empty for a write that
@@ -169,6 +172,7 @@ extension ViewReader {
         let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
         guard var pending = try addressed(next, of: key, row, collection, isNowhere: isNowhere)
         else { return nil }
+        pending.isUnread = traits.hasVersions && row.isTakenOver && row.revision == nil
         let isVersioned = traits.isVersioned(collection)
         let action = row.nextAction
         if let action, action.document == nil {

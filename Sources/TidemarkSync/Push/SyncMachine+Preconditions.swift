@@ -62,7 +62,9 @@ extension SyncMachine {
     ///
     /// - Parameter wasRead: whether it was, just now.
     func readsFirst(_ pending: PendingWrite, wasRead: Bool) -> Bool {
-        guard traits.triesPreconditions, pending.isConditional, !wasRead else { return false }
+        guard !wasRead, pending.write != nil else { return false }
+        if pending.isUnread { return true }
+        guard traits.triesPreconditions, pending.isConditional else { return false }
         let mayReplace = pending.isLive || pending.isTaken
         return PreconditionRule.readsFirst(trial.known, mayReplace: mayReplace)
     }

@@ -125,6 +125,31 @@ import TidemarkTesting
         #expect(try replica.issues().count { $0.kind == .unreadable } == 1)
     }
 
+    @Test func `has what was taken over without a version read before an edit of it is sent`()
+        async throws
+    {
+        let server = NotesServer()
+        server.put("n1", #"{"title":"Tea","place":"Kitchen"}"#)
+        var model = Self.model
+        model.collections[0].ids = .serverText
+        model.collections[0].conflict = .mergeFields(.serverWins)
+        let (replica, engine) = try Self.device(1, server, NamingAdapter(), model)
+        defer { try? replica.deleteTemporary() }
+        let part = Array(#"{"title":"Tea"}"#.utf8)
+        try await replica.takeOver(
+            [ServerRecord(id: "n1", revision: nil, document: part)], of: "notes")
+        _ = try await replica.write { tx in
+            try tx.put(Self.key, Array(#"{"title":"Milk"}"#.utf8))
+        }
+
+        #expect(try await engine.sync(scope: .push).pending == 0)
+
+        let note = try JSONDocument(parsing: server.data("n1"))
+        #expect(note.value("title")?.stringValue == "Milk")
+        #expect(note.value("place")?.stringValue == "Kitchen")
+        #expect(try replica.issues() == [])
+    }
+
     @Test(arguments: [304, 400, 404, 409, 410, 412, 422])
     func `understands a status by its call`(status: Int) {
         let notes = Self.model.collections[0]
@@ -164,7 +189,9 @@ private struct NamingAdapter: ServerAdapter {
     }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        try notes.request(for: named(call))
+        var request = try notes.request(for: named(call))
+        if request.headers[.ifMatch] == "" { request.headers[.ifMatch] = nil }
+        return request
     }
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
@@ -209,6 +236,9 @@ private final class NotesServer: Transport {
         }
     }
 
+    /// What it has of a note; empty for none.
+    func data(_ id: String) -> [UInt8] { state.withLock { $0.notes[id]?.data ?? [] } }
+
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
@@ -246,7 +276,10 @@ private final class NotesServer: Transport {
             return answer(200, String(decoding: data, as: UTF8.self), note.version)
         }
         let wanted = request.headerFields[.ifMatch]
-        guard wanted == note.map({ "\($0.version)" }) else { return answer(412, "") }
+        let isUnconditional = wanted == nil && request.headerFields[.ifNoneMatch] == nil
+        guard isUnconditional || wanted == note.map({ "\($0.version)" }) else {
+            return answer(412, "")
+        }
         state.version += 1
         state.notes[id] = Note(
             version: state.version, data: request.method == .delete ? nil : body)
