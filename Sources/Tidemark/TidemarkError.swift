@@ -12,7 +12,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
     @nonexhaustive public enum Code: String, Sendable, CaseIterable {
         /// There is no store in the directory.
         case noStore
-        /// The store has no model yet, or its model lacks the collection, or the pool.
+        /// The store has no model yet, or its model lacks the collection, the pool or the action,
+        /// or does not say that the collection is a tree.
         case noModel
         /// The model or the remote says what can't be, or what the adapter can't do; the message
         /// begins with the place in the model.
@@ -92,7 +93,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         /// capsule, is to lie in is not there.
         case invalidPath
         /// A file of an entity, or one that was to be stored as such, is not there, or is not what
-        /// it should be.
+        /// it should be; or copies were to be dropped that the model has fetched again.
         case unfitFile
         /// The store is on a file system of another machine, where locks are not reliable.
         case remoteFileSystem
