@@ -56,6 +56,13 @@ let zstd: Target =
         cSettings: [.define("ZSTD_DISABLE_ASM")])  // its one file in assembler is left out
     : .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])])
 
+/// What Apple's privacy report of an app tells of the package: a resource there, and nowhere else.
+#if os(Linux)
+    let (privacy, noPrivacy): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#else
+    let (privacy, noPrivacy): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
+
 /// A module of the library, from the bottom up; arrows point down only.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict + optimized)
@@ -107,7 +114,9 @@ let package = Package(
         lmdb, zstd,
         .target(
             name: "CTidemarkSHA256", cSettings: optimized.isEmpty ? [] : [.unsafeFlags(["-O2"])]),
-        module("TidemarkStore", ["CLMDB", "CZstd", "CTidemarkSHA256", crypto]),
+        .target(
+            name: "TidemarkStore", dependencies: ["CLMDB", "CZstd", "CTidemarkSHA256", crypto],
+            exclude: noPrivacy, resources: privacy, swiftSettings: strict + optimized),
         module("TidemarkEvents"),
         module("TidemarkLog", ["TidemarkStore", "TidemarkEvents"]),
         module("TidemarkRules", ["TidemarkEvents"]),
