@@ -142,7 +142,7 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// Without versions a pending change is sent unconditionally, and no version is read first.
     /// Where the server names entities, a write is conditional only if a version is known; what the
-    /// app took over without one is read before it is written.
+    /// app took over without one is read before it is sent whole.
     public var hasVersions: Bool
     /// Whether an update sends `changes` of ``ServerCall/update(_:id:body:changes:revision:)``, so
     /// that the server keeps what they don't name.

@@ -22,8 +22,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var write: PushWrite?
     /// What is left out of it, as warnings.
     package var leftOut: [ServerIssue] = []
-    /// Whether the app took the entity over without the version that the server gives it, and
-    /// perhaps only a part of it.
+    /// Whether it sends an entity whole that the app took over without the version that the server
+    /// gives it, and perhaps only in part.
     package var isUnread = false
     /// Whether the mutations were refused in an earlier run.
     package var wasRefused = false
@@ -172,7 +172,6 @@ extension ViewReader {
         let isNowhere = try end.map { try reader?.isNowhere(key, through: $0, self) } == true
         guard var pending = try addressed(next, of: key, row, collection, isNowhere: isNowhere)
         else { return nil }
-        pending.isUnread = traits.hasVersions && row.isTakenOver && row.revision == nil
         let isVersioned = traits.isVersioned(collection)
         let action = row.nextAction
         if let action, action.document == nil {
@@ -198,6 +197,9 @@ extension ViewReader {
         pending.write = try write.naming(
             referenceNames(collection, model), asIn: base.document)
         guard collection.refusal(of: write.operation) == nil else { return pending }
+        pending.isUnread =
+            write.operation == .update && collection.updates == .whole && traits.hasVersions
+            && row.isTakenOver && row.revision == nil
         if write.operation == .delete, collection.isByPath,
             let deletion = try folderDeletion(of: row, in: collection)
         {

@@ -63,13 +63,9 @@ extension RowReading {
 
     /// The conflicts of an entity that an event of the server won and nobody has answered yet.
     package func openConflicts(at position: Position, of key: EntityKey) throws -> [Int] {
-        var open: [Int] = []
-        var index = 0
-        while let decision = try decision(position, index) {
-            if decision.key == key, try get(.lost(position, index)) != nil { open.append(index) }
-            index += 1
-        }
-        return open
+        try decisions(at: position).filter { index, decision in
+            try decision.key == key && get(.lost(position, index)) != nil
+        }.map(\.index)
     }
 
     /// Whether an entity is refused because its name is taken, and not by what it is a copy of.

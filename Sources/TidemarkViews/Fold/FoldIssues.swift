@@ -51,8 +51,7 @@ extension Fold {
 
     /// Forgets both sides of an event's conflicts once none of them is open.
     private func forgetSides(_ position: Position) throws {
-        for index in 0...RowKey.indexMax {
-            guard try get(.decision(position, index)) != nil else { break }
+        for (index, _) in try decisions(at: position) {
             if try get(.lost(position, index)) != nil { return }
         }
         put(.sides(position), nil)
@@ -375,12 +374,9 @@ extension RowReading {
 
     /// The first decision at a position by which a person is asked; nil for none.
     package func question(at position: Position) throws -> DecisionRow? {
-        var number = 0
-        while let decision = try decision(position, number) {
-            if decision.result == Conflict.Result.asked.rawValue { return decision }
-            number += 1
-        }
-        return nil
+        try decisions(at: position).first {
+            $0.decision.result == Conflict.Result.asked.rawValue
+        }?.decision
     }
 
     /// The fields of an entity about which a person is asked because of the server's word, by the
@@ -388,9 +384,7 @@ extension RowReading {
     func askedFields(_ row: EntityRow, at position: Position) throws -> [String]? {
         let waiting = Set(row.pending.filter(\.isRefused).map(\.position))
         var asked: [[String]] = []
-        var number = 0
-        while let decision = try decision(position, number) {
-            number += 1
+        for (_, decision) in try decisions(at: position) {
             guard decision.result == Conflict.Result.asked.rawValue,
                 decision.inputs.first.map(waiting.contains) ?? false
             else { continue }

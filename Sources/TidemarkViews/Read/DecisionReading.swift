@@ -21,6 +21,16 @@ extension RowReading {
         try get(.decision(position, index)).map { try DecisionRow(parsing: $0) }
     }
 
+    /// The decisions of an event, each with its place, in their order.
+    func decisions(at position: Position) throws -> [(index: Int, decision: DecisionRow)] {
+        var found: [(index: Int, decision: DecisionRow)] = []
+        for index in 0...RowKey.indexMax {
+            guard let decision = try decision(position, index) else { break }
+            found.append((index, decision))
+        }
+        return found
+    }
+
     /// Walks over decisions in order; `body` says whether to go on.
     package func forEachDecision(_ body: (Position, DecisionRow) throws -> Bool) throws {
         try walk(.ledger, Ledger.decisions) { key, value in
