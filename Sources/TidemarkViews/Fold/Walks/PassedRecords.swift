@@ -1,6 +1,6 @@
-// PassedRecords.swift — the stored records of an index over which a commit's walks pass, as it wrote
-// the entities that they are of. What a commit wrote stays written: where many such records follow
-// on one another, the next walk goes on behind them.
+// PassedRecords.swift — the stored records of an index over which a commit's walks pass, as it
+// wrote the entities that they are of. What a commit wrote stays written: where many such records
+// follow on one another, the next walk goes on behind them.
 
 import TidemarkStore
 
