@@ -7,8 +7,12 @@ package struct PayloadReader: Sendable {
     private static let bytesMax = 2048
     /// Whether payloads take longer to read than to compare: answers, and what they say of writes.
     private static func isRemembered(_ kind: EventKind) -> Bool {
-        kind == .requestSent || kind == .requestAnswered || kind == .requestFailed
-            || kind == .pushAccepted || kind == .pushRejected || kind == .pushDeferred
+        switch kind.family {
+        case .request, .answer, .push: true
+        case .store, .model, .local, .app, .runStart, .runEnd, .word, .notice, .list, .asset,
+            .unknown:
+            false
+        }
     }
 
     private struct Known {

@@ -126,9 +126,10 @@ package final class Fold {
 
     /// Merges the current event's writes into the fold.
     private func take(_ event: Event, _ position: Position) throws {
-        guard !written.isEmpty else { return }
-        // That is there already, and the event tells of it.
-        if written.isUnpendedAlone, event.tellsOfEntity { return }
+        if !written.hasRows, written.unpendedPlace == nil {
+            // What changed in its place is there already, and most events tell of it.
+            if written.unpended == nil || event.tellsOfEntity { return }
+        }
         if !written.entities.isEmpty || written.unpended != nil {
             try notePlaces(event, position)
         }
@@ -157,7 +158,7 @@ package final class Fold {
 
     /// Forgets the current event's writes, which were taken in or are not to be.
     private func forget() {
-        if !written.isEmpty { written.removeAll() }
+        if written.hasRows || written.unpended != nil { written.removeAll() }
     }
 
     /// Discards the current event's writes, and all that may have been read of them.
@@ -241,7 +242,7 @@ package final class Fold {
             if key.bytes.starts(with: Ledger.treeWants) { cache.hasTreeWants = true }
             if key.bytes.starts(with: Ledger.letGo) { cache.hasLetGo = true }
         }
-        written.rows.append(key, value)
+        written.append(key, value)
     }
 
     /// The entity under a key that lasts; an empty row where there is none.
@@ -309,7 +310,7 @@ package final class Fold {
     }
 
     func put(_ row: MutationRow, at position: Position) {
-        written.mutations.append(row, at: position)
+        written.append(row, at: position)
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {

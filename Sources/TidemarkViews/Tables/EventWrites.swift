@@ -1,28 +1,36 @@
 // EventWrites.swift — what one event writes, until the fold takes it in.
 
+import TidemarkEvents
+
 struct EventWrites {
+    /// Whether any row was written, but that of an entity in its place.
+    private(set) var hasRows = false
     /// Rows but those of entities and mutations.
-    var rows = WrittenRows()
+    private(set) var rows = WrittenRows()
     /// In the order in which they were written.
     private(set) var entities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     /// Where the last row of each entity stands, once there are many.
     private var indexes: [ObjectIdentifier: Int] = [:]
     /// Few are searched from the last one.
     private static let few = 16
-    var mutations = WrittenMutations()
+    private(set) var mutations = WrittenMutations()
     /// The entity without pending changes that the event changed in its place.
     private(set) var unpended: RowKey?
     /// Where that one was before, of a tree.
     private(set) var unpendedPlace: PlaceRow?
 
-    var isEmpty: Bool { unpended == nil && hasNoRows }
+    mutating func append(_ key: RowKey, _ value: [UInt8]?) {
+        hasRows = true
+        rows.append(key, value)
+    }
 
-    /// Whether it is no more than that an entity of no tree changed in its place.
-    var isUnpendedAlone: Bool { unpended != nil && unpendedPlace == nil && hasNoRows }
-
-    private var hasNoRows: Bool { entities.isEmpty && rows.isEmpty && mutations.isEmpty }
+    mutating func append(_ row: MutationRow, at position: Position) {
+        hasRows = true
+        mutations.append(row, at: position)
+    }
 
     mutating func append(_ row: EntityRow, of entry: FoldedEntities.Entry) {
+        hasRows = true
         entities.append((entry, row))
         if !indexes.isEmpty { indexes[ObjectIdentifier(entry)] = entities.count - 1 }
     }
@@ -43,6 +51,7 @@ struct EventWrites {
     }
 
     mutating func removeAll() {
+        hasRows = false
         if !rows.isEmpty { rows.removeAll() }
         if !entities.isEmpty { entities.removeAll(keepingCapacity: true) }
         if !indexes.isEmpty { indexes = [:] }
