@@ -80,6 +80,24 @@ import Testing
         }
     }
 
+    @Test func `and doc comments begin no line with what is taken for a directive`() throws {
+        func isTaken(_ line: some StringProtocol) -> Bool {
+            let text = line.trimmingCharacters(in: .whitespaces)
+            return text.hasPrefix("@") && text.wholeMatch(of: /@[A-Z]\w+ ?[({].*/) == nil
+        }
+        for name in try Article.pages() {
+            let lines = try Article(name: name).prose.filter(isTaken)
+            #expect(lines.isEmpty, "\(name): \(lines)")
+        }
+        for path in try Project.swiftFiles() where path.hasPrefix("Sources/") {
+            let lines = try Project.text(path).components(separatedBy: "\n").filter { line in
+                let text = line.trimmingCharacters(in: .whitespaces)
+                return text.hasPrefix("///") && isTaken(text.dropFirst(3))
+            }
+            #expect(lines.isEmpty, "\(path): \(lines)")
+        }
+    }
+
     @Test func `run every line of the tool that they show`() throws {
         for article in try Article.all() {
             for block in article.blocks("sh") where block.lines.contains(where: Self.isOfTool) {

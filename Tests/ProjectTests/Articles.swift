@@ -26,6 +26,8 @@ struct Article {
     let name: String
     let text: String
     private(set) var blocks: [Block] = []
+    /// The lines outside of them.
+    private(set) var prose: [String] = []
 
     init(name: String) throws {
         self.name = name
@@ -42,8 +44,9 @@ struct Article {
                 }
             } else if open != nil {
                 open?.lines.append(line)
-            } else if !line.isEmpty {
-                lead = line
+            } else {
+                prose.append(line)
+                if !line.isEmpty { lead = line }
             }
         }
     }
