@@ -16,7 +16,7 @@ package enum AnEverydayServer {
         package static let collection: CollectionName = "items"
         package let id: ID<Item>
         package var title: String
-        package var projectID: ID<Project>?  // the server's project_id
+        package var project: ID<Project>?
     }
 
     package static let model = SyncModel(
@@ -24,8 +24,8 @@ package enum AnEverydayServer {
         collections: [
             collection("projects", match: ["name"]),
             collection(
-                "items", match: ["project_id", "title"],
-                references: [Reference("project_id", to: "projects")]),
+                "items", match: ["project", "title"],
+                references: [Reference("project", to: "projects")]),
         ])
 
     private static func collection(
@@ -44,7 +44,7 @@ package struct EverydayAdapter: ServerAdapter {
     package init() {}
 
     package var traits: ServerTraits {
-        var traits = ServerTraits(writesPerRequestMax: 20, hasVersions: false, sendsChanges: true)
+        var traits = ServerTraits(hasVersions: false, sendsChanges: true)
         traits.numberedPages = 100
         return traits
     }
@@ -52,69 +52,46 @@ package struct EverydayAdapter: ServerAdapter {
     package func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, let page):
-            var query = "?with_deleted=true&sort=-updated_at&page=\(page ?? "1")"
-            query += "&per_page=\(collection.pageSize ?? 100)"
+            var query = "?with_deleted=true&ordering=-updated_at,-id&page=\(page ?? "1")"
+            query += "&page_size=\(collection.pageSize ?? 100)"
             if let after {
-                query += "&updated_since=" + ServerRequest.percentEncoded(after.description)
+                query += "&updated_at__gte=" + ServerRequest.percentEncoded(after.description)
             }
-            return ServerRequest(method: .get, path: "/\(collection.name)" + query)
-        case .read(let collection, let id):
-            return ServerRequest(method: .get, path: path(collection, id))
-        case .create(let collection, _, let body):
-            return json(.post, "/\(collection.name)", body)
+            return json(.get, "/\(collection.name)/" + query)
+        case .read(let collection, let id): return json(.get, path(collection, id))
+        case .create(let collection, _, let body): return json(.post, "/\(collection.name)/", body)
         case .update(let collection, let id, let body, let changes, _):
             return json(.patch, path(collection, id), changes.isEmpty ? body : changes)
-        case .delete(let collection, let id, _):
-            return ServerRequest(method: .delete, path: path(collection, id))
-        case .batch(let calls):
-            var writes: [String] = []
-            for call in calls {
-                let one = try request(for: call)
-                let body = one.body.map { String(decoding: $0, as: UTF8.self) } ?? "null"
-                writes.append(#"{"method":"\#(one.method)","path":"\#(one.path)","body":\#(body)}"#)
-            }
-            let list = writes.joined(separator: ",")
-            return json(.post, "/batch", Array(#"{"operations":[\#(list)]}"#.utf8))
+        case .delete(let collection, let id, _): return json(.delete, path(collection, id))
         default: throw .client(status: 0, "this server has no such call")
         }
     }
 
     private func path(_ collection: CollectionModel, _ id: String) -> String {
-        "/\(collection.name)/" + ServerRequest.percentEncoded(id)
+        "/\(collection.name)/" + ServerRequest.percentEncoded(id) + "/"
     }
 
     private func json(
-        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]
+        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]? = nil
     ) -> ServerRequest {
-        ServerRequest(
-            method: method, path: path, headers: [.contentType: "application/json"], body: body)
+        var headers: HTTPFields = [.accept: "application/json"]
+        if body != nil { headers[.contentType] = "application/json" }
+        return ServerRequest(method: method, path: path, headers: headers, body: body)
     }
 
     package func answer(
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
-        guard case .batch(let calls) = call, response.status.code == 200 else {
-            return answer(to: call, response.status.code, response.headerFields, body)
-        }
-        guard let results = try? JSON.arrayElements(of: body, at: "results"),
-            results.count == calls.count
-        else { return .failure(.malformed("a batch without a result of each write")) }
-        var parts: [BatchedAnswer] = []
-        for (call, range) in zip(calls, results) {
-            let result = Array(body[range])
-            let status = JSON.value("status", of: result)?.int64Value.map { Int($0) } ?? 0
-            let own = JSON.member("body", of: result).map { Array(result[$0]) } ?? []
-            parts.append(BatchedAnswer(status: status, answer(to: call, status, [:], own)))
-        }
-        return .batch(parts)
-    }
-
-    private func answer(
-        to call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
-    ) -> ServerAnswer {
-        let message = JSON.value("message", of: body)?.stringValue ?? ""
+        let (status, headers) = (response.status.code, response.headerFields)
+        // A page of HTML is of a machine in between, or about a path that is none.
+        let isPage = headers[.contentType]?.hasPrefix("text/html") ?? false
+        guard !isPage else { return .failure(SyncFailure(status: status, headerFields: headers)) }
         switch (call, status) {
         case (.list(_, _, let page), 200): return list(body, page.flatMap { Int($0) } ?? 1)
+        case (.list(_, _, _?), 404):  // the last page went while those before it were listed
+            var page = ListPage(records: [], next: nil, cursor: nil)
+            page.total = 0
+            return .page(page)
         case (.read, 200), (.create, 201), (.update, 200):
             guard let record = record(body) else { return .failure(.malformed("no entity")) }
             return record.isDeleted ? .deleted(record) : .record(record)
@@ -123,24 +100,22 @@ package struct EverydayAdapter: ServerAdapter {
         case (.read, 404), (.read, 410), (.update, 404), (.update, 410), (.delete, 404),
             (.delete, 410):
             return .absent
-        case (.list, _), (.read, _), (.batch, _): break
-        case (_, 400), (_, 409), (_, 422):
-            return .refused(ServerRefusal(status: status, message: message, issues: issues(body)))
+        case (.list, _), (.read, _): break
+        case (_, 400), (_, 403), (_, 409), (_, 422): return .refused(refusal(status, body))
         default: break
         }
+        let message = refusal(status, body).message
         return .failure(SyncFailure(status: status, headerFields: headers, message: message))
     }
 
-    /// A page:
-    /// `{"data":[{"id":7,"updated_at":…,"deleted_at":null,…},…],"last_page":3,"total":205}`.
+    /// A page: `{"count":205,"next":"https://…","results":[{"id":7,"updated_at":…},…]}`.
     private func list(_ body: [UInt8], _ number: Int) -> ServerAnswer {
-        guard let items = try? JSON.arrayElements(of: body, at: "data") else {
-            return .failure(.malformed("a list without data"))
+        guard let items = try? JSON.arrayElements(of: body, at: "results") else {
+            return .failure(.malformed("a list without results"))
         }
-        let last = JSON.value("last_page", of: body)?.int64Value ?? 1
-        var page = ListPage(
-            records: [], next: number < last ? "\(number + 1)" : nil, cursor: nil)
-        page.total = JSON.value("total", of: body)?.int64Value.map { Int($0) }
+        let isLast = JSON.value("next", of: body)?.stringValue == nil
+        var page = ListPage(records: [], next: isLast ? nil : "\(number + 1)", cursor: nil)
+        page.total = JSON.value("count", of: body)?.int64Value.map { Int($0) }
         for range in items {
             let bytes = Array(body[range])
             if let record = record(bytes) {
@@ -165,15 +140,27 @@ package struct EverydayAdapter: ServerAdapter {
             isDeleted: document.value("deleted_at")?.stringValue != nil)
     }
 
-    /// What is wrong with which field: `{"message":"not valid","errors":{"title":["is long"]}}`.
-    private func issues(_ body: [UInt8]) -> [ServerIssue] {
-        var issues: [ServerIssue] = []
-        for (field, words) in JSON.value("errors", of: body)?.object ?? JSONObject() {
-            for word in words.array ?? [] {
-                issues.append(ServerIssue(.error, word.stringValue ?? "", path: field))
-            }
+    /// What the server says of an entity, and what of it is about a field.
+    private func refusal(_ status: Int, _ body: [UInt8]) -> ServerRefusal {
+        let said = (try? JSONValue(parsing: body)).map { issues(in: $0) } ?? []
+        let words = said.map { issue in (issue.path.map { "\($0): " } ?? "") + issue.message }
+        return ServerRefusal(
+            status: status, message: words.joined(separator: " "),
+            issues: said.filter { $0.path != nil })
+    }
+
+    /// `{"title":["is too long"],"lines":[{},{"price":["is no number"]}]}`, `{"detail":"…"}`, or
+    /// `["…"]`.
+    private func issues(in said: JSONValue, of path: String? = nil) -> [ServerIssue] {
+        if let words = said.stringValue { return [ServerIssue(.error, words, path: path)] }
+        if let list = said.array { return list.flatMap { issues(in: $0, of: path) } }
+        var found: [ServerIssue] = []
+        for (name, value) in said.object ?? JSONObject() {
+            let isOfAll = ["detail", "non_field_errors"].contains(name)
+            let field = path.map { "\($0)/\(name)" } ?? name
+            found += issues(in: value, of: isOfAll ? path : field)
         }
-        return issues
+        return found
     }
 }
 
@@ -182,11 +169,11 @@ extension AnEverydayServer {
         _ replica: Replica, _ transport: any Transport,
         _ token: @escaping @Sendable () async throws -> String
     ) -> SyncEngine {
-        let remote = Remote(origin: "https://api.example.org/v1", adapter: "everyday")
+        let remote = Remote(origin: "https://api.example.org/api", adapter: "everyday")
         let engine = SyncEngine(
             replica, remote: remote, adapter: EverydayAdapter(), transport: transport
         ) {
-            .bearer(try await token())
+            .authorization(try await "Token " + token())
         }
         return engine
     }

@@ -1,7 +1,9 @@
 // DocComments.swift — the code that doc comments in Sources show.
 
 import Foundation
+package import HTTPTypes
 import Tidemark
+package import TidemarkSync
 import TidemarkTesting
 
 enum DocComments {
@@ -76,5 +78,61 @@ extension Queries {
     static func badge(_ replica: Replica, _ home: ID<TodoList>) throws {
         let perList = try replica.read { try $0.counts(Todo.where(\.done == nil), by: \.list) }
         print(perList[home] ?? 0, "open at home")
+    }
+}
+
+/// Speaks to a server that takes several writes in one request, around what speaks of each.
+package struct BatchingAdapter: ServerAdapter {
+    private let one: any ServerAdapter
+
+    package init(_ one: any ServerAdapter) { self.one = one }
+
+    package var traits: ServerTraits {
+        var traits = one.traits
+        traits.writesPerRequestMax = 20
+        return traits
+    }
+
+    package func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        guard case .batch(let calls) = call else { return try one.request(for: call) }
+        var writes: [String] = []
+        for call in calls {
+            let write = try one.request(for: call)
+            let body = write.body.map { String(decoding: $0, as: UTF8.self) } ?? "null"
+            writes.append(
+                #"{"method":"\#(write.method)","path":"\#(write.path)","body":\#(body)}"#)
+        }
+        let list = writes.joined(separator: ",")
+        return ServerRequest(
+            method: .post, path: "/batch/", headers: [.contentType: "application/json"],
+            body: Array(#"{"operations":[\#(list)]}"#.utf8))
+    }
+
+    package func answer(
+        to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
+    ) -> ServerAnswer {
+        guard case .batch(let calls) = call else {
+            return one.answer(to: call, response, body: body)
+        }
+        guard response.status.code == 200,
+            let results = try? JSON.arrayElements(of: body, at: "results"),
+            results.count == calls.count
+        else {
+            return .failure(
+                SyncFailure(
+                    status: response.status.code, headerFields: response.headerFields))
+        }
+        var parts: [BatchedAnswer] = []
+        for (call, range) in zip(calls, results) {
+            let result = Array(body[range])
+            guard let status = JSON.value("status", of: result)?.int64Value,
+                (200..<600).contains(status)
+            else { return .failure(.malformed("a result without a status")) }
+            let own = JSON.member("body", of: result).map { Array(result[$0]) } ?? []
+            let head = HTTPResponse(status: .init(code: Int(status)))
+            parts.append(
+                BatchedAnswer(status: Int(status), one.answer(to: call, head, body: own)))
+        }
+        return .batch(parts)
     }
 }

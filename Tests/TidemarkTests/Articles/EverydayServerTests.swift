@@ -40,10 +40,10 @@ import TidemarkTesting
             EverydayAdapter(), model: AnEverydayServer.model,
             samples: [EntityKey("items", "7"): #"{"id":7,"title":"Tea"}"#],
             deleted: [EntityKey("items", "8")],
-            errors: AdapterCheck.usualErrors.mapValues { #"{"message":"\#($0)"}"# }
+            errors: AdapterCheck.usualErrors.mapValues { #"{"detail":"\#($0)"}"# }
         ) { call, _ in
             switch call {
-            case .list: TransportResponse(status: 200, body: #"{"data":[\#(item),\#(gone)]}"#)
+            case .list: TransportResponse(status: 200, body: #"{"results":[\#(item),\#(gone)]}"#)
             case .read, .update: TransportResponse(status: 200, body: item)
             case .create: TransportResponse(status: 201, body: item)
             case .delete: TransportResponse(status: 204)
@@ -75,12 +75,12 @@ import TidemarkTesting
         }
 
         try await put(phone, "projects", "house", #"{"name":"House"}"#)
-        try await put(phone, "items", "paint", #"{"title":"Paint","project_id":"house"}"#)
+        try await put(phone, "items", "paint", #"{"title":"Paint","project":"house"}"#)
         try await sync(phoneEngine, laptopEngine)
 
-        #expect(server.document("items", 8)?.contains(#""project_id":7"#) == true)
+        #expect(server.document("items", 8)?.contains(#""project":7"#) == true)
         let item = try #require(try laptop.read { try $0.get(Item.self, "8") })
-        #expect(item.title == "Paint" && item.projectID == "7")
+        #expect(item.title == "Paint" && item.project == "7")
 
         server.forgetRequests()
         try await laptop.write { tx in
@@ -89,9 +89,9 @@ import TidemarkTesting
         try await sync(laptopEngine, phoneEngine)
 
         #expect(try phone.read { try $0.get(Item.self, "paint")?.title } == "Paint the door")
-        #expect(server.requests.contains(#"PATCH items/8 {"title":"Paint the door"}"#))
+        #expect(server.requests.contains(#"PATCH items/8/ {"title":"Paint the door"}"#))
         let lists = server.requests.filter { $0.hasPrefix("GET ") && $0.contains("?") }
-        #expect(!lists.isEmpty && lists.allSatisfy { $0.contains("updated_since=") }, "\(lists)")
+        #expect(!lists.isEmpty && lists.allSatisfy { $0.contains("updated_at__gte=") }, "\(lists)")
 
         _ = try await phone.write { tx in try tx.delete(EntityKey("items", "paint")) }
         try await sync(phoneEngine, laptopEngine)
@@ -104,7 +104,11 @@ import TidemarkTesting
     @Test func `takes what a batch took, and says of the rest what is wrong with it`() async throws
     {
         let server = EverydayServer(clock)
-        let (replica, engine) = try device(1, server)
+        let (replica, _) = try device(1, server)
+        let engine = SyncEngine(
+            replica, remote: Remote(origin: "https://api.example.org/api", adapter: "everyday"),
+            adapter: BatchingAdapter(EverydayAdapter()), transport: server
+        ) { .authorization("Token token") }
         defer { try? replica.deleteTemporary() }
         let long = "Paint the whole house, and the fence"
         for (id, title) in [("a", "Paint"), ("b", long), ("c", "Sweep")] {
@@ -114,10 +118,10 @@ import TidemarkTesting
         let outcome = try await engine.sync()
 
         #expect(outcome.counts.pushed == 2 && outcome.refused == 1 && outcome.pending == 0)
-        #expect(server.requests.contains { $0.hasPrefix("POST batch ") })
+        #expect(server.requests.contains { $0.hasPrefix("POST batch/ ") })
         let issue = try #require(try replica.issues().first { $0.kind == .rejected })
         #expect(issue.key == EntityKey("items", "b"))
-        #expect(issue.message.contains("not valid"))
+        #expect(issue.message == "400 title: is too long")
         #expect(issue.details.map(\.path) == ["title"])
         #expect(issue.details.map(\.message) == ["is too long"])
     }
@@ -133,17 +137,21 @@ import TidemarkTesting
         try await sync(engine)
 
         #expect(try replica.read { try $0.all(Item.self).map(\.title).sorted() }.count == 5)
-        #expect(server.requests.count { $0.hasPrefix("GET items?") } == 3)
+        #expect(server.requests.count { $0.hasPrefix("GET items/?") } == 3)
+    }
+
+    private let items = AnEverydayServer.model.collections[1]
+
+    private func answer(
+        _ call: ServerCall, _ status: Int, _ fields: HTTPFields = [:],
+        _ body: String = #"{"detail":"no"}"#, by adapter: any ServerAdapter = EverydayAdapter()
+    ) -> ServerAnswer {
+        adapter.answer(
+            to: call, HTTPResponse(status: .init(code: status), headerFields: fields),
+            body: Array(body.utf8))
     }
 
     @Test func `says of a status what it means of the call`() {
-        let adapter = EverydayAdapter()
-        let items = AnEverydayServer.model.collections[1]
-        func answer(_ call: ServerCall, _ status: Int) -> ServerAnswer {
-            adapter.answer(
-                to: call, HTTPResponse(status: .init(code: status)),
-                body: Array(#"{"message":"no"}"#.utf8))
-        }
         let delete = ServerCall.delete(items, id: "7", revision: Revision(""))
 
         #expect(answer(delete, 410) == .absent)
@@ -151,11 +159,57 @@ import TidemarkTesting
         #expect(
             answer(.list(items, after: nil, page: nil), 404)
                 == .failure(.client(status: 404, "no")))
-        for status in [400, 409, 422] {
+        for status in [400, 403, 409, 422] {
             let refusal = ServerRefusal(status: status, message: "no")
             #expect(answer(.create(items, id: "a", body: []), status) == .refused(refusal))
         }
-        #expect(answer(.batch([delete]), 401) == .failure(.unauthorized))
+        #expect(answer(.read(items, id: "7"), 403) == .failure(.forbidden))
+        let batching = BatchingAdapter(EverydayAdapter())
+        #expect(answer(.batch([delete]), 401, by: batching) == .failure(.unauthorized))
+    }
+
+    @Test func `takes no page of HTML for a word about an entity`() {
+        let fields: HTTPFields = [.contentType: "text/html; charset=utf-8"]
+
+        #expect(
+            answer(.read(items, id: "7"), 404, fields) == .failure(.client(status: 404, "")))
+        #expect(
+            answer(.create(items, id: "a", body: []), 500, fields)
+                == .failure(.server(status: 500, retryAfterSeconds: nil)))
+    }
+
+    @Test func `has a list begin again whose last page went meanwhile`() throws {
+        guard case .page(let page) = answer(.list(items, after: nil, page: "3"), 404) else {
+            Issue.record("no page")
+            return
+        }
+
+        #expect(page.records.isEmpty && page.next == nil && page.total == 0)
+    }
+
+    @Test func `finds the words about each field, however deep they stand`() throws {
+        let body = """
+            {"title":["is too long","has no verb"],"non_field_errors":["ends before it begins"],
+             "lines":[{},{"price":["is no number"]}]}
+            """
+        guard
+            case .refused(let refusal) = answer(.create(items, id: "a", body: []), 400, [:], body)
+        else {
+            Issue.record("no refusal")
+            return
+        }
+
+        #expect(
+            refusal.message == "title: is too long title: has no verb ends before it begins "
+                + "lines/price: is no number")
+        #expect(refusal.issues.map(\.path) == ["title", "title", "lines/price"])
+        // A plain list of sentences, and a page of another machine.
+        #expect(
+            answer(.create(items, id: "a", body: []), 400, [:], #"["no","never"]"#)
+                == .refused(ServerRefusal(status: 400, message: "no never")))
+        #expect(
+            answer(.create(items, id: "a", body: []), 400, [:], "no")
+                == .refused(ServerRefusal(status: 400, message: "")))
     }
 }
 
@@ -200,8 +254,8 @@ private final class EverydayServer: Transport {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
-        let path = String((request.path ?? "").dropFirst("/v1/".count))
-        let isKnown = request.headerFields[.authorization] == "Bearer token"
+        let path = String((request.path ?? "").dropFirst("/api/".count))
+        let isKnown = request.headerFields[.authorization] == "Token token"
         let method = request.method.rawValue
         let (status, text) = state.withLock { state -> (status: Int, text: String) in
             isKnown ? answer(&state, method, path, body ?? []) : (401, "{}")
@@ -215,19 +269,18 @@ private final class EverydayServer: Transport {
         _ state: inout State, _ method: String, _ path: String, _ body: [UInt8]
     ) -> (status: Int, text: String) {
         state.requests.append("\(method) \(path) \(String(decoding: body, as: UTF8.self))")
-        if path == "batch" { return (200, batch(&state, body)) }
+        if path == "batch/" { return (200, batch(&state, body)) }
         let parts = path.split { "/?".contains($0) }.map(String.init)
         if method == "GET", path.contains("?") { return (200, list(state, parts[0], parts[1])) }
         if let title = JSON.value("title", of: body)?.stringValue, title.count > 20 {
-            return (422, #"{"message":"not valid","errors":{"title":["is too long"]}}"#)
+            return (400, #"{"title":["is too long"]}"#)
         }
         if method == "POST" {
             state.last += 1
             return (201, write(&state, parts[0], state.last, body))
         }
         let id = Int(parts[1]) ?? 0
-        guard let row = state.rows[parts[0]]?[id] else { return (404, "{}") }
-        if row.isDeleted { return (410, "{}") }
+        guard let row = state.rows[parts[0]]?[id], !row.isDeleted else { return (404, "{}") }
         switch method {
         case "PATCH": return (200, write(&state, parts[0], id, body))
         case "DELETE":
@@ -255,20 +308,20 @@ private final class EverydayServer: Transport {
             let pair = word.split(separator: "=").map(String.init)
             words[pair[0]] = pair[1]
         }
-        let since = words["updated_since"].flatMap {
+        let since = words["updated_at__gte"].flatMap {
             Timestamp($0.split(separator: "%3A").joined(separator: ":"))
         }
         let rows = (state.rows[collection] ?? [:]).values.filter { row in
             since.map { row.changedAt >= $0 } ?? true
         }.sorted { ($0.changedAt, $0.id) > ($1.changedAt, $1.id) }
-        let size = words["per_page"].flatMap { Int($0) } ?? 100
+        let size = words["page_size"].flatMap { Int($0) } ?? 100
         let page = words["page"].flatMap { Int($0) } ?? 1
         let shown = rows.dropFirst((page - 1) * size).prefix(size).map {
             String(decoding: $0.document, as: UTF8.self)
         }
-        let last = max(1, (rows.count + size - 1) / size)
-        return #"{"data":[\#(shown.joined(separator: ","))],"last_page":\#(last),"#
-            + #""total":\#(rows.count)}"#
+        let next = page * size < rows.count ? #""https://api.example.org/api/…""# : "null"
+        return #"{"count":\#(rows.count),"next":\#(next),"#
+            + #""results":[\#(shown.joined(separator: ","))]}"#
     }
 
     private func write(
