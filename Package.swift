@@ -318,7 +318,8 @@ let package = Package(
             "RealServerTests",
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
-                "TidemarkViews", "TidemarkRules", "TidemarkEvents", httpTypes, "SyncSupport",
+                "TidemarkViews", "TidemarkRules", "TidemarkEvents", "DocExamples", httpTypes,
+                "SyncSupport",
             ]),
         tests("InstructionTests", ["instruction-probe"]),
         tests("ProjectTests", [crypto]),
