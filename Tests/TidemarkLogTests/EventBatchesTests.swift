@@ -14,17 +14,10 @@ import TidemarkStore
     ) throws -> [Position: Event] {
         var found: [Position: Event] = [:]
         var before = Position.start
-        var announced: ArraySlice<ExpectedEntity?> = []
         try scratch.log.forEachAhead(
-            from: Position(first), through: Position(last), in: scratch.environment,
-            announcing: { next in
-                #expect(announced.isEmpty)
-                announced = next
-            }
-        ) { position, event, expected in
+            from: Position(first), through: Position(last), in: scratch.environment
+        ) { position, event in
             #expect(position > before)
-            #expect(expected == event.key.map { ExpectedEntity($0) })
-            #expect(announced.popLast() == .some(expected))
             before = position
             found[position] = event
             return found.count < count
@@ -63,9 +56,8 @@ import TidemarkStore
         #expect(try Self.read(scratch, through: 5_000, upTo: 1_024).count == 1_024)
         #expect(throws: Enough.self) {
             try scratch.log.forEachAhead(
-                from: Position(1), through: Position(5_000), in: scratch.environment,
-                announcing: { _ in }
-            ) { _, _, _ in throw Enough() }
+                from: Position(1), through: Position(5_000), in: scratch.environment
+            ) { _, _ in throw Enough() }
         }
     }
 
@@ -79,9 +71,8 @@ import TidemarkStore
         var count = 0
         #expect(throws: LogError.self) {
             try scratch.log.forEachAhead(
-                from: Position(1), through: Position(3_000), in: scratch.environment,
-                announcing: { _ in }
-            ) { _, _, _ in
+                from: Position(1), through: Position(3_000), in: scratch.environment
+            ) { _, _ in
                 count += 1
                 return true
             }

@@ -89,11 +89,4 @@ package enum ByteOrder {
     package static func hash(_ bytes: [UInt8], into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
-
-    /// The hash of a byte string; another one in every process.
-    package static func hash(_ bytes: [UInt8]) -> UInt32 {
-        var hasher = Hasher()
-        hash(bytes, into: &hasher)
-        return UInt32(truncatingIfNeeded: hasher.finalize())
-    }
 }

@@ -2,7 +2,6 @@
 // from. Total: any sequence of events has a result, and the same events give the same rows.
 
 package import TidemarkEvents
-package import TidemarkLog
 import TidemarkRules
 import TidemarkStore
 
@@ -64,15 +63,8 @@ package final class Fold {
     /// A payload that can't be understood changes nothing: the event stays in the log byte for
     /// byte, and the rest goes on.
     ///
-    /// - Parameter expected: the entity that the event names, where its key was made already.
     /// - Throws: what reading a row throws, or ``ProtoError`` for a damaged row.
-    package func apply(
-        _ event: Event, at position: Position, _ expected: ExpectedEntity? = nil
-    ) throws {
-        if let expected {
-            knownRowKey = (expected.entity, RowKey(.rows, expected.key))
-            entities.expect(expected)
-        }
+    package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
         defer { seesOvertaken = false }
         (isDoubtOver, seesOvertaken) = (false, event.kind != .localUpdated)
@@ -344,9 +336,6 @@ package final class Fold {
         cache.collection = collection
         return collection
     }
-
-    /// Is told the entities of the next events.
-    func expect(_ next: ArraySlice<ExpectedEntity?>) { entities.touch(next) }
 
     /// How many writes of entities were taken in since this was asked for first.
     func followTaken() -> Int { entities.follow() }

@@ -1,7 +1,6 @@
 // FoldedEntities.swift — the entities of a fold, taken apart while events are folded into them.
 
 import TidemarkEvents
-import TidemarkLog
 import TidemarkStore
 
 /// Entities that a fold has read or written, found by their keys.
@@ -29,10 +28,6 @@ struct FoldedEntities {
             return bytes
         }
 
-        /// Nothing that is used: it is read so that what an event will need of it is in the
-        /// processor's cache.
-        fileprivate var touched: Int { key.bytes.count &+ row.base.count &+ heldBytes }
-
         fileprivate init(_ key: RowKey, _ row: EntityRow, _ before: [UInt8]?) {
             self.key = key
             self.row = row
@@ -47,11 +42,6 @@ struct FoldedEntities {
     private var writtenCount = 0
     /// The one asked for last: it is asked for several times while an event is folded.
     private var last: Entry?
-    /// What the current event names.
-    private var expected: ExpectedEntity?
-    /// What was found of the entities of the next events.
-    private var found: [Int] = []
-    private var touched = 0
     /// Those written, each as often as it was, since somebody follows that; nil before.
     private var followed: [Entry]?
 
@@ -68,7 +58,7 @@ struct FoldedEntities {
         _ key: RowKey, orElse load: () throws -> (EntityRow, before: [UInt8]?)
     ) rethrows -> Entry {
         if let last, ByteOrder.areEqual(last.key.bytes, key.bytes) { return last }
-        let hash = hash(key.bytes)
+        let hash = KeyNumbers.hash(key.bytes)
         let entry: Entry
         if let number = number(of: key.bytes, hash) {
             entry = entries[number]
@@ -83,29 +73,9 @@ struct FoldedEntities {
         return entry
     }
 
-    private func hash(_ key: [UInt8]) -> UInt32 {
-        if let expected, ByteOrder.areEqual(expected.key, key) { return expected.hash }
-        return ByteOrder.hash(key)
-    }
-
-    /// Notes what the current event names.
-    mutating func expect(_ next: ExpectedEntity) { expected = next }
-
-    /// Reads a little of each entity that the next events name: what lies far apart in memory comes
-    /// all at once, and not one after another while each event is folded.
-    mutating func touch(_ next: ArraySlice<ExpectedEntity?>) {
-        found.removeAll(keepingCapacity: true)
-        for index in next.indices {
-            if let hash = next[index]?.hash, let number = numbers.likely(hash) {
-                found.append(number)
-            }
-        }
-        for number in found { touched &+= entries[number].touched }
-    }
-
     /// The entity under a key where it was read or written; `key` as it lies in its tree.
     func known(_ key: [UInt8]) -> Entry? {
-        number(of: key, ByteOrder.hash(key)).map { entries[$0] }
+        number(of: key, KeyNumbers.hash(key)).map { entries[$0] }
     }
 
     private func number(of key: [UInt8], _ hash: UInt32) -> Int? {

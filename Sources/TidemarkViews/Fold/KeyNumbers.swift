@@ -13,6 +13,13 @@ struct KeyNumbers {
     private var places: [UInt64] = []
     private var count = 0
 
+    /// The hash of a key; another one in every process.
+    static func hash(_ key: [UInt8]) -> UInt32 {
+        var hasher = Hasher()
+        ByteOrder.hash(key, into: &hasher)
+        return UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+
     /// The number under a hash that `isSought` says is the one.
     @inline(__always)
     func first(_ hash: UInt32, where isSought: (Int) -> Bool) -> Int? {
@@ -27,15 +34,6 @@ struct KeyNumbers {
             }
             place = (place + 1) & (places.count - 1)
         }
-    }
-
-    /// The number at the first place where a hash may be; nil where that is another's or empty.
-    @inline(__always)
-    func likely(_ hash: UInt32) -> Int? {
-        guard !places.isEmpty else { return nil }
-        let value = places[home(of: hash)]
-        guard UInt32(truncatingIfNeeded: value >> 32) == hash, value != 0 else { return nil }
-        return Int(UInt32(truncatingIfNeeded: value)) - 1
     }
 
     /// Gives the next number a hash.

@@ -196,10 +196,8 @@ extension Journal {
         try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
             let (first, last) = (step.done.next, step.last)
-            try log.forEachAhead(
-                from: first, through: last, in: environment, announcing: fold.expect
-            ) { position, event, expected in
-                try fold.apply(event, at: position, expected)
+            try log.forEachAhead(from: first, through: last, in: environment) { position, event in
+                try fold.apply(event, at: position)
                 step.done = position
                 left -= 1
                 if position.rawValue % Self.eventsPerProgress == 0 {

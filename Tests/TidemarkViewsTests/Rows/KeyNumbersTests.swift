@@ -2,7 +2,6 @@
 
 import TestSupport
 import Testing
-import TidemarkStore
 
 @testable import TidemarkViews
 
@@ -38,7 +37,7 @@ import TidemarkStore
         var numbers = KeyNumbers()
         var looks = 0
         for number in 0..<20_000 {
-            let hash = ByteOrder.hash(Array("time_entries\u{0}te-\(number)".utf8))
+            let hash = KeyNumbers.hash(Array("time_entries\u{0}te-\(number)".utf8))
             looks += numbers.searchLength(hash)
             numbers.add(hash)
         }
