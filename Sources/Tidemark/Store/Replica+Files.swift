@@ -317,6 +317,40 @@ extension WriteContext {
 }
 
 extension WriteContext {
+    /// Logs that an entity is made; what of it names files that are sent below it, and so after it
+    /// was made, as an edit of its own.
+    ///
+    /// - Returns: the position of the last event.
+    func append(
+        made document: [UInt8], _ key: EntityKey, _ collection: CollectionModel
+    ) throws -> Position {
+        guard let (rest, files) = try collection.partedFilesBelow(of: document) else {
+            return try append(.localCreated, key, document)
+        }
+        // All of it or nothing, also where the caller goes on after the error.
+        try check(.localCreated, key, document)
+        try append(.localCreated, key, rest)
+        return try append(.localUpdated, key, files.encoded)
+    }
+
+    /// The parts of an edit of an entity that the server does not have: one that goes with what
+    /// makes it, without the files that are sent below it, and one that names these; none where
+    /// the edit is not parted.
+    ///
+    /// So an edit can mend what makes the entity, also where files were named before.
+    func partsBelow(
+        of patch: Patch, _ key: EntityKey, _ collection: CollectionModel
+    ) throws -> [Patch] {
+        guard collection.sendsFilesBelow, try draft.fold.entity(key).baseState != .live,
+            let bytes = try document(key)
+        else { return [] }
+        let old = try JSONDocument(parsing: bytes)
+        let new = patch.applied(to: old, collection.keyed)
+        guard let (rest, files) = try collection.partedFilesBelow(of: new) else { return [] }
+        let edit = Patch(from: old, to: try JSONDocument(parsing: rest), collection.keyed)
+        return edit.isEmpty ? [files] : [edit, files]
+    }
+
     /// Takes back what anybody asks for of a file, of each entity that names it.
     ///
     /// Who wants all files of an entity wants none of them any more.

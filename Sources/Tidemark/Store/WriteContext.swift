@@ -67,7 +67,7 @@ public final class WriteContext {
         guard let old = try self.document(key) else {
             try checkNew(key, collection)
             try checkLists(of: new, key, collection.model)
-            return try append(.localCreated, key, document)
+            return try append(made: document, key, collection.model)
         }
         let known = try JSONDocument(parsing: old)
         var patch = Patch(
@@ -84,7 +84,7 @@ public final class WriteContext {
     public func create(_ key: EntityKey, _ document: [UInt8]) throws -> Position {
         let (key, collection) = try check(key)
         try checkMade(document, key, collection)
-        return try append(.localCreated, key, document)
+        return try append(made: document, key, collection.model)
     }
 
     /// Refuses what can't be made.
@@ -321,22 +321,24 @@ public final class WriteContext {
     func append(
         _ patch: Patch, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> Position {
-        // A reader that does not know of elements would take their names for those of fields.
-        let schema: UInt32 = patch.namesElements(of: collection.keyed) ? 1 : 0
-        var last = patch
-        if let tree = collection.tree, tree.isByPath {
-            // The server takes each by itself, and each has an outcome of its own.
-            var parts = tree.parts(of: patch)
-            last = parts.popLast() ?? patch
-            // All of it or nothing, also where the caller goes on after the error.
-            if !parts.isEmpty {
-                for part in parts + [last] { try check(.localUpdated, key, part.encoded) }
-            }
-            for part in parts {
-                try append(.localUpdated, key, part.encoded, schema: schema)
-            }
+        // The server takes each by itself, and each has an outcome of its own.
+        var parts =
+            collection.isByPath
+            ? collection.tree?.parts(of: patch) ?? []
+            : try partsBelow(of: patch, key, collection)
+        let last = parts.popLast() ?? patch
+        // All of it or nothing, also where the caller goes on after the error.
+        if !parts.isEmpty {
+            for part in parts + [last] { try check(.localUpdated, key, part.encoded) }
         }
-        return try append(.localUpdated, key, last.encoded, schema: schema)
+        // A reader that does not know of elements would take their names for those of fields.
+        func schema(_ part: Patch) -> UInt32 {
+            part.namesElements(of: collection.keyed) ? 1 : 0
+        }
+        for part in parts {
+            try append(.localUpdated, key, part.encoded, schema: schema(part))
+        }
+        return try append(.localUpdated, key, last.encoded, schema: schema(last))
     }
 
     private static let wrappingLevels = 4
@@ -386,7 +388,7 @@ public final class WriteContext {
     ///
     /// - Returns: the files that it names first.
     @discardableResult
-    private func check(
+    func check(
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?
     ) throws -> [AssetStored] {
         if let json { try checkSize(json, key) }

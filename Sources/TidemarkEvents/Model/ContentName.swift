@@ -105,6 +105,26 @@ extension CollectionModel {
         return names
     }
 
+    /// The fields of a document that name files of the user's which are sent below the entity.
+    package func fieldsBelow(in document: [UInt8]) -> Set<ExactString> {
+        guard sendsFilesBelow else { return [] }
+        let named = contentNames(in: document).filter(\.name.isFile).map(\.field)
+        let rules = contents.filter { $0.isBelowEntity && named.contains($0.field) }
+        return Set(rules.map { ExactString($0.topField) })
+    }
+
+    /// A document without the fields that name files which are sent below the entity, and these
+    /// fields; nil where there are none.
+    package func partedFilesBelow(
+        of document: [UInt8]
+    ) throws(JSONError) -> (rest: [UInt8], files: Patch)? {
+        let fields = fieldsBelow(in: document)
+        guard !fields.isEmpty else { return nil }
+        let whole = try JSONDocument(parsing: document)
+        let files = Patch(settingAllOf: whole).leavingOut { !fields.contains(ExactString($0)) }
+        return (whole.applying(set: [], unset: files.fieldNames), files)
+    }
+
     /// The SHA-256 that stands beside a file's name, in small letters; nil where no text does.
     package func contentDigest(
         of source: String, _ rule: ContentRule, in document: [UInt8]

@@ -34,6 +34,9 @@ extension CollectionModel {
         /// Where files of the user's are sent before what names them: a path of the server's, that
         /// is PUT where `{sha256}` stands in it for the file's hash, and that is POSTed to
         /// otherwise; nil where they aren't sent.
+        ///
+        /// With `{id}` it lies below the entity that names the file, by the server's id of that:
+        /// the entity is made first, without what names its files, which are sent below it then.
         public var upload: String?
 
         /// A rule; every option has a default.
@@ -94,7 +97,8 @@ extension ContentRule: ModelObject {
             """
             Where files of the user's are sent before what names them: a path from the remote's \
             root on. It is PUT where {sha256} stands in it for the hash, and is the file's name \
-            then; else it is POSTed to, and Location in the answer is the name.
+            then; else it is POSTed to, and Location in the answer is the name. {id} stands for \
+            the server's id of the entity, which is made first, without its files.
             """),
     ]
 }
@@ -105,20 +109,30 @@ extension ContentRule {
     package var steps: [String] { FieldPath(field).steps }
 
     /// How and where a file of the user's is sent, by ``upload``.
+    ///
+    /// - Parameter id: the server's id of the entity below which it is.
     package static func sending(
-        _ digest: String, to upload: String
+        _ digest: String, to upload: String, below id: String = ""
     ) -> (method: String, path: String) {
-        guard upload.contains(digestMark) else { return ("POST", upload) }
-        return ("PUT", upload.replacing(digestMark, with: digest))
+        let place = upload.replacing(idMark, with: String(percentEncoding: id.utf8))
+        guard place.contains(digestMark) else { return ("POST", place) }
+        return ("PUT", place.replacing(digestMark, with: digest))
     }
 
-    /// What stands for the hash in ``upload``.
+    /// Whether files are sent below the entity that names them, by ``upload``.
+    package static func isBelowEntity(_ upload: String) -> Bool { upload.contains(idMark) }
+
+    /// Whether files are sent below the entity that names them.
+    package var isBelowEntity: Bool { upload.map(Self.isBelowEntity) ?? false }
+
+    /// What stands for the hash in ``upload``, and for the entity's id.
     private static let digestMark = "{sha256}"
+    private static let idMark = "{id}"
 
     /// Whether files can be sent there.
     fileprivate var isUploadFit: Bool {
         guard let upload else { return true }
-        let path = upload.replacing(Self.digestMark, with: "0")
+        let path = Self.sending("0", to: upload, below: "0").path
         return path.utf8.count <= 200 && path.hasPrefix("/") && !path.hasPrefix("//")
             && path.utf8.allSatisfy { byte in
                 byte > 0x20 && byte < 0x7F && !"\"#<>\\^`{|}".utf8.contains(byte)
@@ -140,6 +154,9 @@ extension CollectionModel {
     /// Whether files of the user's are sent before what names them.
     package var sendsFiles: Bool { contents.contains { $0.upload != nil } }
 
+    /// Whether they are sent below the entity that names them.
+    package var sendsFilesBelow: Bool { contents.contains(where: \.isBelowEntity) }
+
     /// A path that names no field, or one that is named twice.
     func problemOfContents() -> ModelProblem? {
         for rule in contents {
@@ -155,6 +172,18 @@ extension CollectionModel {
                 return ModelProblem(
                     place + ".upload",
                     "a path from the remote's root on is needed, such as /files/{sha256}")
+            }
+            if rule.isBelowEntity, isByPath {
+                return ModelProblem(
+                    place + ".upload", "the server knows these entities by paths: leave {id} out")
+            }
+            // What several fields name is sent once.
+            if rule.isBelowEntity,
+                contents.contains(where: { $0.upload != nil && $0.upload != rule.upload })
+            {
+                return ModelProblem(
+                    place + ".upload",
+                    "where files are sent below the entity, all fields send theirs to one place")
             }
         }
         return nil

@@ -11,7 +11,7 @@ package struct OutboxExplanation: Sendable {
     package enum Next: Sendable, Hashable {
         /// With the next run.
         case run
-        /// With the next run, after another entity.
+        /// With the next run, after another entity, or after what makes the entity itself.
         case after(EntityKey)
         /// The next run reads it back first.
         case asked
@@ -26,7 +26,8 @@ package struct OutboxExplanation: Sendable {
 
     package var entry: OutboxEntry
     /// The first mutation of the same entity, with which this one is sent; nil for the first one
-    /// itself, for an action, which is sent alone, and for the first edit behind it.
+    /// itself, for an action, which is sent alone, and for the first edit behind it, or behind what
+    /// makes the entity before its files.
     package var leader: Position?
     package var holds: [PushHold]
     /// The answer to its last request, or the event that none came; of one that was refused, the
@@ -47,10 +48,15 @@ package struct OutboxExplanation: Sendable {
             let action = row.pending.last {
                 $0.position <= entry.position && $0.requested != nil
             }
-            let last = action?.position ?? .start
+            // So does what names files that are sent below the entity, behind what makes that.
+            let made = try model[key.collection].flatMap { try row.lastBeforeFiles(in: $0) }
+            let isBehind = made.map { entry.position > $0 } ?? false
+            let last = max(action?.position ?? .start, (isBehind ? made : nil) ?? .start)
             let leader = leaders[key].flatMap { first in first > last ? first : nil }
             if leader == nil { leaders[key] = entry.position }
-            let holds = try views.holds(of: key, row, model)
+            let holds = try views.holds(of: key, row, model).filter {
+                isBehind || !$0.isOfFileBelow
+            }
             let relay = row.relay.flatMap { $0.covers >= entry.position ? $0.position : nil }
             return OutboxExplanation(
                 entry: entry, leader: leader, holds: holds,
@@ -72,6 +78,7 @@ extension ViewReader {
     ) throws -> OutboxExplanation.Next {
         if holds.contains(where: \.isLasting) { return .never }
         for case .reference(let key, _) in holds { return .after(key) }
+        if holds.contains(where: \.isOfFileBelow) { return .after(key) }
         for case .unanswered in holds { return .asked }
         for case .promised in holds { return .promised }
         var pauses: [Timestamp?] = []

@@ -93,7 +93,8 @@ extension ViewReader {
             holds.append(.place(other, try obstacle(other, model)))
         }
         if let collection = model[key.collection] {
-            holds += try unsentFiles(of: row, collection).filter(\.isWaiting).map { .file($0) }
+            holds += try unsentFiles(of: key, row, collection).filter(\.isWaiting)
+                .map { .file($0) }
         }
         return holds
     }
@@ -161,10 +162,15 @@ extension ViewReader {
 }
 
 extension UnsentFile {
-    /// What came of sending it so far.
-    fileprivate var tries: String {
-        guard case .waits(let failures) = standing, failures > 0 else { return "" }
-        return failures == 1 ? " and failed once" : " and failed \(failures) times"
+    /// When it is sent, and what came of that so far.
+    fileprivate var sending: String {
+        switch standing {
+        case .below: "sent below the entity, once the server has that"
+        case .waits(failures: 1): "sent first and failed once"
+        case .waits(let failures) where failures > 1:
+            "sent first and failed \(failures) times"
+        case .waits, .missing, .refused: "sent first"
+        }
     }
 }
 
@@ -207,7 +213,7 @@ extension PushHold {
         case .nowhere(let key):
             "would lie in \(key), which is not there, or not any more: move it, or discard the edit"
         case .file(let file):
-            "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
+            "\(EventText.printable(file.field)) names a file that is \(file.sending): "
                 + EventText.printable(file.digest)
         case .tree(let action, _):
             "\(EventText.printable(action)) waits until nothing in its tree waits, was refused or "
@@ -217,6 +223,11 @@ extension PushHold {
 
     private static func refusal(_ status: UInt32, _ message: String) -> String {
         EventText.printable(PushRejected(status: status, message: message).words)
+    }
+
+    /// Whether it is for a file that is sent below the entity.
+    var isOfFileBelow: Bool {
+        if case .file(let file) = self { file.standing == .below } else { false }
     }
 
     /// Whether it lasts until the user or the app does something about this entity or another one.

@@ -38,8 +38,8 @@ public struct FileToSend: Sendable {
     public var head: [UInt8]
     /// The collection whose entities name it.
     public var collection: CollectionName
-    /// An entity that waits for it, by its key here: of several the one that came to name it last,
-    /// or any where that does not any more; nil where none waits for it.
+    /// An entity that waits for it, by its key here: that below which it is sent, or of several the
+    /// one that came to name it last, or any where that does not any more; nil where none waits.
     public var entity: EntityKey?
     /// The field by which that names it, as the model's `contents` has it.
     public var field: String?

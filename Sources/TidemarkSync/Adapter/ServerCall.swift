@@ -183,18 +183,6 @@ extension ServerRequest {
 
     /// Bytes, percent-encoded as a text is.
     package static func percentEncoded(_ bytes: some Sequence<UInt8>) -> String {
-        var encoded = ""
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.append(Character(Unicode.Scalar(byte)))
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                encoded += byte < 16 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        return encoded
+        String(percentEncoding: bytes)
     }
 }

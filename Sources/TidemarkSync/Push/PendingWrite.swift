@@ -125,7 +125,7 @@ extension PendingWrite {
     ) throws {
         var texts = action.texts
         needs = try views.missingReferences(of: key, row, model)
-        files = try views.unsentFiles(of: row, collection)
+        files = try views.unsentFiles(of: key, row, collection)
         stranded = try views.strandedReference(of: key, row, in: collection, model)
         if let field = collection.rule(of: action.action)?.source, let id = texts[field] {
             let source = try views.resolve(EntityKey(collection.name, id))
@@ -214,7 +214,7 @@ extension ViewReader {
             }
             pending.stranded = try strandedReference(
                 of: key, row, in: collection, model, bundled: traits.bundled)
-            pending.files = try unsentFiles(of: row, collection)
+            pending.files = try unsentFiles(of: key, row, collection)
             if let file = pending.sentFile(in: collection), let field = collection.tree?.content {
                 pending.files += try missing(file, in: field)
             }
@@ -276,10 +276,12 @@ extension ViewReader {
         {
             next = next.dropLast()
         }
-        guard let tree = collection.tree, tree.isByPath, row.baseState == .live,
+        if let tree = collection.tree, tree.isByPath, row.baseState == .live,
             let base = try row.baseValue(in: collection).document
-        else { return next }
-        return try part(of: next, on: base, tree)
+        {
+            next = try part(of: next, on: base, tree)
+        }
+        return try row.beforeFiles(next, in: collection)
     }
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in

@@ -418,6 +418,9 @@ extension UnsentFile {
     fileprivate var refusal: String? {
         switch standing {
         case .waits: nil
+        case .below:
+            "\(field) names a file that is sent below the entity, which the server does not have: "
+                + "take it away, and set it once the entity is there: \(digest)"
         case .missing: "\(field) names a file that is not here: \(digest)"
         case .refused(0): "the file that \(field) names can't be sent: \(digest)"
         case .refused(let status):

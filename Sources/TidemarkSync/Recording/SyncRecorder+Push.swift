@@ -366,9 +366,11 @@ extension SyncRecorder {
     ) throws -> Bool {
         let row = try draft.fold.entity(item.key)
         // In a tree later edits may have been held back from it.
-        let isTree = try draft.fold.known(item.key.collection)?.model.tree != nil
+        let collection = try draft.fold.known(item.key.collection)?.model
+        let next = try collection.map { try row.beforeFiles(row.next, in: $0) } ?? row.next
         guard row.attempt == nil,
-            isTree ? row.isPending(item.covers) : row.next.map(\.position) == item.covers
+            collection?.tree != nil
+                ? row.isPending(item.covers) : next.map(\.position) == item.covers
         else { return false }
         try refused(item, refusal, call: nil, draft)
         return true

@@ -221,9 +221,13 @@ extension Fold {
         // discarded since is not refused any more. An action mends nothing, and is mended by none.
         let isAction = row.pending.contains { $0.position == covers && $0.isSentAlone }
         let next = row.pending.first { $0.position > covers }
-        // In a tree it may also have been held back, and mended nothing.
-        let isTree = try known(key.collection)?.model.tree != nil
+        // In a tree it may also have been held back, and mended nothing; so has what names files
+        // that are sent below the entity.
+        let collection = try known(key.collection)?.model
+        let isTree = collection?.tree != nil
         let wasThere = isTree && next.map { $0.position < event.call ?? position } ?? false
+        let made = try collection.flatMap { try row.lastBeforeFiles(in: $0) }
+        let isHeldBack = made.map { $0 <= covers } ?? false
         // What lies there is another's: of ours, which was deleted since, nothing is left.
         if refusal.isTaken, row.endsDeleted, row.baseState != .live {
             try annihilate(&row, key, proof: position, isKnown: true)
@@ -236,7 +240,7 @@ extension Fold {
             try refresh(&row, key)
         }
         guard row.attempt == nil, row.pending.contains(where: { $0.position <= covers }),
-            isAction || wasThere || next?.isAction != false
+            isAction || wasThere || isHeldBack || next?.isAction != false
         else {
             try put(row, key)
             return

@@ -23,6 +23,8 @@ package struct UnsentFile: Sendable, Hashable {
     package enum Standing: Sendable, Hashable {
         /// It is sent first; with how often that failed in a row.
         case waits(failures: Int)
+        /// It is sent below the entity, which the server does not have.
+        case below
         /// It is not here.
         case missing
         /// The server did not take it; with the status of its answer, 0 for none.
@@ -40,7 +42,12 @@ package struct UnsentFile: Sendable, Hashable {
     }
 
     /// Whether it is sent first.
-    package var isWaiting: Bool { if case .waits = standing { true } else { false } }
+    package var isWaiting: Bool {
+        switch standing {
+        case .waits, .below: true
+        case .missing, .refused: false
+        }
+    }
 }
 
 extension RowReading {
@@ -81,17 +88,52 @@ extension RowReading {
         return next
     }
 
-    /// Nil for a file that is on its way, was sent, or is not here.
+    /// Nil for a file that is on its way, was sent, or is not here, and for one that is sent below
+    /// an entity which the server does not have.
     private func plan(_ source: ContentSource, _ row: SendRow) throws -> SendPlan? {
         guard row.call == nil, row.name == nil, let stored = try stored(source.text) else {
             return nil
         }
-        let place = ContentRule.sending(source.text, to: row.place)
+        var key = row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity)
+        var id = ""
+        if row.isBelowEntity {
+            guard let holder = try holder(of: source, row) else { return nil }
+            (key, id) = (holder.key, holder.id)
+        }
+        let place = ContentRule.sending(source.text, to: row.place, below: id)
         return SendPlan(
             collection: source.collection, digest: source.text, bytes: stored.bytes,
-            failures: row.failures,
-            key: row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity),
-            method: place.method, path: place.path)
+            failures: row.failures, key: key, method: place.method, path: place.path)
+    }
+
+    /// The entity below which a file is sent next, with the server's id of it; nil where the server
+    /// has none that waits for the file.
+    private func holder(
+        of source: ContentSource, _ row: SendRow
+    ) throws -> (key: EntityKey, id: String)? {
+        let first = EntityKey(source.collection, row.entity)
+        if let id = try serverID(ofHolder: first) { return (first, id) }
+        // Only of a file that others wait for, too, these are looked for.
+        let holds = try content(source.text)?.own ?? []
+        let count = holds.filter { $0.field.collection == source.collection }
+            .reduce(0) { $0 + $1.sends }
+        guard count > 1,
+            let other = try sender(of: source, row, where: { try serverID(ofHolder: $0) != nil }),
+            let id = try serverID(ofHolder: other.key)
+        else { return nil }
+        return (other.key, id)
+    }
+
+    /// The id by which the server has an entity below which a file is sent; nil where it does not
+    /// have it, or has told no id of it yet, and where the entity is out of reach.
+    private func serverID(ofHolder named: EntityKey) throws -> String? {
+        let key = try resolve(named)
+        let row = try entity(at: .entity(key))
+        guard row.baseState == .live, !row.isHidden, !row.isPlaceholder,
+            let collection = try model()[key.collection]
+        else { return nil }
+        if let id = try serverID(of: key, row, idField: collection.idField) { return id }
+        return row.isUntold && collection.ids != .client ? nil : key.id
     }
 
     /// What a request sends that has no answer yet; nil where no such request is open.
@@ -132,14 +174,22 @@ extension RowReading {
 
     /// The files of the user's that what is pending names and the server does not have.
     package func unsentFiles(
-        of row: EntityRow, _ collection: CollectionModel
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [UnsentFile] {
-        try row.namesToBeSent(in: collection).compactMap { field, name in
-            let known = try send(ContentSource(collection.name, name.text))
-            guard known?.name == nil else { return nil }
+        let id = ExactString(try resolve(key).id)
+        let isAfter = collection.sendsFilesBelow && row.baseState != .live
+        return try row.namesToBeSent(in: collection).compactMap { field, name in
+            var known = try send(ContentSource(collection.name, name.text))
+            // What was sent below another entity is not there for this one.
+            if let other = known, other.isBelowEntity, ExactString(other.entity) != id {
+                known = nil
+            }
+            guard known?.name == nil || isAfter else { return nil }
             let standing: UnsentFile.Standing =
                 if try stored(name.text) == nil {
                     .missing
+                } else if isAfter {
+                    .below
                 } else if let status = known?.refusal {
                     .refused(status)
                 } else {
@@ -187,8 +237,11 @@ extension RowReading {
     }
 
     /// The same of a file with its row: the one that came to name it last, or else any.
-    private func sender(
-        of source: ContentSource, _ row: SendRow
+    ///
+    /// - Parameter isFit: whether an entity that waits for it is one.
+    func sender(
+        of source: ContentSource, _ row: SendRow,
+        where isFit: (EntityKey) throws -> Bool = { _ in true }
     ) throws -> (key: EntityKey, field: String)? {
         func field(_ row: EntityContentsRow) -> String? {
             row.names.first { named in
@@ -196,12 +249,14 @@ extension RowReading {
             }?.field
         }
         let last = try resolve(EntityKey(source.collection, row.entity))
-        if let field = field(try contents(of: last)) { return (last, field) }
+        if let field = field(try contents(of: last)), try isFit(last) { return (last, field) }
         var found: (key: EntityKey, field: String)?
         let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
         try walk(.ledger, prefix) { bytes, value in
             let name = EntityKey(bytes: bytes.dropFirst(Ledger.contentsOfEntities.count))
-            if let name, let field = field(try EntityContentsRow(parsing: value)) {
+            if let name, let field = field(try EntityContentsRow(parsing: value)),
+                try isFit(name)
+            {
                 found = (name, field)
             }
             return found == nil
@@ -258,5 +313,39 @@ extension RowReading {
             }
         }
         return lengths
+    }
+}
+
+extension EntityRow {
+    /// Of some mutations that are sent together, as many as can make the entity without the files
+    /// that are sent below it, which is after that; all where the entity is there, or names none,
+    /// or can't be made without.
+    package func beforeFiles(
+        _ items: ArraySlice<Pending>, in collection: CollectionModel
+    ) throws -> ArraySlice<Pending> {
+        guard baseState != .live, items.count > 1, collection.sendsFilesBelow else { return items }
+        var part = self
+        part.pending = Array(items)
+        var (fields, count) = (Set<ExactString>(), 0)
+        for (index, change) in try part.changes(in: collection).enumerated() {
+            switch change.change {
+            case .create(let document): fields = collection.fieldsBelow(in: document.bytes)
+            case .update(let patch):
+                fields.subtract(patch.fieldNames.map(ExactString.init))
+                let set = patch.setDocument(collection.keyed)
+                fields.formUnion(set.map { collection.fieldsBelow(in: $0.bytes) } ?? [])
+            case .delete: fields = []
+            case .carried: break
+            }
+            if fields.isEmpty { count = index + 1 }
+        }
+        return count > 0 ? items.prefix(count) : items
+    }
+
+    /// The last mutation that goes with what makes the entity, where those behind it name files
+    /// that are sent below it; nil where all that is sent next goes together.
+    package func lastBeforeFiles(in collection: CollectionModel) throws -> Position? {
+        let part = try beforeFiles(next, in: collection)
+        return part.count < next.count ? part.last?.position : nil
     }
 }

@@ -89,7 +89,8 @@ package struct FetchStanding: Sendable, Hashable {
 package struct SendRow: Sendable, Hashable {
     /// By what records name it, once the server has it; nil before.
     package var name: String?
-    /// The id of the entity that came to name it last.
+    /// The id of the entity that came to name it last; of one that is sent below an entity, the
+    /// id of that.
     package var entity = ""
     /// Where it is sent: `upload` of the rule.
     package var place = ""
@@ -107,6 +108,9 @@ package struct SendRow: Sendable, Hashable {
     package var first: Position?
 
     package init() {}
+
+    /// Whether it is sent below the entity, whose name for it is no other one's.
+    package var isBelowEntity: Bool { ContentRule.isBelowEntity(place) }
 
     /// Whether the last request failed, or was refused.
     var hasFailed: Bool { failures > 0 || refusal != nil }

@@ -42,6 +42,10 @@ private func model(_ contents: String) throws -> CollectionModel {
         (#"{"photo":{"upload":"/a/../b"}}"#, "collections[0].contents.photo.upload"),
         (#"{"photo":{"upload":"/{md5}"}}"#, "collections[0].contents.photo.upload"),
         (#"{"photo":{"upload":""}}"#, "collections[0].contents.photo.upload"),
+        (
+            #"{"photo":{"upload":"/{id}"},"cover":{"upload":"/files"}}"#,
+            "collections[0].contents.photo.upload"
+        ),
     ])
     func `is refused where it can't be one`(_ contents: String, _ path: String) {
         let error = #expect(throws: ModelError.self) { try model(contents) }
@@ -134,6 +138,25 @@ private func model(_ contents: String) throws -> CollectionModel {
         #expect(put.method == "PUT" && put.path == "/files/0f")
         let post = ContentRule.sending("0f", to: "/files?kind=photo")
         #expect(post.method == "POST" && post.path == "/files?kind=photo")
+    }
+
+    @Test func `is sent below an entity by its id, which is no more than one part of the path`() {
+        let put = ContentRule.sending("0f", to: "/tasks/{id}/files/{sha256}", below: "a/é")
+        #expect(put.method == "PUT" && put.path == "/tasks/a%2F%C3%A9/files/0f")
+        let post = ContentRule.sending("0f", to: "/tasks/{id}/files", below: "12")
+        #expect(post.method == "POST" && post.path == "/tasks/12/files")
+    }
+
+    @Test func `that is sent below an entity is told apart from what makes that`() throws {
+        let collection = try model(#"{"/files/*/url":{"upload":"/tasks/{id}/files"},"note":{}}"#)
+        let document = #"{"a":1,"files":[{"url":{"sha256":"0f"}}],"note":{"sha256":"1e"}}"#
+
+        let parted = try collection.partedFilesBelow(of: Array(document.utf8))
+
+        let (rest, files) = try #require(parted)
+        #expect(String(decoding: rest, as: UTF8.self) == #"{"a":1,"note":{"sha256":"1e"}}"#)
+        #expect(files.fieldNames == ["files"])
+        #expect(collection.fieldsBelow(in: rest).isEmpty)
     }
 
     @Test(arguments: [

@@ -35,6 +35,7 @@ extension Fold {
         guard let collection = event.collection else { return }
         let source = ContentSource(collection, digest)
         if var row = try send(source) {
+            if row.isBelowEntity, let key = event.key { row.entity = try resolve(key).id }
             row.call = position
             row.first = row.first ?? position
             put(.send(source), row.encoded)
@@ -177,10 +178,19 @@ extension Fold {
             return
         }
         var row = before ?? SendRow()
-        if let key { row.entity = key.id }
+        let wasBelow = row.isBelowEntity
         if row.place != place {
             row.place = place
             row.forgetFailures()
+            if wasBelow || row.isBelowEntity { row.name = nil }
+        }
+        if let key, !row.isBelowEntity || row.entity.isEmpty { row.entity = key.id }
+        // One after another, it is sent below each entity that waits for it.
+        if row.isBelowEntity, let next = try sender(of: source, row)?.key,
+            ExactString(next.id) != ExactString(row.entity)
+        {
+            row.forgetFailures()
+            (row.entity, row.name) = (next.id, nil)
         }
         if row != before { put(.send(source), row.encoded) }
     }
@@ -197,6 +207,7 @@ extension Fold {
         for named in names ?? [] where named.isToBeSent {
             let source = ContentSource(key.collection, named.text)
             guard var row = try send(source), row.call == nil else { continue }
+            if row.isBelowEntity, ExactString(row.entity) != ExactString(key.id) { continue }
             if onlyFailed, !row.hasFailed { continue }
             let before = row
             row.forgetFailures()
