@@ -101,14 +101,14 @@ private enum RowParts {
         9: .time, 10: .time, 11: .plain, 12: .plain, 13: .plain, 14: .time,
     ]
     static let sources: [UInt32: RowPart] = [
-        1: .message([1: .text, 2: .text]), 2: .plain, 3: .time, 4: .plain,
+        1: .message([1: .text, 2: .text, 3: .text]), 2: .plain, 3: .time, 4: .plain,
     ]
     static let unfetched: [UInt32: RowPart] = [
         1: .message([1: .text, 2: .text]), 2: .text, 3: .text, 4: .plain,
     ]
     static let send: [UInt32: RowPart] = [
         1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text, 8: .plain,
-        9: .time, 10: .plain,
+        9: .time, 10: .plain, 11: .text,
     ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([
@@ -207,7 +207,10 @@ extension Redactor {
                     .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
             }
             if [Ledger.openFetches, Ledger.unfetched].contains([first] + kind) { return old }
-            let isOfCollection = ["Ae", "An", "Ap", "Aw"].contains {
+            if [first] + kind == Ledger.sends {
+                return RowKey(.ledger, [first] + kind + keyTexts(name))
+            }
+            let isOfCollection = ["Ae", "An", "Aw"].contains {
                 Array($0.utf8) == [first] + kind
             }
             new = kind + (isOfCollection ? key(name) : text(Array(name)))
@@ -236,13 +239,16 @@ extension Redactor {
             + (isScope ? Array(listScope(scope).utf8) : text(rest))
     }
 
+    /// Up to three texts, with zero bytes between them.
+    private func keyTexts(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let parts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+        return Array(parts.map { text(Array($0)) }.joined(separator: [0]))
+    }
+
     /// What the key of a row about a pool says after its first two bytes.
     private func poolRow(_ bytes: [UInt8]) -> [UInt8] {
         let rest = bytes[2...]
-        if bytes.starts(with: Ledger.reservedValues) {
-            let parts = rest.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
-            return Array(parts.map { text(Array($0)) }.joined(separator: [0]))
-        }
+        if bytes.starts(with: Ledger.reservedValues) { return keyTexts(rest) }
         guard let new = poolKey(rest), let value = PoolKey.reading(rest)?.rest else {
             return text(Array(rest))
         }

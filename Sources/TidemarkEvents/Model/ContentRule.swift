@@ -119,11 +119,8 @@ extension ContentRule {
         return ("PUT", place.replacing(digestMark, with: digest))
     }
 
-    /// Whether files are sent below the entity that names them, by ``upload``.
-    package static func isBelowEntity(_ upload: String) -> Bool { upload.contains(idMark) }
-
     /// Whether files are sent below the entity that names them.
-    package var isBelowEntity: Bool { upload.map(Self.isBelowEntity) ?? false }
+    package var isBelowEntity: Bool { upload?.contains(Self.idMark) == true }
 
     /// What stands for the hash in ``upload``, and for the entity's id.
     private static let digestMark = "{sha256}"

@@ -141,7 +141,7 @@ extension PendingWrite {
         let document = try action.document.map { bytes in
             let own = try collection.read(JSONDocument(parsing: bytes))
             let sent = try collection.sent(own, of: own).bytes
-            return try views.referenceNames(collection, model).named(sent)
+            return try views.referenceNames(of: key, collection, model).named(sent)
         }
         self.action = LocalRequested(action.action, texts, document: document)
     }
@@ -195,7 +195,7 @@ extension ViewReader {
             isVersioned: isVersioned, mergesLists: traits.mergesLists)
         guard let write else { return pending }
         pending.write = try write.naming(
-            referenceNames(collection, model), asIn: base.document)
+            referenceNames(of: key, collection, model), asIn: base.document)
         guard collection.refusal(of: write.operation) == nil else { return pending }
         pending.isUnread =
             write.operation == .update && collection.updates == .whole && traits.hasVersions

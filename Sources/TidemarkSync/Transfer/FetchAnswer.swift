@@ -238,7 +238,7 @@ extension RowReading {
         var answer = answer
         let result = TransferRule.sent(
             status: answer.status, hasName: name != nil, isPage: answer.isPage,
-            doubts: try send(ContentSource(plan.collection, plan.digest))?.doubts ?? 0)
+            doubts: try send(plan.source)?.doubts ?? 0)
         answer.file.result = result
         answer.file.name = result == .sent ? name : nil
         return answer

@@ -163,7 +163,7 @@ extension TransferDriver {
         dependencies.reach(.afterSend)
         var step = Step(server: .remote)
         step.isUncounted = reply.isStopped
-        let source = ContentSource(request.plan.collection, request.plan.digest)
+        let source = request.plan.source
         await step.take(&answer, for: source, given, proof)
         dependencies.reach(.beforeAnswer)
         let (plan, now, came) = (request.plan, dependencies.now(), answer)
@@ -195,9 +195,8 @@ extension TransferDriver {
     private func stoppable(
         _ request: SendRequest, _ files: ContentFiles, _ proof: Credentials
     ) async -> SendReply {
-        let source = ContentSource(request.plan.collection, request.plan.digest)
         let work = Task { await answer(to: request, files, proof) }
-        running.begin(request.call, of: source, isSend: true) { work.cancel() }
+        running.begin(request.call, of: request.plan.source, isSend: true) { work.cancel() }
         var reply = await withTaskCancellationHandler {
             await work.value
         } onCancel: {

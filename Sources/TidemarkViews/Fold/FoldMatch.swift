@@ -194,11 +194,11 @@ extension Fold {
                 guard case .document(let bytes) = try Current(changes, on: .absent) else {
                     continue
                 }
-                let sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
+                let sent = try JSONDocument(parsing: try namingFiles(bytes, of: key, collection))
                 if try isMatch(record, sent, collection) {
                     return try CreationClaim(
                         key: key, row: row, count: count,
-                        sent: self.sent(bytes, beside: record, collection))
+                        sent: self.sent(bytes, of: key, beside: record, collection))
                 }
             }
         }
@@ -268,17 +268,20 @@ extension Fold {
     }
 
     /// What was sent of a document, as far as it names files: by the server's names.
-    private func namingFiles(_ bytes: [UInt8], _ collection: CollectionModel) throws -> [UInt8] {
+    private func namingFiles(
+        _ bytes: [UInt8], of key: EntityKey, _ collection: CollectionModel
+    ) throws -> [UInt8] {
         guard collection.sendsFiles else { return bytes }
-        return try referenceNames(collection).named(bytes)
+        return try referenceNames(of: key, collection).named(bytes)
     }
 
     /// A creation as it was sent, compared with a record.
     private func sent(
-        _ bytes: [UInt8], beside record: JSONDocument, _ collection: CollectionModel
+        _ bytes: [UInt8], of key: EntityKey, beside record: JSONDocument,
+        _ collection: CollectionModel
     ) throws -> SentCreation {
         var record = record
-        var sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
+        var sent = try JSONDocument(parsing: try namingFiles(bytes, of: key, collection))
         let lists = collection.keyed.filter { list in
             record.form(of: list).isKeyed && sent.form(of: list).isKeyed
         }
@@ -296,7 +299,7 @@ extension Fold {
                 same.set.append(Patch.Field(field, Array(raw)))
             }
         }
-        let named = try JSONDocument(parsing: referenceNames(collection).named(bytes))
+        let named = try JSONDocument(parsing: referenceNames(of: key, collection).named(bytes))
         return SentCreation(
             document: same.applied(to: named, collection.keyed), differing: differing)
     }

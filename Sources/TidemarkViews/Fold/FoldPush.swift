@@ -153,7 +153,7 @@ extension Fold {
                 row.base =
                     try collection.isByPath
                     ? naming(push.content, in: bytes, collection)
-                    : referenceNames(collection).named(bytes)
+                    : referenceNames(of: key, collection).named(bytes)
                 row.revision = event.revision
                 row.mark = []
             } else {
@@ -161,7 +161,7 @@ extension Fold {
                 row.revision = nil
             }
             (row.isAssumed, row.isUntold) = (true, isUntold && row.baseState == .live)
-            row.givenUp = try givenUp(row, before: changes, collection, push.content)
+            row.givenUp = try givenUp(row, key, before: changes, collection, push.content)
             if row.isPlaceholder { put(.placeholder(key), nil) }
             row.isPlaceholder = false
             row.triedAt = nil
@@ -195,8 +195,8 @@ extension Fold {
     /// What the server may have of a write that was given up, after it took changes, written as the
     /// new base is: nothing where each write says the whole entity, or these changed all of it.
     private func givenUp(
-        _ row: EntityRow, before changes: [PendingChange], _ collection: CollectionModel,
-        _ content: String?
+        _ row: EntityRow, _ key: EntityKey, before changes: [PendingChange],
+        _ collection: CollectionModel, _ content: String?
     ) throws -> [UInt8] {
         guard !row.givenUp.isEmpty, collection.updates == .changes,
             case .document(let bytes) = try Current(
@@ -204,7 +204,8 @@ extension Fold {
         else { return [] }
         let named =
             try collection.isByPath
-            ? naming(content, in: bytes, collection) : referenceNames(collection).named(bytes)
+            ? naming(content, in: bytes, collection)
+            : referenceNames(of: key, collection).named(bytes)
         let isBase =
             try row.baseState == .live
             && JSONValue(parsing: named) == JSONValue(parsing: row.base)

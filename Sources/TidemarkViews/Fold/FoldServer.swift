@@ -90,7 +90,7 @@ extension Fold {
             isDeletion || event.checked.isObject,
             try !isOwnWrite(event, row, collection) && !overwrites(event)
         else { return nil }
-        let changes = try namedChanges(row, collection)
+        let changes = try namedChanges(row, key, collection)
         let new = try Base(event, isDeletion).read(by: collection)
         let old = try knownBase(row, beside: new, collection)
         let rebase = Rebase(
@@ -118,7 +118,7 @@ extension Fold {
         let isConfirmed = row.isConfirmed(by: event.asOf ?? position)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
         let own = row.pending.filter { !$0.isDerived && !$0.isAction }
-        var changes = try namedChanges(row, collection)
+        var changes = try namedChanges(row, key, collection)
         if isConfirmed { for index in changes.indices { changes[index].mayHaveArrived = true } }
         let new = try Base(event, event.kind == .serverDeleted).read(by: collection)
         let policy = try isConfirmed || overwrites(event) ? .overwriteAlways : collection.conflict
@@ -270,17 +270,19 @@ extension Fold {
     ///
     /// So they are compared.
     private func namedChanges(
-        _ row: EntityRow, _ collection: CollectionModel
+        _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> [PendingChange] {
         let changes = try row.ownChanges(in: collection)
         guard !collection.references.isEmpty || collection.sendsFiles else { return changes }
-        let names = try referenceNames(collection)
+        let names = try referenceNames(of: key, collection)
         return try changes.map { try names.named($0) }
     }
 
-    /// How references and files are written in what is sent.
-    func referenceNames(_ collection: CollectionModel) throws -> ReferenceNames {
-        try referenceNames(collection, model())
+    /// How references and files are written in what is sent of an entity.
+    func referenceNames(
+        of key: EntityKey, _ collection: CollectionModel
+    ) throws -> ReferenceNames {
+        try referenceNames(of: key, collection, model())
     }
 
     // MARK: What rules of the app answered

@@ -5,9 +5,8 @@ import TidemarkRules
 
 /// A request that sends a file, before it is made.
 package struct SendPlan: Sendable, Hashable {
-    package var collection: CollectionName
-    /// The SHA-256 of the file, and its length.
-    package var digest: String
+    /// What is sent: a file by its SHA-256.
+    package var source: ContentSource
     package var bytes: UInt64
     /// How often it failed in a row.
     package var failures = 0
@@ -15,6 +14,9 @@ package struct SendPlan: Sendable, Hashable {
     package var key: EntityKey?
     package var method: String
     package var path: String
+
+    package var collection: CollectionName { source.collection }
+    package var digest: String { source.text }
 }
 
 /// A file of the user's that a write names, and that the server does not have.
@@ -94,40 +96,22 @@ extension RowReading {
         guard row.call == nil, row.name == nil, let stored = try stored(source.text) else {
             return nil
         }
-        var key = row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity)
         var id = ""
-        if row.isBelowEntity {
-            guard let holder = try holder(of: source, row) else { return nil }
-            (key, id) = (holder.key, holder.id)
+        if !source.entity.isEmpty {
+            guard let known = try serverID(ofHolder: source) else { return nil }
+            id = known
         }
         let place = ContentRule.sending(source.text, to: row.place, below: id)
         return SendPlan(
-            collection: source.collection, digest: source.text, bytes: stored.bytes,
-            failures: row.failures, key: key, method: place.method, path: place.path)
+            source: source, bytes: stored.bytes, failures: row.failures,
+            key: row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity),
+            method: place.method, path: place.path)
     }
 
-    /// The entity below which a file is sent next, with the server's id of it; nil where the server
-    /// has none that waits for the file.
-    private func holder(
-        of source: ContentSource, _ row: SendRow
-    ) throws -> (key: EntityKey, id: String)? {
-        let first = EntityKey(source.collection, row.entity)
-        if let id = try serverID(ofHolder: first) { return (first, id) }
-        // Only of a file that others wait for, too, these are looked for.
-        let holds = try content(source.text)?.own ?? []
-        let count = holds.filter { $0.field.collection == source.collection }
-            .reduce(0) { $0 + $1.sends }
-        guard count > 1,
-            let other = try sender(of: source, row, where: { try serverID(ofHolder: $0) != nil }),
-            let id = try serverID(ofHolder: other.key)
-        else { return nil }
-        return (other.key, id)
-    }
-
-    /// The id by which the server has an entity below which a file is sent; nil where it does not
+    /// The id by which the server has the entity below which a file is sent; nil where it does not
     /// have it, or has told no id of it yet, and where the entity is out of reach.
-    private func serverID(ofHolder named: EntityKey) throws -> String? {
-        let key = try resolve(named)
+    private func serverID(ofHolder source: ContentSource) throws -> String? {
+        let key = EntityKey(source.collection, source.entity)
         let row = try entity(at: .entity(key))
         guard row.baseState == .live, !row.isHidden, !row.isPlaceholder,
             let collection = try model()[key.collection]
@@ -143,9 +127,7 @@ extension RowReading {
         guard let open = try openTransfers().first(where: { $0.call == call && $0.isSend }),
             let method = request.method, let path = request.path
         else { return nil }
-        return SendPlan(
-            collection: open.source.collection, digest: open.source.text, bytes: 0,
-            method: method, path: path)
+        return SendPlan(source: open.source, bytes: 0, method: method, path: path)
     }
 
     private func stored(_ digest: String) throws -> ContentRow.Stored? {
@@ -153,14 +135,18 @@ extension RowReading {
         return try get(.content(digest)).map { try ContentRow(parsing: $0) }?.stored
     }
 
-    private func forEachSend(
+    /// Calls `body` with each file that is to be sent until that says false.
+    func forEachSend(
         _ body: (ContentSource, SendRow) throws -> Bool
     ) throws {
         try walk(.ledger, Ledger.sends) { key, value in
             guard let name = EntityKey(bytes: key.dropFirst(Ledger.sends.count)) else {
                 return true
             }
-            return try body(ContentSource(name.collection, name.id), SendRow(parsing: value))
+            let row = try SendRow(parsing: value)
+            var source = ContentSource(name.collection, name.id)
+            if !row.digest.isEmpty { (source.text, source.entity) = (row.digest, row.entity) }
+            return try body(source, row)
         }
     }
 
@@ -176,19 +162,13 @@ extension RowReading {
     package func unsentFiles(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [UnsentFile] {
-        let id = ExactString(try resolve(key).id)
-        let isAfter = collection.sendsFilesBelow && row.baseState != .live
-        return try row.namesToBeSent(in: collection).compactMap { field, name in
-            var known = try send(ContentSource(collection.name, name.text))
-            // What was sent below another entity is not there for this one.
-            if let other = known, other.isBelowEntity, ExactString(other.entity) != id {
-                known = nil
-            }
-            guard known?.name == nil || isAfter else { return nil }
+        try row.namesToBeSent(in: collection).compactMap { field, name in
+            let known = try send(ContentSource(sending: name.text, for: key, collection))
+            guard known?.name == nil else { return nil }
             let standing: UnsentFile.Standing =
                 if try stored(name.text) == nil {
                     .missing
-                } else if isAfter {
+                } else if collection.sendsFilesBelow, row.baseState != .live {
                     .below
                 } else if let status = known?.refusal {
                     .refused(status)
@@ -203,9 +183,11 @@ extension RowReading {
 
     /// Whether a file of the user's that an entity names failed to be sent, or was refused.
     package func hasFailedSend(_ key: EntityKey) throws -> Bool {
-        try contents(of: key).names.contains { named in
+        let collection = try model()[key.collection]
+        return try contents(of: key).names.contains { named in
             guard named.isToBeSent else { return false }
-            return try send(ContentSource(key.collection, named.text))?.hasFailed ?? false
+            return try send(ContentSource(sending: named.text, for: key, collection))?.hasFailed
+                ?? false
         }
     }
 
@@ -232,16 +214,13 @@ extension RowReading {
     /// An entity that waits for a file to be sent, and the field that names it; nil where none
     /// does any more.
     package func sender(of plan: SendPlan) throws -> (key: EntityKey, field: String)? {
-        let source = ContentSource(plan.collection, plan.digest)
-        return try send(source).flatMap { try sender(of: source, $0) }
+        try send(plan.source).flatMap { try sender(of: plan.source, $0) }
     }
 
-    /// The same of a file with its row: the one that came to name it last, or else any.
-    ///
-    /// - Parameter isFit: whether an entity that waits for it is one.
-    func sender(
-        of source: ContentSource, _ row: SendRow,
-        where isFit: (EntityKey) throws -> Bool = { _ in true }
+    /// The same of a file with its row: that below which it is sent, or the one that came to name
+    /// it last, or else any.
+    private func sender(
+        of source: ContentSource, _ row: SendRow
     ) throws -> (key: EntityKey, field: String)? {
         func field(_ row: EntityContentsRow) -> String? {
             row.names.first { named in
@@ -249,14 +228,13 @@ extension RowReading {
             }?.field
         }
         let last = try resolve(EntityKey(source.collection, row.entity))
-        if let field = field(try contents(of: last)), try isFit(last) { return (last, field) }
+        if let field = field(try contents(of: last)) { return (last, field) }
+        guard source.entity.isEmpty else { return nil }
         var found: (key: EntityKey, field: String)?
         let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
         try walk(.ledger, prefix) { bytes, value in
             let name = EntityKey(bytes: bytes.dropFirst(Ledger.contentsOfEntities.count))
-            if let name, let field = field(try EntityContentsRow(parsing: value)),
-                try isFit(name)
-            {
+            if let name, let field = field(try EntityContentsRow(parsing: value)) {
                 found = (name, field)
             }
             return found == nil

@@ -87,24 +87,34 @@ extension [ContentHold] {
     }
 }
 
-/// A source by which entities name a file.
+/// A source by which entities name a file; of one of the user's that is sent, its digest.
 package struct ContentSource: Sendable, Hashable {
     package var collection: CollectionName
     package var text: String
+    /// The id of the entity below which the file is sent; empty for any other.
+    package var entity = ""
 
     package init(_ collection: CollectionName, _ text: String) {
         self.collection = collection
         self.text = text
     }
 
+    /// A file of the user's as it is sent for an entity: below that, or once for all that name it.
+    package init(sending digest: String, for key: EntityKey, _ collection: CollectionModel?) {
+        self.init(key.collection, digest)
+        if collection?.sendsFilesBelow == true { entity = key.id }
+    }
+
     /// Whether both are the same bytes, as in the keys of their rows.
     package static func == (left: Self, right: Self) -> Bool {
         left.collection == right.collection && ExactString(left.text) == ExactString(right.text)
+            && ExactString(left.entity) == ExactString(right.entity)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(collection)
         hasher.combine(ExactString(text))
+        hasher.combine(ExactString(entity))
     }
 
     /// How many bytes of it are in the key of its row.
@@ -224,6 +234,7 @@ extension ContentSource {
         var writer = ProtoWriter()
         writer.message(1, collection.rawValue)
         writer.message(2, text)
+        writer.string(3, entity)
         return writer.bytes
     }
 
@@ -234,6 +245,7 @@ extension ContentSource {
             switch field.number {
             case 1: collection = CollectionName(try field.string())
             case 2: text = try field.string()
+            case 3: entity = try field.string()
             default: continue
             }
         }
@@ -438,7 +450,9 @@ extension RowKey {
         }
         guard let file = event.read(RequestSent.self)?.file else { return calls }
         if let digest = file.sentDigest {
-            return calls + [.send(ContentSource(collection, digest))]
+            var below = ContentSource(collection, digest)
+            below.entity = event.key?.id ?? ""
+            return calls + [.send(ContentSource(collection, digest)), .send(below)]
         }
         guard let source = file.source else { return calls }
         return calls + [.contentNames(ContentSource(collection, source))]

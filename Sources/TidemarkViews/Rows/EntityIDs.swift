@@ -61,13 +61,13 @@ extension RowReading {
         return collection.idValue(id, asIn: row.said)
     }
 
-    /// How references are written in what is sent.
+    /// How references are written in what is sent, and files of the user's that an entity names.
     package func referenceNames(
-        _ collection: CollectionModel, _ model: SyncModel
+        of key: EntityKey, _ collection: CollectionModel, _ model: SyncModel
     ) -> ReferenceNames {
         ReferenceNames(
             collection, serverID: { try self.writtenID(of: $0, model) },
-            fileName: { try self.send(ContentSource(collection.name, $0))?.name })
+            fileName: { try self.send(ContentSource(sending: $0, for: key, collection))?.name })
     }
 
     /// How references are compared: by the keys that entities keep.

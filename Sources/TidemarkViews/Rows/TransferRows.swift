@@ -5,6 +5,8 @@
 //                                      or the digest of one that is sent
 //   'A' 'p' collection 0 digest        a file of the user's that is to be sent before what names
 //                                      it, for as long as that is pending
+//   'A' 'p' collection 0 id 0 digest   the same of one that is sent below the entity that names it;
+//                                      of the digest as much as there is room for
 //   'A' 'f' position                   a file that somebody asked for and that can't be had, by the
 //                                      answer that said so: an issue
 //   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
@@ -85,13 +87,16 @@ package struct FetchStanding: Sendable, Hashable {
     }
 }
 
-/// A file of the user's that is to be sent: 'A' 'p' collection 0 digest.
+/// A file of the user's that is to be sent: 'A' 'p' collection 0 digest, or one that is sent below
+/// the entity that names it: 'A' 'p' collection 0 id 0 digest.
 package struct SendRow: Sendable, Hashable {
     /// By what records name it, once the server has it; nil before.
     package var name: String?
     /// The id of the entity that came to name it last; of one that is sent below an entity, the
     /// id of that.
     package var entity = ""
+    /// Of one that is sent below an entity, its digest; else empty.
+    package var digest = ""
     /// Where it is sent: `upload` of the rule.
     package var place = ""
     /// The request without an answer; nil for none.
@@ -108,9 +113,6 @@ package struct SendRow: Sendable, Hashable {
     package var first: Position?
 
     package init() {}
-
-    /// Whether it is sent below the entity, whose name for it is no other one's.
-    package var isBelowEntity: Bool { ContentRule.isBelowEntity(place) }
 
     /// Whether the last request failed, or was refused.
     var hasFailed: Bool { failures > 0 || refusal != nil }
@@ -134,6 +136,7 @@ package struct SendRow: Sendable, Hashable {
         writer.varint(8, UInt64(doubts))
         writer.signed(9, pause?.since.rawValue ?? 0)
         writer.position(10, first)
+        writer.string(11, digest)
         return writer.bytes
     }
 
@@ -157,6 +160,7 @@ package struct SendRow: Sendable, Hashable {
             case 8: doubts = try field.count()
             case 9: pause?.since = Timestamp(rawValue: try field.signed())
             case 10: first = try field.position()
+            case 11: digest = try field.string()
             default: continue
             }
         }
@@ -287,9 +291,9 @@ extension RowKey {
 
     /// A file of the user's that is to be sent: the source is its digest.
     package static func send(_ source: ContentSource) -> RowKey {
-        RowKey(
-            .ledger,
-            Ledger.sends + EntityKey.prefix(of: source.collection) + source.text.utf8)
+        var bytes = Ledger.sends + EntityKey.prefix(of: source.collection)
+        if !source.entity.isEmpty { bytes += Array(source.entity.utf8) + [0] }
+        return RowKey(.ledger, bytes + source.text.utf8.prefix(max(bytesMax - bytes.count, 0)))
     }
 
     /// What is to be asked for from a time on.

@@ -19,6 +19,7 @@ struct FoldContents: FoldRule {
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
         let above = try fold.noteContents(of: entity.key, entity.row, entity.collection, position)
+        try fold.forgetSends(below: entity.key, entity.row, entity.collection)
         try fold.noteWantsAbove(
             of: entity.key, entity.row, entity.collection, known: above, position)
     }
@@ -213,8 +214,9 @@ extension Fold {
         guard !counted.named.isFile else {
             guard ContentRow.isNoted(counted.named.text) else { return }
             try change(content: counted.named.text) { $0.own.add(hold, times: factor) }
-            return try noteSend(
-                ContentSource(hold.field.collection, counted.named.text), factor > 0 ? key : nil)
+            let source = ContentSource(
+                sending: counted.named.text, for: key, try model()[key.collection])
+            return try noteSend(source, factor > 0 ? key : nil)
         }
         let source = ContentSource(hold.field.collection, counted.named.text)
         var digest = ""

@@ -32,10 +32,10 @@ extension Fold {
 
     /// `request.sent` with a file.
     private func sending(_ event: Event, _ digest: String, _ position: Position) throws {
-        guard let collection = event.collection else { return }
-        let source = ContentSource(collection, digest)
+        guard let name = event.collection else { return }
+        let key = event.key ?? EntityKey(name, "")
+        let source = ContentSource(sending: digest, for: key, try model()[name])
         if var row = try send(source) {
-            if row.isBelowEntity, let key = event.key { row.entity = try resolve(key).id }
             row.call = position
             row.first = row.first ?? position
             put(.send(source), row.encoded)
@@ -165,34 +165,56 @@ extension Fold {
         let rules = try model()[source.collection]?.contents.filter { $0.upload != nil } ?? []
         let before = try send(source)
         guard before != nil || !rules.isEmpty else { return }
-        let holds = try get(.content(source.text)).map { try ContentRow(parsing: $0).own } ?? []
+        let holds = try holds(of: source)
         // Where several fields name it, it is sent as the first rule says.
         let rule = rules.first { rule in
-            let field = ContentField(source.collection, rule.field)
-            return holds.contains { $0.sends > 0 && $0.field == field }
+            holds.contains { $0.isToBeSent && ExactString($0.field) == ExactString(rule.field) }
         }
         guard let place = rule?.upload else {
             // Of what is on its way the name is still needed, once the answer comes.
-            let isNamed = holds.contains { $0.field.collection == source.collection }
-            if before?.name == nil || !isNamed { put(.send(source), nil) }
+            if before?.name == nil || holds.isEmpty { put(.send(source), nil) }
             return
         }
         var row = before ?? SendRow()
-        let wasBelow = row.isBelowEntity
         if row.place != place {
             row.place = place
             row.forgetFailures()
-            if wasBelow || row.isBelowEntity { row.name = nil }
+            // Below an entity it lies somewhere else then.
+            if !source.entity.isEmpty { row.name = nil }
         }
-        if let key, !row.isBelowEntity || row.entity.isEmpty { row.entity = key.id }
-        // One after another, it is sent below each entity that waits for it.
-        if row.isBelowEntity, let next = try sender(of: source, row)?.key,
-            ExactString(next.id) != ExactString(row.entity)
-        {
-            row.forgetFailures()
-            (row.entity, row.name) = (next.id, nil)
-        }
+        if let key { row.entity = key.id }
+        if !source.entity.isEmpty { (row.entity, row.digest) = (source.entity, source.text) }
         if row != before { put(.send(source), row.encoded) }
+    }
+
+    /// The fields that name a file of the user's, and whether it is sent for them: of one that is
+    /// sent below an entity those of that.
+    private func holds(
+        of source: ContentSource
+    ) throws -> [(field: String, isToBeSent: Bool)] {
+        guard source.entity.isEmpty else {
+            let place = RowKey.contents(of: EntityKey(source.collection, source.entity))
+            return try (get(place).map { try EntityContentsRow(parsing: $0).names } ?? [])
+                .filter { $0.isFile && ExactString($0.text) == ExactString(source.text) }
+                .map { ($0.field, $0.isToBeSent) }
+        }
+        return (try content(source.text)?.own ?? [])
+            .filter { $0.field.collection == source.collection }
+            .map { ($0.field.field, $0.sends > 0) }
+    }
+
+    /// Forgets how files were sent below an entity that the server does not have, or not any more:
+    /// where it is made anew, they are sent anew.
+    func forgetSends(below key: EntityKey, _ row: EntityRow, _ collection: CollectionModel) throws {
+        guard collection.sendsFilesBelow, row.baseState != .live else { return }
+        for named in try contents(of: key).names where named.isFile {
+            let source = ContentSource(sending: named.text, for: key, collection)
+            guard var row = try send(source) else { continue }
+            let before = row
+            row.forgetFailures()
+            row.name = nil
+            if row != before { put(.send(source), row.encoded) }
+        }
     }
 
     /// Has the files that an entity names sent again at once, also those that were refused.
@@ -202,12 +224,11 @@ extension Fold {
     func resend(
         from key: EntityKey, isRefusedByServer: Bool, onlyFailed: Bool = false
     ) throws {
-        guard try model()[key.collection]?.sendsFiles == true else { return }
+        guard let collection = try model()[key.collection], collection.sendsFiles else { return }
         let names = try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0).names }
         for named in names ?? [] where named.isToBeSent {
-            let source = ContentSource(key.collection, named.text)
+            let source = ContentSource(sending: named.text, for: key, collection)
             guard var row = try send(source), row.call == nil else { continue }
-            if row.isBelowEntity, ExactString(row.entity) != ExactString(key.id) { continue }
             if onlyFailed, !row.hasFailed { continue }
             let before = row
             row.forgetFailures()
@@ -219,16 +240,26 @@ extension Fold {
 
     /// Notes anew which files of a collection are to be sent, after the model changed that.
     func noteSends(of collection: CollectionName) throws {
+        let model = try model()[collection]
         var sources = Set<ContentSource>()
-        for (place, value) in try ledgerRows(Ledger.contents) {
-            let isHeld = try ContentRow(parsing: value).own.contains {
-                $0.field.collection == collection
+        let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: collection)
+        for (place, value) in try ledgerRows(prefix) {
+            guard let key = place.entityOfContents else { continue }
+            for named in try EntityContentsRow(parsing: value).names
+            where named.isFile && ContentRow.isNoted(named.text) {
+                sources.insert(ContentSource(sending: named.text, for: key, model))
             }
-            guard isHeld else { continue }
-            let digest = place.bytes.dropFirst(Ledger.contents.count)
-            sources.insert(ContentSource(collection, String(decoding: digest, as: UTF8.self)))
         }
-        for source in sources.sorted(by: { $0.text < $1.text }) { try noteSend(source, nil) }
+        // Of what was sent below entities, or is only now, nothing counts any more.
+        var others: [ContentSource] = []
+        try forEachSend { source, _ in
+            if source.collection == collection, !sources.contains(source) { others.append(source) }
+            return true
+        }
+        for source in others { put(.send(source), nil) }
+        for source in sources.sorted(by: { ($0.text, $0.entity) < ($1.text, $1.entity) }) {
+            try noteSend(source, nil)
+        }
     }
 
     // MARK: What is due
