@@ -90,7 +90,7 @@ package struct Rebase: Sendable, Hashable {
     /// When the changes were made, once that was asked for.
     private var editTimes: EditTimes?
 
-    package static let version = 8
+    package static let version = 9
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -225,7 +225,7 @@ package struct Rebase: Sendable, Hashable {
             reference?.keepPlaces(for: patch.set.count + patch.unset.count)
             var fields = patch.fieldNames.filter { field in
                 !isThere(field, values, new, at: index)
-                    && isChanged(field, from: reference, to: new)
+                    && isChanged(field, from: reference, to: new, isMade: old == nil)
             }
             let ours = fields.filter { together.fields.contains(ExactString($0)) }
             fields.removeAll { together.fields.contains(ExactString($0)) }
@@ -372,11 +372,16 @@ package struct Rebase: Sendable, Hashable {
 
     /// Whether somebody changed a field on the server; of an entity that nobody has said before,
     /// whether somebody set it.
+    ///
+    /// - Parameter isMade: whether what was sent made the entity: empty fields that were not sent
+    ///   are then the server's own.
     private func isChanged(
-        _ field: String, from old: JSONDocument?, to new: JSONDocument
+        _ field: String, from old: JSONDocument?, to new: JSONDocument, isMade: Bool
     ) -> Bool {
-        if let old { return old.value(field) != new.value(field) }
-        return !policy.mergesFields || new.rawValue(field) != nil
+        guard let old else { return !policy.mergesFields || new.rawValue(field) != nil }
+        let (before, now) = (old.value(field), new.value(field))
+        if isMade, before == nil, now?.isEmpty == true { return false }
+        return before != now
     }
 
     func changed(

@@ -381,6 +381,20 @@ import TidemarkRules
         #expect(rebase.verdicts == [.arrived, .stays])
     }
 
+    @Test(arguments: [#""title":"a""#, #""title":"b""#])
+    func `empty fields of what was made here are the server's own, and no conflict for the next`(
+        _ title: String
+    ) {
+        for (own, verdict) in [("null", Verdict.stays), ("7", .superseded)] {
+            let rebase = Rebase(
+                [.create(1, #"{"title":"a"}"#, sent: true), .update(2, #"{"photo":1}"#)],
+                from: .absent, to: .live(#"{\#(title),"photo":\#(own)}"#))
+
+            #expect(rebase.verdicts[1] == verdict)
+            #expect(rebase.conflicts.contains { $0.fields == ["photo"] } == (verdict != .stays))
+        }
+    }
+
     @Test func `a server that changed the field after it took ours is a conflict for the next`() {
         let rebase = Rebase(
             [.update(1, #"{"a":2}"#, sent: true)], from: .live(#"{"a":1}"#),
