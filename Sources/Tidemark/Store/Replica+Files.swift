@@ -320,28 +320,38 @@ extension WriteContext {
     /// Logs that an entity is made; what of it names files that are sent below it, and so after it
     /// was made, as an edit of its own.
     ///
-    /// - Returns: the position of the last event.
+    /// - Parameter action: what of the server's makes it; nil for none.
+    /// - Returns: the position of the event that makes it.
     func append(
-        made document: [UInt8], _ key: EntityKey, _ collection: CollectionModel
+        made document: [UInt8], by action: LocalRequested? = nil, _ key: EntityKey,
+        _ collection: CollectionModel
     ) throws -> Position {
-        guard let (rest, files) = try collection.partedFilesBelow(of: document) else {
-            return try append(.localCreated, key, document)
-        }
+        let parts = try collection.partedFilesBelow(of: document)
         // All of it or nothing, also where the caller goes on after the error.
-        try check(.localCreated, key, document)
-        try append(.localCreated, key, rest)
-        return try append(.localUpdated, key, files.encoded)
+        if parts != nil { try check(.localCreated, key, document) }
+        let made = parts?.rest ?? document
+        let position: Position
+        if var action {
+            action.document = made
+            position = try append(.localRequested, key, action.encoded, making: made)
+        } else {
+            position = try append(.localCreated, key, made)
+        }
+        if let files = parts?.files { try append(.localUpdated, key, files.encoded) }
+        return position
     }
 
-    /// The parts of an edit of an entity that the server does not have: one that goes with what
-    /// makes it, without the files that are sent below it, and one that names these; none where
-    /// the edit is not parted.
+    /// The parts of an edit of an entity that the server refused to make, or may refuse: one that
+    /// goes with what makes it, without the files that are sent below it, and one that names these;
+    /// none where the edit is not parted.
     ///
     /// So an edit can mend what makes the entity, also where files were named before.
     func partsBelow(
         of patch: Patch, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> [Patch] {
-        guard collection.sendsFilesBelow, try draft.fold.entity(key).baseState != .live,
+        guard collection.sendsFilesBelow else { return [] }
+        let row = try draft.fold.entity(key)
+        guard row.baseState != .live, row.status == .error || row.attempt != nil,
             let bytes = try document(key)
         else { return [] }
         let old = try JSONDocument(parsing: bytes)

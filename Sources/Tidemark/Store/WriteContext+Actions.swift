@@ -74,8 +74,8 @@ extension WriteContext {
         if let tree = collection.model.tree {
             try checkCopy(of: source, JSONDocument(parsing: document), key, collection.model, tree)
         }
-        let requested = LocalRequested(action, parameters, document: document)
-        return try append(.localRequested, key, requested.encoded, making: document)
+        return try append(
+            made: document, by: LocalRequested(action, parameters), key, collection.model)
     }
 
     /// Refuses a copy of an entity of a tree that lies in the entity itself, or with a content.

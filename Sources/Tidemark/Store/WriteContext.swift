@@ -332,13 +332,13 @@ public final class WriteContext {
             for part in parts + [last] { try check(.localUpdated, key, part.encoded) }
         }
         // A reader that does not know of elements would take their names for those of fields.
-        func schema(_ part: Patch) -> UInt32 {
-            part.namesElements(of: collection.keyed) ? 1 : 0
+        let isOfElements = (parts + [last, patch]).contains {
+            $0.namesElements(of: collection.keyed)
         }
         for part in parts {
-            try append(.localUpdated, key, part.encoded, schema: schema(part))
+            try append(.localUpdated, key, part.encoded, schema: isOfElements ? 1 : 0)
         }
-        return try append(.localUpdated, key, last.encoded, schema: schema(last))
+        return try append(.localUpdated, key, last.encoded, schema: isOfElements ? 1 : 0)
     }
 
     private static let wrappingLevels = 4
