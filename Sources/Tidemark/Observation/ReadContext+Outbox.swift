@@ -28,7 +28,8 @@ extension Replica {
             /// A run that has ended sent it, and the server did not say what became of it; the next
             /// one asks, or waits for an answer that was promised.
             case unknown
-            /// It waits for other entities: ``Replica/OutboxEntry/blockedBy``.
+            /// It waits for other entities, or for what was refused of its own:
+            /// ``Replica/OutboxEntry/blockedBy``.
             case blocked
             /// The server refused it, or it is in a conflict about which a person is asked: an open
             /// ``SyncIssue`` says so.

@@ -174,6 +174,11 @@ extension CollectionModel {
                 return ModelProblem(
                     place + ".upload", "the server knows these entities by paths: leave {id} out")
             }
+            if rule.isBelowEntity, !pushes.contains(.update) {
+                return ModelProblem(
+                    place + ".upload",
+                    "what is sent below the entity is named by an update: leave {id} out")
+            }
             // What several fields name is sent once.
             if rule.isBelowEntity,
                 contents.contains(where: { $0.upload != nil && $0.upload != rule.upload })

@@ -191,7 +191,7 @@ package struct OutboxEntry: Sendable, Hashable {
     package var mutation: MutationRow
     /// How it stands while it has no outcome.
     package var state: State
-    /// The entities that hold it back: they were refused, or are hidden.
+    /// The entities that hold it back: they were refused, its own among them, or are hidden.
     package var blockers: [EntityKey]
 
     /// The outcome, or how it stands without one.
@@ -232,7 +232,10 @@ extension ViewReader {
                 if !standing.tells(of: position, behind: held), let row = try entity(key) {
                     standing.covered = row.attempt?.covers
                     if !standing.covers(position) {
-                        standing.blockers[held] = try blockers(of: key, row, model, at: position)
+                        // Behind what was refused of its own, nothing is sent either.
+                        let own = row.isRefused(in: model[key.collection]) ? [key] : []
+                        standing.blockers[held] =
+                            try (own + blockers(of: key, row, model, at: position)).sorted()
                     }
                     standings[key] = standing
                 }

@@ -52,6 +52,13 @@ private func model(_ contents: String) throws -> CollectionModel {
         #expect(error?.path == path)
     }
 
+    @Test func `that is sent below the entity is refused where no update can name it`() {
+        let error = #expect(throws: ModelError.self) {
+            try model(#"{"photo":{"upload":"/{id}"}},"pushes":["create","delete"]"#)
+        }
+        #expect(error?.path == "collections[0].contents.photo.upload")
+    }
+
     @Test func `is that of one element where a list tells its elements by keys`() throws {
         var collection = CollectionModel("events")
         collection.keyed = [CollectionModel.KeyedList("values", by: "of")]
