@@ -32,12 +32,14 @@ final class TransferWorld {
     init(
         _ rule: ContentRule = ContentRule("photo", when: .all),
         _ budgets: TransferBudgets = TransferBudgets(downloads: 3, partBytes: 4),
-        reach: @escaping @Sendable (Checkpoint) -> Void = { _ in }
+        reach: @escaping @Sendable (Checkpoint) -> Void = { _ in },
+        change: (inout SyncModel) -> Void = { _ in }
     ) throws {
         var tasks = CollectionModel("tasks", lastChangeField: "last_modified")
         tasks.contents = [rule]
         var model = SyncModel(name: "m", collections: [tasks])
         model.settings.budgets = budgets
+        change(&model)
         self.model = model
         world = SyncWorld(model: model)
         files = InMemoryFiles(beside: world.server)

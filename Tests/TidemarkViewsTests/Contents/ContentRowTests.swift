@@ -57,3 +57,26 @@ import TidemarkRules
         #expect(try SendRow(parsing: row.encoded).failures >= row.failures - 1)
     }
 }
+
+@Suite struct `a row of a file that is sent below an entity` {
+    private func source(_ digest: String, below id: String) -> ContentSource {
+        var source = ContentSource(CollectionName(String(repeating: "c", count: 100)), digest)
+        source.entity = id
+        return source
+    }
+
+    @Test(arguments: [1, 400])
+    func `is that of one file and one entity, however long their names are`(_ length: Int) throws {
+        let ids = ["a", "b"].map { String(repeating: "i", count: length - 1) + $0 }
+        let digests = ["0", "1"].map { String(repeating: $0, count: 64) }
+        let sources = ids.flatMap { id in digests.map { source($0, below: id) } }
+
+        let keys = sources.map(RowKey.send)
+
+        #expect(Set(keys).count == 4 && Set(sources).count == 4)
+        #expect(keys.allSatisfy { $0.bytes.count <= RowKey.bytesMax })
+        var row = SendRow()
+        (row.entity, row.digest) = (ids[0], digests[0])
+        #expect(try SendRow(parsing: row.encoded) == row)
+    }
+}
