@@ -49,9 +49,12 @@ package struct OutboxExplanation: Sendable {
                 $0.position <= entry.position && $0.requested != nil
             }
             // So does what names files that are sent below the entity, behind what makes that.
-            let made = try model[key.collection].flatMap { try row.lastBeforeFiles(in: $0) }
-            let isBehind = made.map { entry.position > $0 } ?? false
-            let last = max(action?.position ?? .start, (isBehind ? made : nil) ?? .start)
+            let write =
+                try model[key.collection].map { try views.nextWrite(of: key, row, in: $0) }
+                ?? row.next
+            let isBehind = write.last.map { entry.position > $0.position } ?? false
+            let end = isBehind ? write.last?.position : nil
+            let last = max(action?.position ?? .start, end ?? .start)
             let leader = leaders[key].flatMap { first in first > last ? first : nil }
             if leader == nil { leaders[key] = entry.position }
             let holds = try views.holds(of: key, row, model).filter {

@@ -163,7 +163,7 @@ extension ViewReader {
             isRetried || collection.retriesRefused || row.status != .error
         else { return nil }
         row = try whole(row, key)
-        let next = try Self.sendable(of: row, through: candidate.through, collection)
+        let next = try sendable(of: key, row, through: candidate.through, collection)
         guard !next.isEmpty || row.next.isEmpty else { return nil }
         var reader = TreeReader(collection)
         // It ends with the folder in which it lies.
@@ -266,8 +266,8 @@ extension ViewReader {
     }
 
     /// What is pending on an entity, up to a position, as far as it goes as one write.
-    private static func sendable(
-        of row: EntityRow, through last: Position?, _ collection: CollectionModel
+    private func sendable(
+        of key: EntityKey, _ row: EntityRow, through last: Position?, _ collection: CollectionModel
     ) throws -> ArraySlice<EntityRow.Pending> {
         var next = row.next.prefix { $0.position <= last ?? $0.position }
         // What was moved through it has to find it there.
@@ -279,9 +279,9 @@ extension ViewReader {
         if let tree = collection.tree, tree.isByPath, row.baseState == .live,
             let base = try row.baseValue(in: collection).document
         {
-            next = try part(of: next, on: base, tree)
+            next = try Self.part(of: next, on: base, tree)
         }
-        return try row.beforeFiles(next, in: collection)
+        return try nextWrite(of: key, row, in: collection, from: next)
     }
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in

@@ -367,7 +367,8 @@ extension SyncRecorder {
         let row = try draft.fold.entity(item.key)
         // In a tree later edits may have been held back from it.
         let collection = try draft.fold.known(item.key.collection)?.model
-        let next = try collection.map { try row.beforeFiles(row.next, in: $0) } ?? row.next
+        let next =
+            try collection.map { try draft.fold.nextWrite(of: item.key, row, in: $0) } ?? row.next
         guard row.attempt == nil,
             collection?.tree != nil
                 ? row.isPending(item.covers) : next.map(\.position) == item.covers

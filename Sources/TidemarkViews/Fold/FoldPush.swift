@@ -227,8 +227,9 @@ extension Fold {
         let collection = try known(key.collection)?.model
         let isTree = collection?.tree != nil
         let wasThere = isTree && next.map { $0.position < event.call ?? position } ?? false
-        let made = try collection.flatMap { try row.lastBeforeFiles(in: $0) }
-        let isHeldBack = made.map { $0 <= covers } ?? false
+        let write = try collection.map { try nextWrite(of: key, row, in: $0) } ?? row.next
+        let isHeldBack =
+            write.count < row.next.count && write.last.map { $0.position <= covers } == true
         // What lies there is another's: of ours, which was deleted since, nothing is left.
         if refusal.isTaken, row.endsDeleted, row.baseState != .live {
             try annihilate(&row, key, proof: position, isKnown: true)

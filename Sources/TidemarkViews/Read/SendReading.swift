@@ -294,16 +294,27 @@ extension RowReading {
     }
 }
 
-extension EntityRow {
-    /// Of some mutations that are sent together, as many as can make the entity without the files
-    /// that are sent below it, which is after that; all where the entity is there, or names none,
-    /// or can't be made without.
-    package func beforeFiles(
-        _ items: ArraySlice<Pending>, in collection: CollectionModel
-    ) throws -> ArraySlice<Pending> {
-        guard baseState != .live, items.count > 1, collection.sendsFilesBelow else { return items }
-        var part = self
+extension RowReading {
+    /// Of what is pending on an entity, what goes as its next write: an action by itself, or all
+    /// edits up to the next action.
+    ///
+    /// Where that makes the entity, it is as many as can do so without the files that are sent
+    /// below it, which is after that; all where none can.
+    ///
+    /// - Parameters:
+    ///   - row: the entity's; what its overtaken edits say is read where that counts.
+    ///   - items: the first of what is pending, where no more may go together.
+    package func nextWrite(
+        of key: EntityKey, _ row: EntityRow, in collection: CollectionModel,
+        from items: ArraySlice<EntityRow.Pending>? = nil
+    ) throws -> ArraySlice<EntityRow.Pending> {
+        let items = items ?? row.next
+        guard row.baseState != .live, items.count > 1, collection.sendsFilesBelow else {
+            return items
+        }
+        var part = row
         part.pending = Array(items)
+        part = try whole(part, key)
         var (fields, count) = (Set<ExactString>(), 0)
         for (index, change) in try part.changes(in: collection).enumerated() {
             switch change.change {
@@ -318,12 +329,5 @@ extension EntityRow {
             if fields.isEmpty { count = index + 1 }
         }
         return count > 0 ? items.prefix(count) : items
-    }
-
-    /// The last mutation that goes with what makes the entity, where those behind it name files
-    /// that are sent below it; nil where all that is sent next goes together.
-    package func lastBeforeFiles(in collection: CollectionModel) throws -> Position? {
-        let part = try beforeFiles(next, in: collection)
-        return part.count < next.count ? part.last?.position : nil
     }
 }

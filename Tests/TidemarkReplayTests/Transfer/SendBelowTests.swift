@@ -72,6 +72,24 @@ extension TransferWorld {
         }
     }
 
+    /// Makes a record, and adds photos to its list, each by an edit of all of it.
+    fileprivate func list(_ count: Int) throws {
+        try replica.write { tx in
+            _ = try tx.create(EntityKey("tasks", "1"), Array(#"{"title":"a"}"#.utf8))
+        }
+        var photos: [JSONValue] = []
+        for number in 1...count {
+            let path = folder / "listed"
+            try Data("\(number)".utf8).write(to: URL(filePath: path))
+            photos.append(["url": try replica.importFile(at: path).json])
+            try set("files", .array(photos))
+        }
+    }
+
+    fileprivate func explained(_ id: String = "1") throws -> [OutboxExplanation] {
+        try replica.journal.read(OutboxExplanation.all).filter { $0.entry.mutation.key.id == id }
+    }
+
     fileprivate func name(of id: String = "1") throws -> ContentName? {
         try files(of: id).first?.name
     }
@@ -291,6 +309,29 @@ extension Replica {
         try await world.expectSound()
     }
 
+    @Test("lies in a list that edits set again and again, behind a record that the model refuses")
+    func listed() async throws {
+        let world = try TransferWorld(
+            ContentRule("/files/*/url", upload: "/tasks/{id}/photos"),
+            change: { model in model.collections[0].pushes = [.update, .delete] })
+        try world.list(6)
+        let row = try world.replica.journal.read { try $0.entity(EntityKey("tasks", "1")) }
+        #expect(row?.pending.contains(where: \.isOvertaken) == true)
+
+        let told = try world.explained()
+        try #require(told.count == 7)
+        #expect(told.prefix(2).allSatisfy { $0.leader == nil })
+        #expect(told.dropFirst(2).allSatisfy { $0.leader == told[1].entry.position })
+        #expect(told[0].holds.isEmpty && told.dropFirst().allSatisfy { !$0.holds.isEmpty })
+
+        // A run that finds it as it was before would decide the same again, and come to no end.
+        #expect(try await world.round() == [0, 0])
+        let waiting = try world.replica.read { try $0.outbox() }
+        #expect(waiting.first?.state == .refused)
+        #expect(waiting.dropFirst().allSatisfy { $0.state == .blocked })
+        try await world.expectSound(acts: 0)
+    }
+
     @Test("is named by an edit of its own, also where an action makes the record")
     func byAction() throws {
         let world = try TransferWorld(
@@ -311,6 +352,9 @@ extension Replica {
         #expect(entries.map(\.kind) == [.requested, .updated])
         #expect(entries.map(\.fields) == [[], ["photo"]])
         #expect(entries.first?.position == position)
+        let told = try world.explained("2")
+        #expect(told.map(\.next) == [.run, .after(EntityKey("tasks", "2"))])
+        #expect(told.map(\.holds.count) == [0, 1])
         #expect(try world.replica.read { try $0.document(EntityKey("tasks", "2")) } == document)
     }
 
