@@ -40,53 +40,89 @@ package struct OutboxExplanation: Sendable {
     /// Explains the outbox, in its order.
     package static func all(_ views: ViewReader) throws -> [OutboxExplanation] {
         let model = try views.model()
+        // An entity may have thousands of edits, and what holds them back is asked of all of them.
+        var standings: [EntityKey: Standing] = [:]
         var leaders: [EntityKey: Position] = [:]
         return try views.outbox(all: false).map { entry in
-            let key = entry.mutation.key
-            let row = try views.entity(key) ?? EntityRow()
-            // An action is sent by itself, and what is behind it begins anew.
-            let action = row.pending.last {
-                $0.position <= entry.position && $0.requested != nil
-            }
-            // So does what names files that are sent below the entity, behind what makes that.
-            let write =
-                try model[key.collection].map { try views.nextWrite(of: key, row, in: $0) }
-                ?? row.next
-            let isBehind = write.last.map { entry.position > $0.position } ?? false
-            let end = isBehind ? write.last?.position : nil
-            let last = max(action?.position ?? .start, end ?? .start)
-            let leader = leaders[key].flatMap { first in first > last ? first : nil }
-            if leader == nil { leaders[key] = entry.position }
-            let holds = try views.holds(of: key, row, model).filter {
-                isBehind || !$0.isOfFileBelow
-            }
-            let relay = row.relay.flatMap { $0.covers >= entry.position ? $0.position : nil }
+            let (key, position) = (entry.mutation.key, entry.position)
+            let standing = try standings[key] ?? Standing(of: key, model, views)
+            standings[key] = standing
+            let first = standing.starts.last { $0 <= position } ?? .start
+            let leader = leaders[key].flatMap { $0 >= first ? $0 : nil }
+            if leader == nil { leaders[key] = position }
+            let isNext = standing.end.map { position <= $0 } ?? true
+            let (holds, next) = isNext ? standing.next : standing.later
+            let relay = standing.relay.flatMap { $0.covers >= position ? $0.position : nil }
             return OutboxExplanation(
                 entry: entry, leader: leader, holds: holds,
                 answer: try entry.mutation.call.flatMap {
-                    try views.answer(to: $0, refusal: row.refusal?.position)
+                    try views.answer(to: $0, refusal: standing.refusal)
                 },
-                next: try views.next(of: key, holds),
+                next: next,
                 relay: try relay.flatMap { place in
                     try views.event(at: place).map { (place, $0) }
                 })
+        }
+    }
+
+    /// How what is pending on an entity stands.
+    private struct Standing {
+        /// The last mutation of what goes as the next write; nil where nothing is pending.
+        let end: Position?
+        /// From where on a write begins anew, in order: at an action, which is sent by itself,
+        /// behind it, and behind the next write.
+        let starts: [Position]
+        /// What holds the next write back, and when it is tried.
+        let next: (holds: [PushHold], next: Next)
+        /// The same of what goes after that.
+        let later: (holds: [PushHold], next: Next)
+        let relay: EntityRow.Relay?
+        let refusal: Position?
+
+        init(of key: EntityKey, _ model: SyncModel, _ views: ViewReader) throws {
+            let row = try views.entity(key) ?? EntityRow()
+            let collection = model[key.collection]
+            let write =
+                try collection.map { try views.nextWrite(of: key, row, in: $0) } ?? row.next
+            end = write.last?.position
+            let actions = row.pending.filter { $0.requested != nil }.map(\.position)
+            let ends = actions + (write.last.map { [$0.position] } ?? [])
+            starts = (actions + ends.map(\.next)).sorted()
+            (relay, refusal) = (row.relay, row.refusal?.position)
+            // What makes the entity waits for no file below it, and is refused where it names one.
+            var part = row
+            part.pending = Array(write)
+            let named = try collection.map { try views.unsentFiles(of: key, part, $0) } ?? []
+            let holds = try views.holds(of: key, row, model)
+            let own = holds.filter { hold in
+                if case .file(let file) = hold, file.standing == .below {
+                    named.contains(file)
+                } else {
+                    true
+                }
+            }
+            next = (own, try views.next(of: key, own, collection, isLater: false))
+            later = (holds, try views.next(of: key, holds, collection, isLater: true))
         }
     }
 }
 
 extension ViewReader {
     /// When what is pending on an entity is tried next.
+    ///
+    /// - Parameter isLater: whether it goes after the next write.
     fileprivate func next(
-        of key: EntityKey, _ holds: [PushHold]
+        of key: EntityKey, _ holds: [PushHold], _ collection: CollectionModel?, isLater: Bool
     ) throws -> OutboxExplanation.Next {
         if holds.contains(where: \.isLasting) { return .never }
         for case .reference(let key, _) in holds { return .after(key) }
-        if holds.contains(where: \.isOfFileBelow) { return .after(key) }
+        if isLater, holds.contains(where: \.isOfFileBelow) { return .after(key) }
         for case .unanswered in holds { return .asked }
         for case .promised in holds { return .promised }
         var pauses: [Timestamp?] = []
-        for case .file(let file) in holds {
-            pauses.append(try send(ContentSource(key.collection, file.digest))?.pause?.until)
+        for case .file(let file) in holds where file.standing != .below {
+            let source = ContentSource(sending: file.digest, for: key, collection)
+            pauses.append(try send(source)?.pause?.until)
         }
         guard !pauses.isEmpty else { return .run }
         return .files(until: pauses.contains(nil) ? nil : pauses.compactMap(\.self).min())

@@ -302,6 +302,10 @@ extension Replica {
             try views.get(.entity(EntityKey("tasks", "1"))) ?? []
         }
         #expect((1..<60_000).contains(row.count))
+        let told = try world.explained()
+        try #require(told.count == 102)
+        #expect(told.prefix(2).allSatisfy { $0.leader == nil })
+        #expect(told.dropFirst(2).allSatisfy { $0.leader == told[1].entry.position })
         #expect(try await world.round() == [0, 1])
         #expect(try await world.round() == [1, 1])
         #expect(try world.status() == .synced && world.text() == "tea")
@@ -380,6 +384,27 @@ extension Replica {
             ])
     }
 
+    @Test("that fails is explained to be tried again after a pause")
+    func failing() async throws {
+        let world = try TransferWorld.takingPhotos(of: "1")
+        try world.attach("tea")
+        #expect(try await world.round() == [0, 1])
+        #expect(try world.explained().map(\.next) == [.files(until: nil)])
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .internalServerError), body: [])
+        }
+
+        _ = try await world.engine.transfer()
+
+        let now = world.world.clock.now
+        guard case .files(let until?)? = try world.explained().first?.next else {
+            Issue.record("it is explained to be tried at once")
+            return
+        }
+        #expect(until > now)
+        try await world.expectSound()
+    }
+
     @Test("waits for a record that is refused, which an edit mends without it")
     func mended() async throws {
         let world = try TransferWorld.takingPhotos(of: "1")
@@ -424,6 +449,8 @@ extension Replica {
         try world.attach("tea")
         try world.haveModelSendBelow()
         world.files.takeFiles(below: TransferWorld.origin + "/tasks/1/photos")
+        let told = try world.explained()
+        #expect(told.map(\.holds.count) == [1] && told.map(\.next) == [.run])
 
         #expect(try await world.round() == [0, 0])
         #expect(try world.status() == .error)
