@@ -313,6 +313,25 @@ extension Replica {
         try await world.expectSound()
     }
 
+    @Test("leaves them so while the creation has no answer: only the first edit since goes with it")
+    func typedUnanswered() async throws {
+        let world = try TransferWorld.takingPhotos(of: "1")
+        try world.replica.make(EntityKey("tasks", "1"), "tea", in: world.folder)
+        world.fault(.dropAfterHandling, of: "1")
+        _ = try await world.round()
+        let key = EntityKey("tasks", "1")
+        #expect(try world.replica.journal.read { try $0.entity(key)?.attempt } != nil)
+
+        for number in 1...100 { try world.set("body", .string("\(number)")) }
+        #expect(try world.replica.read { try $0.outboxCount() } == 103)
+        try await world.rounds()
+
+        #expect(try world.replica.issues().isEmpty)
+        #expect(try world.status() == .synced && world.text() == "tea")
+        #expect(world.world.record("tasks/1")?.contains(#""body":"100""#) == true)
+        try await world.expectSound()
+    }
+
     @Test("lies in a list that edits set again and again, behind a record that the model refuses")
     func listed() async throws {
         let world = try TransferWorld(
