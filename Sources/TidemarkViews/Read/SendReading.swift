@@ -164,11 +164,13 @@ extension RowReading {
     ) throws -> [UnsentFile] {
         try row.namesToBeSent(in: collection).compactMap { field, name in
             let known = try send(ContentSource(sending: name.text, for: key, collection))
-            guard known?.name == nil else { return nil }
+            // Below an entity that the server does not have nothing lies, whatever was sent once.
+            let isBelow = collection.sendsFilesBelow && row.baseState != .live
+            guard known?.name == nil || isBelow else { return nil }
             let standing: UnsentFile.Standing =
                 if try stored(name.text) == nil {
                     .missing
-                } else if collection.sendsFilesBelow, row.baseState != .live {
+                } else if isBelow {
                     .below
                 } else if let status = known?.refusal {
                     .refused(status)

@@ -38,7 +38,8 @@ extension TransferWorld {
         try replica.read { try $0.status(of: EntityKey("tasks", id)) }
     }
 
-    fileprivate var sent: [String] {
+    /// The requests about files, as `POST /files`.
+    var sent: [String] {
         files.requests.map { "\($0.method.rawValue) \($0.path ?? "")" }
     }
 

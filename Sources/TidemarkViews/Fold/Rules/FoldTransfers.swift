@@ -203,8 +203,8 @@ extension Fold {
             .map { ($0.field.field, $0.sends > 0) }
     }
 
-    /// Forgets how files were sent below an entity that the server does not have, or not any more:
-    /// where it is made anew, they are sent anew.
+    /// Forgets how files were sent below an entity that the server does not have, or not any more,
+    /// and those that are on their way: where it is made anew, they are sent anew.
     func forgetSends(below key: EntityKey, _ row: EntityRow, _ collection: CollectionModel) throws {
         guard collection.sendsFilesBelow, row.baseState != .live else { return }
         for named in try contents(of: key).names where named.isFile {
@@ -212,7 +212,7 @@ extension Fold {
             guard var row = try send(source) else { continue }
             let before = row
             row.forgetFailures()
-            row.name = nil
+            (row.name, row.call) = (nil, nil)
             if row != before { put(.send(source), row.encoded) }
         }
     }
