@@ -105,7 +105,13 @@ extension CollectionModel {
         return names
     }
 
-    /// The fields of a document that name files of the user's which are sent below the entity.
+    /// The fields that may name files of the user's which are sent below the entity, and so are set
+    /// only once that is there.
+    package var fieldsBelow: Set<String> {
+        Set(contents.filter(\.isBelowEntity).map(\.topField))
+    }
+
+    /// Those of a document that do.
     package func fieldsBelow(in document: [UInt8]) -> Set<ExactString> {
         guard sendsFilesBelow else { return [] }
         let named = contentNames(in: document).filter(\.name.isFile).map(\.field)

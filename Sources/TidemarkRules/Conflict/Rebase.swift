@@ -83,6 +83,8 @@ package struct Rebase: Sendable, Hashable {
     let policy: ConflictPolicy
     /// What the base is where it is only what was sent and accepted.
     let assumed: AssumedBase?
+    /// Fields that are set only once the entity is there.
+    let setLater: Set<String>
     /// The base, of one that is assumed with what is the server's own.
     package let base: Base
     private let answer: ConflictAnswer?
@@ -90,7 +92,7 @@ package struct Rebase: Sendable, Hashable {
     /// When the changes were made, once that was asked for.
     private var editTimes: EditTimes?
 
-    package static let version = 9
+    package static let version = 8
 
     /// The grain in which lists are compared.
     struct Lists: Sendable, Hashable {
@@ -111,9 +113,12 @@ package struct Rebase: Sendable, Hashable {
     ///   - serverFields: fields that only the server sets; they never conflict.
     ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
     ///     answer the server wins.
+    ///   - setLater: fields that are set only once the entity is there: what the server has in them
+    ///     after it took what makes the entity is its own.
     package init(
         _ changes: [PendingChange], from before: Base, to after: Base, policy: ConflictPolicy,
-        serverFields: Set<String>, answer: ConflictAnswer? = nil, assumed: AssumedBase? = nil
+        serverFields: Set<String>, answer: ConflictAnswer? = nil, assumed: AssumedBase? = nil,
+        setLater: Set<String> = []
     ) {
         var sides = ComparedSides(changes, from: before, to: after, answer: answer)
         if let assumed { sides.completeOld(assumed) }
@@ -126,6 +131,7 @@ package struct Rebase: Sendable, Hashable {
         self.serverFields = serverFields
         self.answer = answer
         self.assumed = assumed
+        self.setLater = setLater
         base = sides.base
         if case .preferNewer(let field, _) = policy, let document = new.document {
             serverTime = PreferNewer.time(document, field: field)
@@ -210,6 +216,7 @@ package struct Rebase: Sendable, Hashable {
                     let made = asThere(Patch(settingAllOf: created), new, at: 0)
                     reference = try? JSONDocument(parsing: made.applied(to: .empty))
                 }
+                reference = reference.map { completed($0, new) }
             }
             guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
@@ -225,7 +232,7 @@ package struct Rebase: Sendable, Hashable {
             reference?.keepPlaces(for: patch.set.count + patch.unset.count)
             var fields = patch.fieldNames.filter { field in
                 !isThere(field, values, new, at: index)
-                    && isChanged(field, from: reference, to: new, isMade: old == nil)
+                    && isChanged(field, from: reference, to: new)
             }
             let ours = fields.filter { together.fields.contains(ExactString($0)) }
             fields.removeAll { together.fields.contains(ExactString($0)) }
@@ -268,7 +275,19 @@ package struct Rebase: Sendable, Hashable {
     ) -> JSONDocument? {
         guard settled > 0, let patch = net(0..<settled) else { return old }
         let made = asThere(patch, new, at: settled - 1)
-        return try? JSONDocument(parsing: made.applied(to: old ?? .empty))
+        let base = try? JSONDocument(parsing: made.applied(to: old ?? .empty))
+        return old == nil && pending[0].isCreation ? base.map { completed($0, new) } : base
+    }
+
+    /// What was sent to make the entity, with what the server has in fields that are set only after
+    /// that.
+    private func completed(_ made: JSONDocument, _ new: JSONDocument) -> JSONDocument {
+        let own = setLater.sorted().compactMap { field in
+            made.rawValue(field) == nil
+                ? new.rawValue(field).map { (key: field, value: Array($0)) } : nil
+        }
+        guard !own.isEmpty else { return made }
+        return (try? JSONDocument(parsing: made.applying(set: own))) ?? made
     }
 
     /// How many of the first changes, all of which may have arrived, are there as they were sent.
@@ -372,16 +391,11 @@ package struct Rebase: Sendable, Hashable {
 
     /// Whether somebody changed a field on the server; of an entity that nobody has said before,
     /// whether somebody set it.
-    ///
-    /// - Parameter isMade: whether what was sent made the entity: empty fields that were not sent
-    ///   are then the server's own.
     private func isChanged(
-        _ field: String, from old: JSONDocument?, to new: JSONDocument, isMade: Bool
+        _ field: String, from old: JSONDocument?, to new: JSONDocument
     ) -> Bool {
-        guard let old else { return !policy.mergesFields || new.rawValue(field) != nil }
-        let (before, now) = (old.value(field), new.value(field))
-        if isMade, before == nil, now?.isEmpty == true { return false }
-        return before != now
+        if let old { return old.value(field) != new.value(field) }
+        return !policy.mergesFields || new.rawValue(field) != nil
     }
 
     func changed(

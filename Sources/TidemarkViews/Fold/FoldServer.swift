@@ -95,7 +95,8 @@ extension Fold {
         let old = try knownBase(row, beside: new, collection)
         let rebase = Rebase(
             changes, from: old, to: new, policy: collection.conflict,
-            serverFields: collection.serverFields, assumed: row.assumed(beside: event, collection))
+            serverFields: collection.serverFields, assumed: row.assumed(beside: event, collection),
+            setLater: collection.fieldsBelow)
         guard !rebase.conflicts.isEmpty else { return nil }
         var local: [UInt8]?
         if case .document(let bytes) = try Current(changes, on: rebase.base) { local = bytes }
@@ -125,7 +126,7 @@ extension Fold {
         let rebase = Rebase(
             changes, from: try knownBase(row, beside: new, collection), to: new, policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
-            assumed: row.assumed(beside: event, collection))
+            assumed: row.assumed(beside: event, collection), setLater: collection.fieldsBelow)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
             var item = own[index]

@@ -52,7 +52,7 @@ import TidemarkViews
         try await withLostEdit { device in
             let why = try device.why("surveys/s").joined(separator: "\n")
 
-            #expect(why.contains("mergeFields/9: serverWins on /answers/a.b"))
+            #expect(why.contains("mergeFields/8: serverWins on /answers/a.b"))
             #expect(why.contains(#"gave up /answers/a.b {"question":"a.b","n":2} of @"#))
             #expect(!why.contains("gave up /answers/c"))
             #expect(try device.why("surveys/s./answers/a.b").contains { $0.contains("gave up") })

@@ -56,7 +56,7 @@ import TidemarkViews
             #expect(try replica.read { $0.position } > Position(100_000))
             let key = EntityKey("lists", "l17")
             let words = try #require(try replica.explanation(of: key))
-            #expect(words.contains("serverWins/9: serverWins on title"))
+            #expect(words.contains("serverWins/8: serverWins on title"))
             #expect(try replica.blame(of: key).map(\.author) == [.pull, .pull, .pull])
             let history = try #require(try replica.history(of: key))
             #expect(history.entries.count == 15)

@@ -76,7 +76,7 @@ extension SyncDevice {
                 lists/home: synced
                   the server's word: @22  server.upserted  2026-11-18 11:06:40, run @17
                   an open issue, @22: the server won by serverWins
-                @22 serverWins/9: serverWins on title
+                @22 serverWins/8: serverWins on title
                   before  @9
                   from    @16 local.updated lists/home  {"set":{"title":"mine","colour":"red"…
                   from    @22 server.upserted lists/home  {"title":"theirs","n":2,"id":"home"…
@@ -101,7 +101,7 @@ extension SyncDevice {
                          n              1 → 2
                          last_modified  1795000000000 → 1795000000001
                          colour         "red" → nothing
-                         by serverWins/9: serverWins on title
+                         by serverWins/8: serverWins on title
                          @16 superseded
                 """)
             expect(
@@ -111,7 +111,7 @@ extension SyncDevice {
                          n  1
                 @22    11:06:40  changed on the server  (run @17)
                          n  1 → 2
-                         by serverWins/9: serverWins on title
+                         by serverWins/8: serverWins on title
                          @16 superseded
                 """)
             expect(
@@ -184,7 +184,7 @@ extension SyncDevice {
                 """
                 tasks/t: synced
                   the server's word: @30  server.upserted  2026-11-18 11:06:40, run @17
-                @24 localWins/9: localWins on title
+                @24 localWins/8: localWins on title
                   before  @12
                   from    @16 local.updated tasks/t  {"set":{"title":"mine"},"unset":[]}
                   from    @24 server.upserted tasks/t  {"title":"theirs","n":2,"id":"t","last…

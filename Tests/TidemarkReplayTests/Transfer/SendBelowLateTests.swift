@@ -60,13 +60,15 @@ private final class LateAnswer: Transport, Sendable {
         try await world.expectSound()
     }
 
-    @Test("is not lost to what the server fills in, where the creation of its record got no answer")
-    func unanswered() async throws {
+    @Test(
+        "is not lost to what the server fills in, where the creation of its record got no answer",
+        arguments: ["null", #""/none.png""#])
+    func unanswered(_ own: String) async throws {
         let world = try TransferWorld.takingPhotos(of: "1")
         try world.replica.make(EntityKey("tasks", "1"), "tea", in: world.folder)
         world.fault(.dropAfterHandling, of: "1")
         _ = try await world.round()
-        world.world.rivalPuts("tasks/1", #"{"title":"a","photo":null}"#)
+        world.world.rivalPuts("tasks/1", #"{"title":"a","photo":\#(own)}"#)
 
         try await world.rounds()
 

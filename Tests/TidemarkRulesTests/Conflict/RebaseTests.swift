@@ -382,17 +382,35 @@ import TidemarkRules
     }
 
     @Test(arguments: [#""title":"a""#, #""title":"b""#])
-    func `empty fields of what was made here are the server's own, and no conflict for the next`(
+    func `what the server has in a field that is set only after a creation is its own`(
         _ title: String
     ) {
-        for (own, verdict) in [("null", Verdict.stays), ("7", .superseded)] {
-            let rebase = Rebase(
-                [.create(1, #"{"title":"a"}"#, sent: true), .update(2, #"{"photo":1}"#)],
-                from: .absent, to: .live(#"{\#(title),"photo":\#(own)}"#))
+        let creation = PendingChange.create(1, #"{"title":"a"}"#, sent: true)
+        let edit = PendingChange.update(2, #"{"photo":1}"#)
+        for own in ["null", "7", #""/none.png""#] {
+            let there = Base.live(#"{\#(title),"photo":\#(own)}"#)
 
-            #expect(rebase.verdicts[1] == verdict)
-            #expect(rebase.conflicts.contains { $0.fields == ["photo"] } == (verdict != .stays))
+            let later = Rebase(
+                [creation, edit], from: .absent, to: there, policy: .serverWins,
+                serverFields: ["id"], setLater: ["photo"])
+            let other = Rebase([creation, edit], from: .absent, to: there)
+
+            #expect(later.verdicts[1] == .stays)
+            #expect(!later.conflicts.contains { $0.fields == ["photo"] })
+            #expect(other.verdicts[1] == .superseded)
         }
+    }
+
+    @Test(arguments: [Base.absent, .deleted(last: nil), .live(#"{"title":"a","photo":5}"#)])
+    func `what it has in such a field is another's where no creation was sent`(_ old: Base) {
+        let edits: [PendingChange] = [
+            .update(1, #"{"title":"b"}"#, sent: true), .update(2, #"{"photo":1}"#),
+        ]
+        let rebase = Rebase(
+            edits, from: old, to: .live(#"{"title":"b","photo":7}"#), policy: .serverWins,
+            serverFields: ["id"], setLater: ["photo"])
+
+        #expect(rebase.verdicts == [.arrived, .superseded])
     }
 
     @Test func `a server that changed the field after it took ours is a conflict for the next`() {
