@@ -234,8 +234,8 @@ extension ViewReader {
                     if !standing.covers(position) {
                         // Behind what was refused of its own, nothing is sent either.
                         let own = row.isRefused(in: model[key.collection]) ? [key] : []
-                        standing.blockers[held] =
-                            try (own + blockers(of: key, row, model, at: position)).sorted()
+                        let others = try blockers(of: key, row, model, at: position)
+                        standing.blockers[held] = Set(own + others).sorted()
                     }
                     standings[key] = standing
                 }
