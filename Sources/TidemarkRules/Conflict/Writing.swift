@@ -53,7 +53,7 @@ enum Writing {
     }
 
     /// Without white space at both ends.
-    private static func trimmed(_ text: [UInt8]) -> [UInt8] {
+    fileprivate static func trimmed(_ text: [UInt8]) -> [UInt8] {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = text.firstIndex(where: { !isSpace($0) }),
             let last = text.lastIndex(where: { !isSpace($0) })
@@ -77,6 +77,12 @@ extension JSONValue {
 }
 
 extension JSONValue? {
+    /// Whether it is a text that was sent, without the white space at its ends.
+    package func isTrimmed(_ sent: JSONValue?) -> Bool {
+        guard case .string(let stored)? = self, case .string(let sent)? = sent else { return false }
+        return Writing.trimmed(Array(sent.utf8)) == Array(stored.utf8)
+    }
+
     /// Whether there is nothing, and what a server took is empty: that it may leave out.
     package func leavesOut(_ sent: JSONValue?) -> Bool { self == nil && sent?.isEmpty == true }
 }

@@ -238,7 +238,7 @@ extension Fold {
             let isAllLost = !lost.isEmpty && lost.count == fields.count && item.kind != .create
             if !isOvertaken, !lost.isEmpty {
                 var decision = DecisionRow(
-                    key: key, rule: "match", ruleVersion: 1,
+                    key: key, rule: "match", ruleVersion: 2,
                     result: isAllLost ? "superseded" : "merged",
                     inputs: [item.position, position], fields: lost)
                 decision.superseded = lost
@@ -396,12 +396,14 @@ extension EntityRow {
 }
 
 extension JSONDocument {
-    /// Whether a field means the same in both: the same value, the same time, or nothing.
-    fileprivate func means(_ other: JSONDocument, in field: String, _ dates: DateFormat) -> Bool {
-        let (left, right) = (value(field), other.value(field))
+    /// Whether a field means what was sent: the same value, the same time, the same text without
+    /// white space at its ends, as many servers keep it, or nothing.
+    fileprivate func means(_ sent: JSONDocument, in field: String, _ dates: DateFormat) -> Bool {
+        let (left, right) = (value(field), sent.value(field))
         if left == right || (left.isNothing && right.isNothing) { return true }
+        if left.isTrimmed(right) { return true }
         guard let mine = rawValue(field).flatMap({ dates.timestamp($0) }),
-            let others = other.rawValue(field).flatMap({ dates.timestamp($0) })
+            let others = sent.rawValue(field).flatMap({ dates.timestamp($0) })
         else { return false }
         return mine == others
     }

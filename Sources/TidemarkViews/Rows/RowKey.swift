@@ -73,19 +73,18 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// that of ``places``.
     package var version: Int {
         switch self {
-        case .entities: 27
-        case .outbox: 25
-        case .decisions: 26
+        case .entities: 28
+        case .decisions: 27
+        case .outbox: 26
         case .watermarks: 22
-        case .contents: 21
-        case .issues: 20
+        case .contents, .issues: 21
         case .schedule: 13
         case .places: 11
         case .access: 10
         case .placeholders, .rivals: 8
         case .rollUps: 7
         case .syncRuns: 6
-        case .bindings: 4
+        case .bindings: 5
         case .pools: 3
         case .idempotencyKeys: 2
         case .store: 1

@@ -326,6 +326,24 @@ import TidemarkViews
         #expect(try fold.ids("entries/20") == ["e", "20"])
     }
 
+    @Test(arguments: [("tea ", "tea", true), ("\\t tea", "tea", true), ("tea", "tea ", false)])
+    func `by text is recognised without the white space at its ends`(
+        _ name: String, _ stored: String, _ isFound: Bool
+    ) throws {
+        let fold = try NumberedFold()
+        let made = try fold.apply(.about(.localCreated, "entries/e", #"{"name":"\#(name)"}"#))
+        let call = try fold.send("entries/e", made)
+        let record = #"{"id":20,"name":"\#(stored)","project":null}"#
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.memory.mutation(made)?.outcome == (isFound ? .accepted : nil))
+        #expect(try (fold.row("entries/20") == nil) == isFound)
+        guard isFound else { return }
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        #expect(text(try fold.row("entries/e")?.document) == record)
+    }
+
     /// The same, with an answer that the server promised.
     private func promised() throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
         let (fold, made, call) = try sent()
