@@ -146,23 +146,22 @@ struct TreeDecision {
 extension SyncRecorder {
     /// Logs the entities that stand in the records of a page, and names them in it.
     mutating func append(
-        _ given: inout TreeDecision?, to page: inout PullPage, _ start: Position,
-        _ call: Position, _ asOf: Position, _ news: inout PageResult, _ draft: Draft
+        _ given: inout TreeDecision?, to page: inout PullPage, _ read: LoggedCall,
+        _ news: inout PageResult, _ draft: Draft
     ) throws {
         guard let decision = given else { return }
         var places: [PullPage.Place] = []
         for (node, verdict) in zip(decision.tree.nodes, decision.verdicts) {
             let before = news.count
             places.append(
-                try append(
-                    node.record, verdict, node.collection, start, call, asOf, &news, draft))
+                try append(node.record, verdict, node.collection, read, &news, draft))
             news.apply(node.collection, news.count - before)
             if node.record.isDeleted, case .event(let position) = places.last {
                 given?.deleted[EntityKey(node.collection, node.record.id)] = position
             }
         }
         for (collection, record) in decision.unreadable {
-            try append(record, collection, start, call: call, asOf: asOf, draft)
+            try append(record, collection, read, draft)
             news.count += 1
             news.apply(collection, 1)
         }
@@ -185,21 +184,21 @@ extension SyncRecorder {
     ///   - page: the event of the page.
     mutating func append(
         absent decision: TreeDecision?, below deleted: [EntityKey: Position], _ page: Position,
-        _ start: Position, _ asOf: Position, _ news: inout PageResult, _ draft: Draft
+        _ read: LoggedCall, _ news: inout PageResult, _ draft: Draft
     ) throws {
         var deleted = deleted
         for (key, position) in decision?.deleted ?? [:] { deleted[key] = position }
         for key in decision?.absent ?? [] {
-            try gone(key, cause: page, start, asOf, &deleted, &news, draft)
+            try gone(key, cause: page, in: read.start, asOf: read.asOf, &deleted, &news, draft)
         }
-        try append(below: deleted, start, asOf, &news, draft)
+        try append(below: deleted, in: read.start, asOf: read.asOf, &news, draft)
     }
 
     /// Logs the deletion of what belongs to deleted entities, as far as it has no edits.
     ///
     /// The server deletes it with them, and does not say so of each.
     mutating func append(
-        below deleted: [EntityKey: Position], _ start: Position, _ asOf: Position,
+        below deleted: [EntityKey: Position], in start: Position, asOf: Position,
         _ news: inout PageResult, _ draft: Draft
     ) throws {
         guard !deleted.isEmpty else { return }
@@ -227,14 +226,14 @@ extension SyncRecorder {
                     return true
                 }
                 for (key, cause) in below {
-                    try gone(key, cause: cause, start, asOf, &deleted, &news, draft)
+                    try gone(key, cause: cause, in: start, asOf: asOf, &deleted, &news, draft)
                 }
             }
         }
     }
 
     private mutating func gone(
-        _ key: EntityKey, cause: Position, _ start: Position, _ asOf: Position,
+        _ key: EntityKey, cause: Position, in start: Position, asOf: Position,
         _ deleted: inout [EntityKey: Position], _ news: inout PageResult, _ draft: Draft
     ) throws {
         let event = Event(

@@ -28,24 +28,22 @@ extension SyncRecorder {
             note(exchange)
             return news
         }
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         for page in new {
             let before = news.count
             var named = PullPage()
             named.scope = PullPage.combinedScope
             for record in page.records {
-                let place = try append(
-                    record, .new, page.collection, start, call, exchange.asOf, &news, draft)
+                let place = try append(record, .new, page.collection, read, &news, draft)
                 named.ids.append(record.id)
                 named.places.append(place)
             }
             for record in page.unreadable {
-                try append(record, page.collection, start, call: call, asOf: exchange.asOf, draft)
+                try append(record, page.collection, read, draft)
             }
             news.count += page.unreadable.count
             if !named.ids.isEmpty {
-                try appendPage(named, page.collection, start, call: call, draft)
+                try appendPage(named, page.collection, read.start, call: read.call, draft)
             }
             news.applied.append(
                 AppliedPage(collection: page.collection, count: news.count - before))

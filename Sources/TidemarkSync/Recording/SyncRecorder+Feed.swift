@@ -21,8 +21,7 @@ extension SyncRecorder {
             return decision.result
         }
         var news = decision.result
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         guard news.failure == nil,
             !decision.records.isEmpty || !decision.cursors.isEmpty
                 || !decision.unreadable.isEmpty
@@ -31,7 +30,7 @@ extension SyncRecorder {
         named.scope = feed.scope
         try append(
             decision.records, decision.verdicts, unreadable: decision.unreadable, to: &named,
-            collection, start, call, exchange.asOf, &news, draft)
+            collection, read, &news, draft)
         named.parameters = feed.parameters
         let isTaken = !zip(decision.verdicts, named.places).contains { verdict, place in
             verdict == .new && place == .same
@@ -48,7 +47,7 @@ extension SyncRecorder {
             news.feed = again
             news.isComplete = true
         }
-        try appendPage(named, collection, start, call: call, draft)
+        try appendPage(named, collection, read.start, call: read.call, draft)
         news.applied = [
             AppliedPage(
                 collection: collection, count: news.count, first: decision.first?.text,

@@ -11,8 +11,7 @@ extension SyncRecorder {
         _ records: [ServerRecord], _ below: RecordsBelow?, of ids: [String],
         _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         var news = PageResult()
         var places: [ExactString: PullPage.Place] = [:]
         var verdicts: [ServerNews.Verdict] = []
@@ -25,8 +24,7 @@ extension SyncRecorder {
             }
             verdicts.append(try verdict(on: record, collection, exchange.asOf, draft))
             guard verdicts.last == .new else { continue }
-            let event = record.event(
-                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
+            let event = record.event(collection, read, mutation: nil, draft.now)
             guard let position = try say(event, draft) else { continue }
             news.count += 1
             places[ExactString(record.id)] = .event(position)
@@ -39,9 +37,9 @@ extension SyncRecorder {
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         var tree = try below?.decision(
             under: verdicts, exchange, known(draft))
-        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
-        let position = try appendPage(page, collection, start, call: call, draft)
-        try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
+        try append(&tree, to: &page, read, &news, draft)
+        let position = try appendPage(page, collection, read.start, call: read.call, draft)
+        try append(absent: tree, below: [:], position, read, &news, draft)
         return news
     }
 

@@ -42,11 +42,10 @@ extension SyncRecorder {
             return result
         }
         added.replaces = try draft.fold.holdsOther(than: answer.pattern, of: key)
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         try draft.append(
             Event(
-                .reservedAdded, recordedAt: draft.now, sync: start, call: call,
+                .reservedAdded, recordedAt: draft.now, sync: read.start, call: read.call,
                 json: added.encoded))
         return result
     }

@@ -41,20 +41,18 @@ extension SyncRecorder {
             verdicts[index] = .withheld
         }
         var news = decision.result
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         var named = PullPage()
         named.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         named.isIDsOnly = list.isOfIDs
         if isToSay {
             try append(
-                page.records, verdicts, unreadable: decision.unreadable, to: &named,
-                collection,
-                start, call, exchange.asOf, &news, draft)
+                page.records, verdicts, unreadable: decision.unreadable, to: &named, collection,
+                read, &news, draft)
         }
         named.list = decision.progress
         news.applied = [AppliedPage(collection: collection, count: news.count)]
-        try append(&tree, to: &named, start, call, exchange.asOf, &news, draft)
+        try append(&tree, to: &named, read, &news, draft)
         // A conflict that no rule decided was left out.
         if !isTaken(collection) { folders = [] }
         named.folders = folders
@@ -62,13 +60,13 @@ extension SyncRecorder {
         if !list.isWhole, !isTaken(collection) { named.list = nil }
         if !named.ids.isEmpty || named.list != nil || !folders.isEmpty {
             named.times = try known.timesWithoutRow(page, of: list.collection)
-            let position = try appendPage(named, collection, start, call: call, draft)
+            let position = try appendPage(named, collection, read.start, call: read.call, draft)
             let gone = Self.gone(page.records, in: named, collection)
-            try append(absent: tree, below: gone, position, start, exchange.asOf, &news, draft)
+            try append(absent: tree, below: gone, position, read, &news, draft)
         }
         if news.isComplete {
             try appendCompleted(
-                ListEnd(decision.list, known), Absent(), set, start, call: call, draft)
+                ListEnd(decision.list, known), Absent(), set, read.start, call: read.call, draft)
         }
         return news
     }
@@ -77,19 +75,16 @@ extension SyncRecorder {
     mutating func append(
         _ records: [ServerRecord], _ verdicts: [ServerNews.Verdict],
         unreadable: [UnreadableRecord], to named: inout PullPage, _ collection: CollectionName,
-        _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
-        _ draft: Draft
+        _ read: LoggedCall, _ news: inout PageResult, _ draft: Draft
     ) throws {
         // By index: none of the records is copied.
         for index in records.indices {
             let place = try append(
-                records[index], verdicts[index], collection, start, call, asOf, &news, draft)
+                records[index], verdicts[index], collection, read, &news, draft)
             named.ids.append(records[index].id)
             named.places.append(place)
         }
-        for record in unreadable {
-            try append(record, collection, start, call: call, asOf: asOf, draft)
-        }
+        for record in unreadable { try append(record, collection, read, draft) }
     }
 
     /// Logs a record if it is new, and counts it.
@@ -97,12 +92,10 @@ extension SyncRecorder {
     /// - Returns: where the page's event says that it stands in the log.
     mutating func append(
         _ record: ServerRecord, _ verdict: ServerNews.Verdict, _ collection: CollectionName,
-        _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
-        _ draft: Draft
+        _ read: LoggedCall, _ news: inout PageResult, _ draft: Draft
     ) throws -> PullPage.Place {
         guard verdict == .new else { return verdict == .withheld ? .withheld : .same }
-        let event = record.event(
-            collection, start, call: call, asOf: asOf, mutation: nil, draft.now)
+        let event = record.event(collection, read, mutation: nil, draft.now)
         let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
         guard let position = try say(event, isChecked: record.isChecked, draft) else {
             return .same
@@ -129,12 +122,11 @@ extension SyncRecorder {
         _ collection: CollectionName, _ exchange: ReadExchange, settling items: [ReadBack] = [],
         _ draft: Draft
     ) throws -> PageResult {
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         for item in items {
             // What became of its write follows from how it stands.
             let answer = AnswerRecord(RequestAnswered(status: 200))
-            try append(answer, key: item.key, nil, cause: item.attempt.call, start, call, draft)
+            try append(answer, key: item.key, nil, cause: item.attempt.call, to: read, draft)
         }
         let found = Set(records.map { ExactString($0.id) })
         let gone = references.filter { !found.contains(ExactString($0.id)) }.map {
@@ -148,24 +140,24 @@ extension SyncRecorder {
             let verdict = try verdict(on: record, collection, exchange.asOf, draft)
             verdicts.append(verdict)
             page.places.append(
-                try append(record, verdict, collection, start, call, exchange.asOf, &news, draft))
+                try append(record, verdict, collection, read, &news, draft))
         }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         let known = known(draft)
         var tree = try below?.decision(under: verdicts, exchange, known)
-        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
+        try append(&tree, to: &page, read, &news, draft)
         // What they refer to is looked for once all of them are here.
         let makes = try draft.fold.known(collection)?.model.makesPlaceholders == true
         guard makes || tree?.isNews == true else {
             try append(
-                below: Self.gone(records + gone, in: page, collection), start, exchange.asOf, &news,
-                draft)
+                below: Self.gone(records + gone, in: page, collection), in: read.start,
+                asOf: read.asOf, &news, draft)
             return news
         }
-        let position = try appendPage(page, collection, start, call: call, draft)
+        let position = try appendPage(page, collection, read.start, call: read.call, draft)
         try append(
-            absent: tree, below: Self.gone(records + gone, in: page, collection), position, start,
-            exchange.asOf, &news, draft)
+            absent: tree, below: Self.gone(records + gone, in: page, collection), position, read,
+            &news, draft)
         return news
     }
 
@@ -260,7 +252,7 @@ extension SyncRecorder {
             if let said = try say(gone(id, position), draft) { deleted[key] = said }
         }
         var news = PageResult()
-        try append(below: deleted, start, list.asOf, &news, draft)
+        try append(below: deleted, in: start, asOf: list.asOf, &news, draft)
     }
 
     /// Logs what the server says of its collections, when it says something new of one.
@@ -271,14 +263,13 @@ extension SyncRecorder {
             if exchange.isClockNews { try answered(exchange, draft) } else { note(exchange) }
             return
         }
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         let epochs = list.sorted { $0.name < $1.name }.map {
             Named($0.name.rawValue, $0.epoch)
         }
         try draft.append(
             Event(
-                .serverDescribed, recordedAt: draft.now, sync: start, call: call,
+                .serverDescribed, recordedAt: draft.now, sync: read.start, call: read.call,
                 json: ServerDescribed(epochs).encoded))
     }
 
@@ -299,26 +290,22 @@ extension SyncRecorder {
         _ key: EntityKey, _ exchange: ReadExchange, _ record: ServerRecord?,
         _ below: RecordsBelow?, _ draft: Draft
     ) throws {
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         let known = known(draft)
         let isNew = try known.isNew(record, of: key)
         var tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
         guard isNew || tree?.isNews == true else { return }
         let gone = Event(
-            .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-            asOf: exchange.asOf)
+            .serverDeleted, recordedAt: draft.now, key: key, sync: read.start, call: read.call,
+            asOf: read.asOf)
         let found = record.flatMap { record in
             record.isDeleted
-                ? nil
-                : record.event(
-                    key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
-                    draft.now)
+                ? nil : record.event(key.collection, read, mutation: nil, draft.now)
         }
         let said = isNew ? try say(found ?? gone, draft) : nil
         var news = PageResult()
         if found == nil, let said {
-            try append(below: [key: said], start, exchange.asOf, &news, draft)
+            try append(below: [key: said], in: read.start, asOf: read.asOf, &news, draft)
         }
         let makes =
             try scope.isFetch && said != nil
@@ -328,14 +315,14 @@ extension SyncRecorder {
         var page = PullPage()
         page.scope = PullPage.fetchScope
         (page.ids, page.places) = ([key.id], [said.map { .event($0) } ?? .same])
-        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
-        let position = try appendPage(page, key.collection, start, call: call, draft)
-        try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
+        try append(&tree, to: &page, read, &news, draft)
+        let position = try appendPage(page, key.collection, read.start, call: read.call, draft)
+        try append(absent: tree, below: [:], position, read, &news, draft)
     }
 
     func append(
-        _ record: UnreadableRecord, _ collection: CollectionName, _ start: Position,
-        call: Position, asOf: Position, _ draft: Draft
+        _ record: UnreadableRecord, _ collection: CollectionName, _ read: LoggedCall,
+        _ draft: Draft
     ) throws {
         var unreadable = ServerUnreadable()
         unreadable.name = record.name
@@ -344,8 +331,8 @@ extension SyncRecorder {
         unreadable.body = PayloadBody(record.bytes)
         try draft.append(
             Event(
-                .serverUnreadable, recordedAt: draft.now, collection: collection, sync: start,
-                call: call, asOf: asOf, json: unreadable.encoded))
+                .serverUnreadable, recordedAt: draft.now, collection: collection,
+                sync: read.start, call: read.call, asOf: read.asOf, json: unreadable.encoded))
     }
 }
 
@@ -363,12 +350,12 @@ extension UnreadableRecord {
 
 extension ServerRecord {
     func event(
-        _ collection: CollectionName, _ sync: Position, call: Position, asOf: Position,
-        mutation: Position?, _ now: Timestamp
+        _ collection: CollectionName, _ logged: LoggedCall, mutation: Position?, _ now: Timestamp
     ) -> Event {
         Event(
             isDeleted ? .serverDeleted : .serverUpserted, recordedAt: now,
-            key: EntityKey(collection, id), sync: sync, mutation: mutation, call: call, asOf: asOf,
-            serverTime: serverTime, revision: revision, json: document)
+            key: EntityKey(collection, id), sync: logged.start, mutation: mutation,
+            call: logged.call, asOf: logged.asOf, serverTime: serverTime, revision: revision,
+            json: document)
     }
 }

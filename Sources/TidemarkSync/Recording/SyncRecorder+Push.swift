@@ -78,18 +78,20 @@ extension SyncRecorder {
         hasAnswer: Bool, _ draft: Draft
     ) throws {
         let start = try begin(draft)
+        let push = LoggedCall(start: start, write: sent.call)
         if items.count > 1 {
-            try append(record, key: nil, items[0].key.collection, start, sent.call, draft)
+            try append(record, key: nil, items[0].key.collection, to: push, draft)
         }
         if case .deferred(let ticket) = answer {
             if items.count == 1 {
-                try append(record, key: items[0].key, nil, start, sent.call, draft)
+                try append(record, key: items[0].key, nil, to: push, draft)
             }
             let promise = PushDeferred(ticket: ticket, writes: items.count > 1 ? items.count : 0)
-            return try append(promise, items, sent.call, start, draft)
+            return try append(promise, items, to: push, draft)
         }
         var gone: [EntityKey: Position] = [:]
         for (index, item) in items.enumerated() {
+            let write = LoggedCall(start: start, write: sent.calls[index])
             var own = (record: record, answer: answer)
             if case .batch(let answers) = answer {
                 own.record = AnswerRecord(answers[index], uptime: record.uptime)
@@ -97,18 +99,17 @@ extension SyncRecorder {
             } else if items.count > 1 {
                 own.record = record.ofEachWrite
             }
-            gone[item.key] = try answered(
-                item, own.record, own.answer, start, sent.calls[index], draft)
+            gone[item.key] = try answered(item, own.record, own.answer, to: write, draft)
             if case .deferred(let ticket) = own.answer {
                 let promise = PushDeferred(ticket: ticket, writes: 0)
-                try append(promise, [item], sent.calls[index], start, draft)
+                try append(promise, [item], to: write, draft)
             }
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
-                try refused(item, refusal, call: sent.calls[index], draft)
+                try refused(item, refusal, call: write.call, draft)
             }
         }
         var news = PageResult()
-        try append(below: gone, start, sent.call, &news, draft)
+        try append(below: gone, in: start, asOf: sent.call, &news, draft)
     }
 
     /// Logs the answer to one write, and what it says of its entity.
@@ -116,12 +117,12 @@ extension SyncRecorder {
     /// - Returns: the event by which the entity is gone, if the answer says so.
     private mutating func answered(
         _ item: PushItem, _ record: AnswerRecord, _ answer: ServerAnswer,
-        cause: Position? = nil, _ start: Position, _ call: Position, _ draft: Draft
+        cause: Position? = nil, to write: LoggedCall, _ draft: Draft
     ) throws -> Position? {
         var record = record
         record.note(answer)
-        try append(record, key: item.key, nil, cause: cause, start, call, draft)
-        try settle(item, call, answer, start, draft)
+        try append(record, key: item.key, nil, cause: cause, to: write, draft)
+        try settle(item, write, answer, draft)
         return try position(of: item, gone: answer, draft)
     }
 
@@ -139,15 +140,15 @@ extension SyncRecorder {
     }
 
     private func append(
-        _ promise: PushDeferred, _ items: [PushItem], _ call: Position, cause: Position? = nil,
-        _ start: Position, _ draft: Draft
+        _ promise: PushDeferred, _ items: [PushItem], cause: Position? = nil,
+        to push: LoggedCall, _ draft: Draft
     ) throws {
         let key = items.count == 1 && promise.writes == 0 ? items[0].key : nil
         try draft.append(
             Event(
                 .pushDeferred, recordedAt: draft.now, key: key,
                 collection: key == nil ? items.first?.key.collection : nil, cause: cause,
-                sync: start, call: call, json: promise.encoded))
+                sync: push.start, call: push.call, json: promise.encoded))
     }
 
     /// Logs an answer that was promised, and what it means for each entity whose write has no known
@@ -159,10 +160,9 @@ extension SyncRecorder {
     mutating func polled(
         _ ticket: OpenTicket, _ answer: ServerAnswer, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
-        let start = try begin(draft)
         var exchange = exchange
         exchange.settles = ticket.call
-        let poll = try log(exchange, start, draft)
+        let poll = try log(exchange, draft)
         var promise = PushDeferred()
         var news = PageResult()
         switch answer {
@@ -171,55 +171,53 @@ extension SyncRecorder {
         case .batch(let answers):
             var gone: [EntityKey: Position] = [:]
             for (index, answered) in answers.enumerated() where index < ticket.items.count {
-                let (item, call) = (ticket.items[index], ticket.calls[index])
+                let item = ticket.items[index]
+                let write = LoggedCall(start: poll.start, write: ticket.calls[index])
                 let row = try draft.fold.entity(item.key)
-                guard row.attempt?.call == call else { continue }
+                guard row.attempt?.call == write.call else { continue }
                 var record = AnswerRecord(answered, uptime: exchange.answer.uptime)
-                if answered.answer.isTaken, !item.call.isAction, row.isTold(since: call) {
+                if answered.answer.isTaken, !item.call.isAction, row.isTold(since: write.call) {
                     record.leaveOpen()
-                    try append(record, key: item.key, nil, cause: poll, start, call, draft)
+                    try append(record, key: item.key, nil, cause: poll.call, to: write, draft)
                     news.overtaken.append(item.key)
                     continue
                 }
                 gone[item.key] = try self.answered(
-                    item, record, answered.answer, cause: poll, start, call, draft)
+                    item, record, answered.answer, cause: poll.call, to: write, draft)
             }
-            try append(below: gone, start, ticket.call, &news, draft)
+            try append(below: gone, in: poll.start, asOf: ticket.call, &news, draft)
             return news
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .reserved, .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored,
             .waiting:
             return news
         }
-        try append(promise, ticket.items, ticket.call, cause: poll, start, draft)
+        let push = LoggedCall(start: poll.start, write: ticket.call)
+        try append(promise, ticket.items, cause: poll.call, to: push, draft)
         return news
     }
 
     /// Logs what one write's answer says of its entity.
     private mutating func settle(
-        _ item: PushItem, _ call: Position, _ answer: ServerAnswer, _ start: Position,
-        _ draft: Draft
+        _ item: PushItem, _ write: LoggedCall, _ answer: ServerAnswer, _ draft: Draft
     ) throws {
         switch answer {
         case .record(let record), .deleted(let record):
-            try accepted(item, call, record.id, record.revision, item.leftOut, start, draft)
+            try accepted(item, write, record.id, record.revision, item.leftOut, draft)
             try say(
                 record.event(
-                    item.key.collection, start, call: call, asOf: call,
-                    mutation: item.covers.last, draft.now), draft)
+                    item.key.collection, write, mutation: item.covers.last, draft.now), draft)
         case .stored(let id, let revision, let issues):
-            try accepted(item, call, id, revision, issues + item.leftOut, start, draft)
+            try accepted(item, write, id, revision, issues + item.leftOut, draft)
         case .absent:
             try say(
                 Event(
-                    .serverDeleted, recordedAt: draft.now, key: item.key, sync: start, call: call,
-                    asOf: call), draft)
+                    .serverDeleted, recordedAt: draft.now, key: item.key, sync: write.start,
+                    call: write.call, asOf: write.asOf), draft)
         case .conflict(let record):
             try say(
-                record.event(
-                    item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now),
-                draft)
-        case .refused(let refusal): try refused(item, refusal, call: call, draft)
+                record.event(item.key.collection, write, mutation: nil, draft.now), draft)
+        case .refused(let refusal): try refused(item, refusal, call: write.call, draft)
         // Of a precondition that failed nothing follows: how the entity stands is asked. What was
         // left alone the answer itself says.
         case .conflictUnknown, .ignored: break
@@ -245,8 +243,8 @@ extension SyncRecorder {
     }
 
     private func accepted(
-        _ item: PushItem, _ call: Position, _ id: String, _ revision: Revision?,
-        _ issues: [ServerIssue], _ start: Position, _ draft: Draft
+        _ item: PushItem, _ write: LoggedCall, _ id: String, _ revision: Revision?,
+        _ issues: [ServerIssue], _ draft: Draft
     ) throws {
         var push = PushAccepted()
         if ExactString(id) != ExactString(item.key.id) { push.serverID = id }
@@ -257,8 +255,8 @@ extension SyncRecorder {
         let payload = push == PushAccepted() ? nil : push.encoded
         try draft.append(
             Event(
-                .pushAccepted, recordedAt: draft.now, key: item.key, sync: start,
-                mutation: item.covers.last, call: call, revision: revision, json: payload))
+                .pushAccepted, recordedAt: draft.now, key: item.key, sync: write.start,
+                mutation: item.covers.last, call: write.call, revision: revision, json: payload))
     }
 
     /// Logs that a move without an answer was carried out: what it moved is not where it was, and
@@ -268,11 +266,10 @@ extension SyncRecorder {
     mutating func moved(
         _ key: EntityKey, _ attempt: EntityRow.Attempt, _ exchange: ReadExchange, _ draft: Draft
     ) throws {
-        let start = try begin(draft)
-        _ = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         try draft.append(
             Event(
-                .pushAccepted, recordedAt: draft.now, key: key, sync: start,
+                .pushAccepted, recordedAt: draft.now, key: key, sync: read.start,
                 mutation: attempt.covers, call: attempt.call))
     }
 
@@ -291,22 +288,19 @@ extension SyncRecorder {
                 ? try taken(key, exchange, draft)
                 : try readBack(key, exchange, record, nil, draft)
         }
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         if finding == .same {
             var push = PushAccepted()
             push.content = proof.call.collection?.tree?.contentName(of: key.id, record.revision)
             try draft.append(
                 Event(
-                    .pushAccepted, recordedAt: draft.now, key: key, sync: start,
+                    .pushAccepted, recordedAt: draft.now, key: key, sync: read.start,
                     mutation: attempt.covers, call: attempt.call, revision: record.revision,
                     json: push.encoded))
         }
         // As of our own write: what is pending stays on it.
         try say(
-            record.event(
-                key.collection, start, call: call, asOf: exchange.asOf,
-                mutation: attempt.covers, draft.now), draft)
+            record.event(key.collection, read, mutation: attempt.covers, draft.now), draft)
     }
 
     /// Logs how a file stands; before that, where it has the content of before, that this has
@@ -334,26 +328,24 @@ extension SyncRecorder {
     /// Logs that an entity can't be made, as another one lies at its path.
     mutating func taken(_ key: EntityKey, _ exchange: ReadExchange, _ draft: Draft) throws {
         let row = try draft.fold.entity(key)
-        let start = try begin(draft)
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, draft)
         let covers = row.attempt?.covers ?? row.next.last?.position
         guard let covers, row.pending.contains(where: { $0.position <= covers }) else { return }
-        try append(.taken(), of: key, covers, cause: call, start, draft)
+        try append(.taken(), of: key, covers, cause: read.call, read.start, draft)
     }
 
     /// Logs an upload that was sent once more, and what it says of the server's preconditions.
     mutating func tried(_ item: PushItem, _ second: SecondUpload, _ draft: Draft) throws {
         var own = second.exchange
         (own.key, own.rule) = (item.key, RequestSent.trialRule)
-        let start = try begin(draft)
-        let call = try log(own, start, draft)
+        let read = try log(own, draft)
         guard let found = second.found else { return }
         var told = ServerDescribed()
         told.preconditions = found.areHeeded ? .heeded : .ignored
         told.triedAt = found.triedAt
         try draft.append(
             Event(
-                .serverDescribed, recordedAt: draft.now, sync: start, call: call,
+                .serverDescribed, recordedAt: draft.now, sync: read.start, call: read.call,
                 json: told.encoded))
     }
 

@@ -32,7 +32,8 @@ extension SyncRecorder {
         _ draft: Draft
     ) throws {
         let start = try begin(draft)
-        try append(record, key: remedy.key, nil, start, sent, draft)
+        try append(
+            record, key: remedy.key, nil, to: LoggedCall(start: start, write: sent), draft)
         // It is made again with other credentials.
         if case .failure(.unauthorized) = answer { return }
         guard let problem = answer.problem else {

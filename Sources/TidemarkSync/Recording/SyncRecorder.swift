@@ -227,7 +227,7 @@ package struct SyncRecorder: Sendable {
 
     /// Logs an answer that brought nothing but that the call works again, or news of the clock.
     mutating func answered(_ exchange: ReadExchange, _ draft: Draft) throws {
-        _ = try log(exchange, try begin(draft), draft)
+        _ = try log(exchange, draft)
     }
 
     /// Logs a call that failed for a reason of its own.
@@ -237,7 +237,7 @@ package struct SyncRecorder: Sendable {
     mutating func failedRead(_ exchange: ReadExchange, _ draft: Draft) throws {
         let start = try begin(draft)
         let before = try exchange.key.flatMap { try draft.fold.failing(draft.fold.resolve($0)) }
-        let call = try log(exchange, start, draft)
+        let read = try log(exchange, start, draft)
         guard exchange.answer.status == 403, let key = exchange.key,
             let before, before.isAbsent, before.status == 403
         else { return }
@@ -245,8 +245,8 @@ package struct SyncRecorder: Sendable {
         guard row.baseState == .live, row.pending.isEmpty, row.attempt == nil else { return }
         try say(
             Event(
-                .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-                asOf: exchange.asOf), draft)
+                .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: read.call,
+                asOf: read.asOf), draft)
     }
 
     /// Logs that no request can be made that would tell what became of a write.
@@ -270,9 +270,15 @@ package struct SyncRecorder: Sendable {
         group.flatMap { limited.contains($0.name) ? $0.parts : nil }
     }
 
-    func log(
+    /// Logs a read; a run that has not begun begins with it.
+    mutating func log(_ exchange: ReadExchange, _ draft: Draft) throws -> LoggedCall {
+        let start = try begin(draft)
+        return try log(exchange, start, draft)
+    }
+
+    private func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft
-    ) throws -> Position {
+    ) throws -> LoggedCall {
         var request = RequestSent(exchange.request, at: exchange.sentAt)
         request.group = parts(of: exchange.group)
         request.rule = exchange.rule
@@ -285,25 +291,26 @@ package struct SyncRecorder: Sendable {
                 .requestSent, recordedAt: draft.now, key: exchange.key,
                 collection: exchange.collection, sync: start, asOf: exchange.asOf,
                 json: request.encoded))
+        let read = LoggedCall(start: start, call: call, asOf: exchange.asOf)
         try append(
-            answer, key: exchange.key, exchange.collection, cause: exchange.settles, start, call,
+            answer, key: exchange.key, exchange.collection, cause: exchange.settles, to: read,
             draft)
-        return call
+        return read
     }
 
     /// Logs an answer, and keeps it as it came.
     func append(
         _ answer: AnswerRecord, key: EntityKey?, _ collection: CollectionName?,
-        cause: Position? = nil, _ start: Position, _ call: Position, _ draft: Draft
+        cause: Position? = nil, to logged: LoggedCall, _ draft: Draft
     ) throws {
         let kept = [answer.kept].compactMap(\.self).filter { keeps.runs > 0 && !$0.isEmpty }
         try draft.append(
             Event(
                 answer.isFailure ? .requestFailed : .requestAnswered, recordedAt: draft.now,
-                key: key, collection: collection, cause: cause, sync: start, call: call,
-                json: answer.payload(naming: kept.name)),
+                key: key, collection: collection, cause: cause, sync: logged.start,
+                call: logged.call, json: answer.payload(naming: kept.name)),
             bodies: answer.bodies)
-        if !kept.isEmpty { draft.keep(kept, of: start, keeps) }
+        if !kept.isEmpty { draft.keep(kept, of: logged.start, keeps) }
     }
 
     /// The answers that no event tells of, as they came.
