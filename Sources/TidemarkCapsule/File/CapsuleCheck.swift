@@ -76,9 +76,7 @@ struct CapsuleCheck {
                 throw CapsuleError(.invalid, "a key that is no collection and id")
             }
         case .ledger:
-            guard let first = key.bytes.first, RowKey.isFirstByte(first) else {
-                throw CapsuleError(.invalid, "a key of no view")
-            }
+            guard key.sort != nil else { throw CapsuleError(.invalid, "a key of no view") }
         }
         if let lastKey, !(lastKey < key) {
             throw CapsuleError(.invalid, "its key is not behind that of the row before")

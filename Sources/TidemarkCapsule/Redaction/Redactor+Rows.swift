@@ -1,5 +1,5 @@
 // Redactor+Rows.swift — view rows with replaced values: a table of the fields of each row, by the
-// first byte of its key (RowKey.swift lists the rows).
+// sort that its key tells (LedgerSort in RowKey.swift).
 
 import TidemarkEvents
 import TidemarkRules
@@ -152,80 +152,74 @@ extension Redactor {
         guard old.tree == .ledger, let first = old.bytes.first else {
             return RowKey(.rows, key(old.bytes[...]))
         }
+        guard let sort = old.sort else { throw unknown(old) }
         let rest = old.bytes.dropFirst()
+        let prefix = Array(old.bytes.prefix(2))
         let new: [UInt8]
-        switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "c"), UInt8(ascii: "d"), UInt8(ascii: "i"),
-            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "J"),
-            UInt8(ascii: "M"):
+        switch sort {
+        case .hidden, .sides, .decisions, .lost, .settled, .open, .syncRuns, .tickets, .dropped,
+            .store:
             new = Array(rest)
-        case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
-            UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
-            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"),
-            UInt8(ascii: "R"), UInt8(ascii: "W"), UInt8(ascii: "H"):
-            // What is about a list holds the part that it is of.
-            new = key(rest, isScope: "fhlw".utf8.contains(first))
-        case UInt8(ascii: "t"):
+        case .bindings, .placeholders, .unreadable, .ruleAnswers, .attempts, .rivals, .aliases,
+            .failing, .rollUps, .warned, .withheld:
+            new = key(rest)
+        // What is about a list holds the part that it is of.
+        case .watermarks, .owed, .held, .listed: new = key(rest, isScope: true)
+        case .listedPages:
             // The number of the page stays; only the name of a part has a zero byte behind it.
             let number = rest.suffix(8)
             let list = rest.dropLast(8)
             let zero = list.firstIndex(of: 0) ?? list.endIndex
             let isPart = list[zero...].count > 1
             new = key(isPart ? list.dropLast() : list, isScope: true) + (isPart ? [0] : []) + number
-        case UInt8(ascii: "e"): new = text(Array(rest))
-        case UInt8(ascii: "G"):
+        case .unanswered: new = text(Array(rest))
+        case .grants:
             guard let granted = RowKey.granted(old.bytes) else { throw unknown(old) }
             // A long name does not stand in the key itself.
             let action =
                 rules.actions.first { RowKey.grant(granted, $0) == old }
                 ?? String(decoding: rest.dropFirst(granted.bytes.count + 1), as: UTF8.self)
             return .grant(key(granted), word(action))
-        case UInt8(ascii: "D"):
+        case .dangling:
             let names = rest.dropFirst().split(separator: 0, omittingEmptySubsequences: false)
             guard names.count == 2 || names.count == 4 else { throw unknown(old) }
             let keys = stride(from: 0, to: names.count, by: 2).map {
                 key((Array(names[$0]) + [0] + names[$0 + 1])[...])
             }
             new = Array(rest.prefix(1)) + keys.joined(separator: [0])
-        case UInt8(ascii: "S"):
+        case .staged:
             let name = rest.dropFirst()
-            let isOfEntity = rest.first == UInt8(ascii: "e")
-            new =
-                Array(rest.prefix(1))
-                + (isOfEntity || rest.first == UInt8(ascii: "l") ? key(name) : text(Array(name)))
-        case UInt8(ascii: "P"):
+            let isOfCollection = [Ledger.staged, Ledger.stagedEnds].contains(prefix)
+            new = Array(rest.prefix(1)) + (isOfCollection ? key(name) : text(Array(name)))
+        case .pools:
             guard !rest.isEmpty else { throw unknown(old) }
             new = Array(rest.prefix(1)) + poolRow([first] + rest)
-        case UInt8(ascii: "T") where rest.first == UInt8(ascii: "b"):
+        case .places where prefix == Ledger.places:
             new = rest.prefix(9) + key(rest.dropFirst(9))
-        case UInt8(ascii: "T"): new = rest.prefix(1) + text(Array(rest.dropFirst()))
-        case UInt8(ascii: "A"):
-            let kind = Array(rest.prefix(1))
+        case .places: new = rest.prefix(1) + text(Array(rest.dropFirst()))
+        case .contents:
             let name = rest.dropFirst()
-            if [first] + kind == Ledger.dueFetches {
-                return RowKey(
-                    .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
+            if prefix == Ledger.dueFetches {
+                return RowKey(.ledger, prefix + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
             }
-            if [Ledger.openFetches, Ledger.unfetched].contains([first] + kind) { return old }
-            if [first] + kind == Ledger.sends {
-                return RowKey(.ledger, [first] + kind + keyTexts(name))
+            if [Ledger.openFetches, Ledger.unfetched].contains(prefix) { return old }
+            if prefix == Ledger.sends {
+                return RowKey(.ledger, prefix + keyTexts(name))
             }
-            let isOfCollection = ["Ae", "An", "Aw"].contains {
-                Array($0.utf8) == [first] + kind
-            }
-            new = kind + (isOfCollection ? key(name) : text(Array(name)))
-        case UInt8(ascii: "g"):
+            let isOfCollection = [
+                Ledger.contentsOfEntities, Ledger.contentNames, Ledger.treeWants,
+            ].contains(prefix)
+            new = Array(rest.prefix(1)) + (isOfCollection ? key(name) : text(Array(name)))
+        case .gates:
             // The name of a gate, and what it is of.
             let parts = rest.split(separator: 0, omittingEmptySubsequences: false)
             new = Array(
                 ([Array(parts[0])] + parts.dropFirst().map { text(Array($0)) })
                     .joined(separator: [0]))
-        case UInt8(ascii: "x"): new = Array(rest)
-        case UInt8(ascii: "k"):
+        case .keys:
             new = rest.first == 2 ? [2] + idempotencyKey(Array(rest.dropFirst())) : Array(rest)
-        case UInt8(ascii: "n"), UInt8(ascii: "p"), UInt8(ascii: "O"):
+        case .settledDerived, .openDerived, .overtaken:
             new = rest.prefix(8) + key(rest.dropFirst(8))
-        default: throw unknown(old)
         }
         return RowKey(.ledger, [first] + new)
     }
@@ -289,20 +283,20 @@ extension Redactor {
     func row(
         _ key: RowKey, _ value: [UInt8], _ others: (RowKey) -> [UInt8]?
     ) throws -> [UInt8] {
-        guard key.tree == .ledger, let first = key.bytes.first else {
+        guard key.tree == .ledger, !key.bytes.isEmpty else {
             return try message(value, RowParts.entity, key, collection(key.bytes[...]))
         }
+        guard let sort = key.sort else { throw unknown(key) }
         let rest = key.bytes.dropFirst()
+        let prefix = Array(key.bytes.prefix(2))
         // Of a gate, what it is of comes after the name.
         let name = String(decoding: rest.prefix { $0 != 0 }, as: UTF8.self)
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
-        switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"), UInt8(ascii: "W"),
-            UInt8(ascii: "H"), UInt8(ascii: "M"):
-            return value
-        case UInt8(ascii: "A"):
-            switch [first] + rest.prefix(1) {
+        switch sort {
+        case .hidden, .owed, .attempts, .warned, .withheld, .dropped: return value
+        case .contents:
+            switch prefix {
             case Ledger.contents: parts = RowParts.content
             case Ledger.contentNames: parts = RowParts.contentNames
             case Ledger.openFetches, Ledger.dueFetches: parts = RowParts.sources
@@ -313,62 +307,58 @@ extension Redactor {
             case Ledger.unreferencedContents, Ledger.letGo, Ledger.treeWants: return value
             default: throw unknown(key)
             }
-        case UInt8(ascii: "P"):
-            switch [first] + rest.prefix(1) {
+        case .pools:
+            switch prefix {
             case Ledger.pools: parts = RowParts.pool
             case Ledger.leftValues: parts = RowParts.leftValue
             case Ledger.reservedValues: parts = RowParts.reservedValue
             default: throw unknown(key)
             }
-        case UInt8(ascii: "R"): parts = RowParts.rollUp
-        case UInt8(ascii: "T") where rest.first == UInt8(ascii: "b"): parts = RowParts.place
-        case UInt8(ascii: "T"): return value
-        case UInt8(ascii: "S") where rest.first == UInt8(ascii: "e"): parts = RowParts.staged
-        case UInt8(ascii: "S") where rest.first == UInt8(ascii: "l"): parts = RowParts.stagedEnd
-        case UInt8(ascii: "S"): return value
-        case UInt8(ascii: "D"): parts = RowParts.dangling
-        case UInt8(ascii: "G"): parts = RowParts.grant
-        case UInt8(ascii: "J"): parts = RowParts.ticket
-        case UInt8(ascii: "O"): return patch(value, of: collection(rest.dropFirst(8)))
-        case UInt8(ascii: "h"):
+        case .rollUps: parts = RowParts.rollUp
+        case .places where prefix == Ledger.places: parts = RowParts.place
+        case .places: return value
+        case .staged where prefix == Ledger.staged: parts = RowParts.staged
+        case .staged where prefix == Ledger.stagedEnds: parts = RowParts.stagedEnd
+        case .staged: return value
+        case .dangling: parts = RowParts.dangling
+        case .grants: parts = RowParts.grant
+        case .tickets: parts = RowParts.ticket
+        case .overtaken: return patch(value, of: collection(rest.dropFirst(8)))
+        case .held:
             // The position comes first.
             return try value.prefix(8)
                 + message(Array(value.dropFirst(8)), RowParts.held, key, owner)
-        case UInt8(ascii: "b"), UInt8(ascii: "i"): return self.key(value[...])
-        case UInt8(ascii: "c"):
+        case .bindings, .lost: return self.key(value[...])
+        case .sides:
             let decision = RowKey(.ledger, Ledger.decisions + rest + [0, 0])
             owner = try others(decision).map {
                 try DecisionRow(parsing: $0).key.collection.rawValue
             }
             parts = RowParts.sides
-        case UInt8(ascii: "d"): parts = RowParts.decision
-        case UInt8(ascii: "e"), UInt8(ascii: "y"): parts = RowParts.ids
-        case UInt8(ascii: "g") where name == "clock": parts = RowParts.clock
-        case UInt8(ascii: "g")
-        where name == RequestTimes.name || name == RequestTimes.attemptsName:
+        case .decisions: parts = RowParts.decision
+        case .unanswered, .aliases: parts = RowParts.ids
+        case .gates where name == "clock": parts = RowParts.clock
+        case .gates where name == RequestTimes.name || name == RequestTimes.attemptsName:
             parts = RowParts.requests
-        case UInt8(ascii: "g")
-        where SyncGate.Name(rawValue: name) != nil || name == RowKey.listedName:
+        case .gates where SyncGate.Name(rawValue: name) != nil || name == RowKey.listedName:
             parts = RowParts.gate
-        case UInt8(ascii: "j"): parts = RowParts.placeholder
-        case UInt8(ascii: "k") where rest.first == 0: parts = RowParts.keyQueue
-        case UInt8(ascii: "k"): return rest.first == 1 ? idempotencyKey(value) : value
-        case UInt8(ascii: "l"): parts = RowParts.listed
-        case UInt8(ascii: "m"), UInt8(ascii: "n"), UInt8(ascii: "o"), UInt8(ascii: "p"):
-            parts = RowParts.mutation
-        case UInt8(ascii: "q"): parts = RowParts.unreadable
-        case UInt8(ascii: "t"): parts = RowParts.listedPage
-        case UInt8(ascii: "r"): parts = RowParts.fact(.ruleAnswered)
-        case UInt8(ascii: "s"): parts = RowParts.syncRun
-        case UInt8(ascii: "v"): parts = RowParts.rival
-        case UInt8(ascii: "w"): parts = RowParts.watermark
-        case UInt8(ascii: "z"): parts = RowParts.failing
-        case UInt8(ascii: "x") where name == "model": parts = RowParts.fact(.modelRegistered)
-        case UInt8(ascii: "x") where name == "wiped": parts = RowParts.wipes
-        case UInt8(ascii: "x") where name == "opened": parts = RowParts.fact(.storeOpened)
-        case UInt8(ascii: "x") where name == "preconditions":
-            parts = RowParts.fact(.serverDescribed)
-        default: throw unknown(key)
+        case .placeholders: parts = RowParts.placeholder
+        case .keys where rest.first == 0: parts = RowParts.keyQueue
+        case .keys: return rest.first == 1 ? idempotencyKey(value) : value
+        case .listed: parts = RowParts.listed
+        case .settled, .settledDerived, .open, .openDerived: parts = RowParts.mutation
+        case .unreadable: parts = RowParts.unreadable
+        case .listedPages: parts = RowParts.listedPage
+        case .ruleAnswers: parts = RowParts.fact(.ruleAnswered)
+        case .syncRuns: parts = RowParts.syncRun
+        case .rivals: parts = RowParts.rival
+        case .watermarks: parts = RowParts.watermark
+        case .failing: parts = RowParts.failing
+        case .store where name == "model": parts = RowParts.fact(.modelRegistered)
+        case .store where name == "wiped": parts = RowParts.wipes
+        case .store where name == "opened": parts = RowParts.fact(.storeOpened)
+        case .store where name == "preconditions": parts = RowParts.fact(.serverDescribed)
+        case .gates, .store: throw unknown(key)
         }
         return try message(value, parts, key, owner)
     }

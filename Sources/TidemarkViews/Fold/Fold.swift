@@ -221,18 +221,17 @@ package final class Fold {
     }
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
-        if key.view == .bindings { hasBindings = true }
-        if key.view == .store {
+        switch key.sort {
+        case .bindings, .aliases: hasBindings = true
+        case .store:
             (cache.model, cache.collection) = (nil, nil)
             memories = [:]
-        }
-        if key.view == .access { cache.hidesAny = nil }
-        if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
-            cache.hasUnreadable = true
-        }
-        if value != nil, key.tree == .ledger, key.bytes.first == UInt8(ascii: "A") {
+        case .hidden: cache.hidesAny = nil
+        case .unreadable where value != nil: cache.hasUnreadable = true
+        case .contents where value != nil:
             if key.bytes.starts(with: Ledger.treeWants) { cache.hasTreeWants = true }
             if key.bytes.starts(with: Ledger.letGo) { cache.hasLetGo = true }
+        default: break
         }
         written.append(key, value)
     }

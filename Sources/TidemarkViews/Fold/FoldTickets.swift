@@ -74,7 +74,7 @@ package struct TicketRow: Sendable, Hashable {
 }
 
 extension Ledger {
-    package static let tickets = Array("J".utf8)
+    package static let tickets = LedgerSort.tickets.prefix
 }
 
 extension RowKey {

@@ -63,18 +63,17 @@ package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
 extension RowKey: CustomStringConvertible {
     /// The key as people read it: `tasks/1`, or for a row of the ledger `o/@12` or `b/tasks/1`.
     package var description: String {
-        guard tree == .ledger, let sort = bytes.first else { return Self.words(bytes[...]) }
-        let prefix = Self.words([sort]) + "/"
-        let isNumbered = [Ledger.decisions, Ledger.settled, Ledger.open, Ledger.syncRuns]
-            .contains([sort])
-        if isNumbered, let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
-            return prefix + "\(position)"
-        }
-        if [Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken].contains([sort]),
-            bytes.count > 9,
-            let position = Position(bigEndianBytes: bytes[1..<9])
-        {
-            return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))
+        guard tree == .ledger, let first = bytes.first else { return Self.words(bytes[...]) }
+        let prefix = Self.words([first]) + "/"
+        if let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
+            switch sort {
+            case .decisions, .settled, .open, .syncRuns: return prefix + "\(position)"
+            case .settledDerived, .openDerived, .overtaken:
+                if bytes.count > 9 {
+                    return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))
+                }
+            default: break
+            }
         }
         return prefix + Self.words(bytes.dropFirst())
     }

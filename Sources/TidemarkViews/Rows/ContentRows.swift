@@ -474,11 +474,11 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let contents = Array("Ac".utf8)
-    package static let contentsOfEntities = Array("Ae".utf8)
-    package static let contentNames = Array("An".utf8)
-    package static let contentSweep = Array("As".utf8)
-    package static let unreferencedContents = Array("Au".utf8)
-    package static let letGo = Array("Al".utf8)
-    package static let treeWants = Array("Aw".utf8)
+    package static let contents = LedgerSort.contents.prefix + "c".utf8
+    package static let contentsOfEntities = LedgerSort.contents.prefix + "e".utf8
+    package static let contentNames = LedgerSort.contents.prefix + "n".utf8
+    package static let contentSweep = LedgerSort.contents.prefix + "s".utf8
+    package static let unreferencedContents = LedgerSort.contents.prefix + "u".utf8
+    package static let letGo = LedgerSort.contents.prefix + "l".utf8
+    package static let treeWants = LedgerSort.contents.prefix + "w".utf8
 }

@@ -71,9 +71,9 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let dangling = Array("De".utf8)
-    package static let waiting = Array("Dt".utf8)
-    package static let waitingLong = Array("Dl".utf8)
+    package static let dangling = LedgerSort.dangling.prefix + "e".utf8
+    package static let waiting = LedgerSort.dangling.prefix + "t".utf8
+    package static let waitingLong = LedgerSort.dangling.prefix + "l".utf8
 }
 
 extension RowReading {

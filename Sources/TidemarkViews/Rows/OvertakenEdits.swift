@@ -12,7 +12,7 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Ledger {
-    package static let overtaken = Array("O".utf8)
+    package static let overtaken = LedgerSort.overtaken.prefix
 }
 
 extension RowKey {

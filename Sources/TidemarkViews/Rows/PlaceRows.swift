@@ -69,9 +69,9 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let places = Array("Tb".utf8)
-    package static let placesDropped = Array("Td".utf8)
-    package static let placesSince = Array("Ts".utf8)
+    package static let places = LedgerSort.places.prefix + "b".utf8
+    package static let placesDropped = LedgerSort.places.prefix + "d".utf8
+    package static let placesSince = LedgerSort.places.prefix + "s".utf8
 }
 
 extension RowReading {

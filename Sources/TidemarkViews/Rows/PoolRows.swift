@@ -142,9 +142,9 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let pools = Array("Pk".utf8)
-    package static let leftValues = Array("Pl".utf8)
-    package static let reservedValues = Array("Pv".utf8)
+    package static let pools = LedgerSort.pools.prefix + "k".utf8
+    package static let leftValues = LedgerSort.pools.prefix + "l".utf8
+    package static let reservedValues = LedgerSort.pools.prefix + "v".utf8
 }
 
 extension RowReading {

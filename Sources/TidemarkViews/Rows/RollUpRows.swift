@@ -98,7 +98,7 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let rollUps = Array("R".utf8)
+    package static let rollUps = LedgerSort.rollUps.prefix
 }
 
 extension RowReading {

@@ -1,44 +1,9 @@
 // RowKey.swift — where a view row lies: in which tree, under which key, and to which view it
 // belongs.
 //
-//   tree    key                                      view
-//   rows    collection 0 id                          entities
-//   ledger  'A' …                                    contents (ContentRows.swift)
-//   ledger  'D' …                                    issues (DanglingRows.swift)
-//   ledger  'G' collection 0 id 0 action             outbox (what an action granted last)
-//   ledger  'H' collection 0 id                      watermarks (what a list said, left out)
-//   ledger  'J' position                             outbox (FoldTickets.swift)
-//   ledger  'M'                                      outbox (up to where rows go with their events)
-//   ledger  'O' position, collection 0 id            outbox (OvertakenEdits.swift)
-//   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
-//   ledger  'S' …                                    watermarks (StagedRows.swift)
-//   ledger  'T' …                                    places (PlaceRows.swift)
-//   ledger  'W' collection 0 id                      issues (what the server says of entities)
-//   ledger  'a'                                      access (how many entities hide others)
-//   ledger  'b' collection 0 alias                   bindings
-//   ledger  'c' position                             issues (both sides of lost conflicts)
-//   ledger  'd' position, index (2 bytes)            decisions
-//   ledger  'e' collection                           outbox (writes that may be there unanswered)
-//   ledger  'f' collection 0                         watermarks (a whole list that is owed)
-//   ledger  'g' name [0 group]                       schedule (gates, clock, requests, attempts)
-//   ledger  'h' collection 0 scope                   issues (entities held back from a sweep)
-//   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
-//   ledger  'j' collection 0 id                      placeholders (those that there are)
-//   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
-//   ledger  'l' collection 0 scope                   watermarks (of a list in the making)
-//   ledger  'm' position | 'o' position              outbox (a mutation: settled | open)
-//   ledger  'n' position, collection 0 id            outbox (a settled derived mutation)
-//   ledger  'p' position, collection 0 id            outbox (an open derived mutation)
-//   ledger  'q' collection 0 name                    issues (what could not be read)
-//   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
-//   ledger  's' position                             sync runs
-//   ledger  't' collection 0 [scope 0] number        watermarks (of a page of that list)
-//   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
-//   ledger  'v' collection 0 id                      rivals (those that hold the state)
-//   ledger  'w' collection 0 scope                   watermarks
-//   ledger  'x' name                                 store (registered model, what opened it)
-//   ledger  'y' collection 0 id                      bindings (an entity's aliases)
-//   ledger  'z' collection 0 id                      schedule (calls that fail by themselves)
+//   tree    key
+//   rows    collection 0 id: an entity
+//   ledger  a letter, and what stands behind it: see LedgerSort
 
 package import TidemarkEvents
 import TidemarkStore
@@ -227,37 +192,17 @@ package struct RowKey: Hashable, Comparable, Sendable {
         RowKey(.ledger, Ledger.keys + [2] + key)
     }
 
+    /// What sort of row of the ledger it is; nil of an entity's.
+    package var sort: LedgerSort? {
+        guard tree == .ledger, let first = bytes.first else { return nil }
+        return LedgerSort(rawValue: first)
+    }
+
     /// The view that the row belongs to.
     package var view: View {
         guard tree == .ledger, let first = bytes.first else { return .entities }
-        switch first {
-        case UInt8(ascii: "A"): return .contents
-        case UInt8(ascii: "P"): return .pools
-        case UInt8(ascii: "R"): return .rollUps
-        case UInt8(ascii: "T"): return .places
-        case UInt8(ascii: "a"): return .access
-        case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
-        case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
-        case UInt8(ascii: "g"), UInt8(ascii: "z"): return .schedule
-        case UInt8(ascii: "j"): return .placeholders
-        case UInt8(ascii: "k"): return .idempotencyKeys
-        case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"),
-            UInt8(ascii: "D"), UInt8(ascii: "W"):
-            return .issues
-        case UInt8(ascii: "s"): return .syncRuns
-        case UInt8(ascii: "v"): return .rivals
-        case UInt8(ascii: "f"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "w"),
-            UInt8(ascii: "H"), UInt8(ascii: "S"):
-            return .watermarks
-        case UInt8(ascii: "x"): return .store
-        default: return .outbox
-        }
-    }
-
-    /// Whether the key of a row of the ledger can begin so.
-    package static func isFirstByte(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || "ADGHJMOPRSTW".utf8.contains(byte)
+        // Only a damaged key begins otherwise.
+        return LedgerSort(rawValue: first)?.view ?? .outbox
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {
@@ -270,42 +215,111 @@ package struct RowKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// The first byte of a ledger key, by what the row is about.
+/// What a row of the ledger is about: the first byte of its key, and what stands behind it.
+package enum LedgerSort: UInt8, Sendable {
+    case contents = 0x41  // 'A' …: ContentRows.swift, TransferRows.swift
+    case dangling = 0x44  // 'D' …: DanglingRows.swift
+    case grants = 0x47  // 'G' collection 0 id 0 action: what an action granted last
+    case withheld = 0x48  // 'H' collection 0 id: what a list said, left out
+    case tickets = 0x4A  // 'J' position: an answer that the server promised
+    case dropped = 0x4D  // 'M': up to where rows go with their events
+    case overtaken = 0x4F  // 'O' position, collection 0 id: OvertakenEdits.swift
+    case pools = 0x50  // 'P' …: PoolRows.swift
+    case rollUps = 0x52  // 'R' collection 0 id: RollUpRows.swift
+    case staged = 0x53  // 'S' …: StagedRows.swift
+    case places = 0x54  // 'T' …: PlaceRows.swift
+    case warned = 0x57  // 'W' collection 0 id: what the server says of an entity
+    case hidden = 0x61  // 'a': how many entities hide others
+    case bindings = 0x62  // 'b' collection 0 alias
+    case sides = 0x63  // 'c' position: both sides of lost conflicts
+    case decisions = 0x64  // 'd' position, index (2 bytes)
+    case unanswered = 0x65  // 'e' collection: writes that may be there unanswered
+    case owed = 0x66  // 'f' collection 0 scope: a whole list that is owed
+    case gates = 0x67  // 'g' name [0 group]: gates, clock, requests, attempts
+    case held = 0x68  // 'h' collection 0 scope: entities held back from a sweep
+    case lost = 0x69  // 'i' position, index (2 bytes): a conflict that the local side lost
+    case placeholders = 0x6A  // 'j' collection 0 id
+    case keys = 0x6B  // 'k' 0 | 1 number | 2 key: FoldKeys.swift
+    case listed = 0x6C  // 'l' collection 0 scope: a list in the making
+    case settled = 0x6D  // 'm' position: a mutation
+    case settledDerived = 0x6E  // 'n' position, collection 0 id: a mutation by a rule
+    case open = 0x6F  // 'o' position: a mutation
+    case openDerived = 0x70  // 'p' position, collection 0 id: a mutation by a rule
+    case unreadable = 0x71  // 'q' collection 0 name
+    case ruleAnswers = 0x72  // 'r' collection 0 id: a rule's answer, until it is used
+    case syncRuns = 0x73  // 's' position
+    case listedPages = 0x74  // 't' collection 0 [scope 0] number: a page of a list in the making
+    case attempts = 0x75  // 'u' collection 0 id: an entity with an unknown attempt
+    case rivals = 0x76  // 'v' collection 0 id: one that holds the state
+    case watermarks = 0x77  // 'w' collection 0 scope
+    case store = 0x78  // 'x' name: registered model, what opened it
+    case aliases = 0x79  // 'y' collection 0 id: an entity's aliases
+    case failing = 0x7A  // 'z' collection 0 id: calls that fail by themselves
+
+    /// The view that rows of this sort belong to.
+    package var view: View {
+        switch self {
+        case .contents: .contents
+        case .pools: .pools
+        case .rollUps: .rollUps
+        case .places: .places
+        case .hidden: .access
+        case .bindings, .aliases: .bindings
+        case .decisions, .ruleAnswers: .decisions
+        case .gates, .failing: .schedule
+        case .placeholders: .placeholders
+        case .keys: .idempotencyKeys
+        case .sides, .held, .lost, .unreadable, .dangling, .warned: .issues
+        case .syncRuns: .syncRuns
+        case .rivals: .rivals
+        case .owed, .listed, .listedPages, .watermarks, .withheld, .staged: .watermarks
+        case .store: .store
+        case .grants, .tickets, .dropped, .overtaken, .unanswered, .attempts, .settled,
+            .settledDerived, .open, .openDerived:
+            .outbox
+        }
+    }
+
+    /// What keys of this sort begin with.
+    package var prefix: [UInt8] { [rawValue] }
+}
+
+/// What ledger keys begin with, by what the row is about.
 package enum Ledger {
     /// Mutations, open and settled, those that follow from rules, and what overtaken ones say.
     package static let outbox = [open, settled, openDerived, settledDerived, overtaken]
     /// Rows that go with their events, once these are dropped: those of what is over.
     package static let ofEvents = [settled, settledDerived, decisions, syncRuns]
-    package static let aliases = Array("y".utf8)
-    package static let attempts = Array("u".utf8)
-    package static let warned = Array("W".utf8)
-    package static let bindings = Array("b".utf8)
-    package static let decisions = Array("d".utf8)
-    package static let settledDerived = Array("n".utf8)
-    package static let dropped = Array("M".utf8)
-    package static let openDerived = Array("p".utf8)
-    package static let placeholders = Array("j".utf8)
-    package static let rivals = Array("v".utf8)
-    package static let failing = Array("z".utf8)
-    package static let gates = Array("g".utf8)
-    package static let hidden = Array("a".utf8)
-    package static let held = Array("h".utf8)
-    package static let keys = Array("k".utf8)
-    package static let listed = Array("l".utf8)
-    package static let listedPages = Array("t".utf8)
-    package static let owed = Array("f".utf8)
-    package static let lost = Array("i".utf8)
-    package static let settled = Array("m".utf8)
-    package static let open = Array("o".utf8)
-    package static let unanswered = Array("e".utf8)
-    package static let unreadable = Array("q".utf8)
-    package static let ruleAnswers = Array("r".utf8)
-    package static let sides = Array("c".utf8)
-    package static let syncRuns = Array("s".utf8)
-    package static let watermarks = Array("w".utf8)
-    package static let withheld = Array("H".utf8)
-    package static let grants = Array("G".utf8)
-    package static let store = Array("x".utf8)
+    package static let aliases = LedgerSort.aliases.prefix
+    package static let attempts = LedgerSort.attempts.prefix
+    package static let warned = LedgerSort.warned.prefix
+    package static let bindings = LedgerSort.bindings.prefix
+    package static let decisions = LedgerSort.decisions.prefix
+    package static let settledDerived = LedgerSort.settledDerived.prefix
+    package static let dropped = LedgerSort.dropped.prefix
+    package static let openDerived = LedgerSort.openDerived.prefix
+    package static let placeholders = LedgerSort.placeholders.prefix
+    package static let rivals = LedgerSort.rivals.prefix
+    package static let failing = LedgerSort.failing.prefix
+    package static let gates = LedgerSort.gates.prefix
+    package static let hidden = LedgerSort.hidden.prefix
+    package static let held = LedgerSort.held.prefix
+    package static let keys = LedgerSort.keys.prefix
+    package static let listed = LedgerSort.listed.prefix
+    package static let listedPages = LedgerSort.listedPages.prefix
+    package static let owed = LedgerSort.owed.prefix
+    package static let lost = LedgerSort.lost.prefix
+    package static let settled = LedgerSort.settled.prefix
+    package static let open = LedgerSort.open.prefix
+    package static let unanswered = LedgerSort.unanswered.prefix
+    package static let unreadable = LedgerSort.unreadable.prefix
+    package static let ruleAnswers = LedgerSort.ruleAnswers.prefix
+    package static let sides = LedgerSort.sides.prefix
+    package static let syncRuns = LedgerSort.syncRuns.prefix
+    package static let watermarks = LedgerSort.watermarks.prefix
+    package static let withheld = LedgerSort.withheld.prefix
+    package static let grants = LedgerSort.grants.prefix
+    package static let store = LedgerSort.store.prefix
 }
 
 extension PullTarget {

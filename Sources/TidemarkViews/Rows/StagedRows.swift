@@ -100,10 +100,10 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let staging = Array("Sb".utf8)
-    package static let stagedLast = Array("Sd".utf8)
-    package static let staged = Array("Se".utf8)
-    package static let stagedEnds = Array("Sl".utf8)
+    package static let staging = LedgerSort.staged.prefix + "b".utf8
+    package static let stagedLast = LedgerSort.staged.prefix + "d".utf8
+    package static let staged = LedgerSort.staged.prefix + "e".utf8
+    package static let stagedEnds = LedgerSort.staged.prefix + "l".utf8
 }
 
 extension SyncModel {

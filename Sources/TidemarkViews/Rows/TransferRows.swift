@@ -312,10 +312,10 @@ extension RowKey {
 }
 
 extension Ledger {
-    package static let unfetched = Array("Af".utf8)
-    package static let openFetches = Array("Ao".utf8)
-    package static let dueFetches = Array("At".utf8)
-    package static let sends = Array("Ap".utf8)
+    package static let unfetched = LedgerSort.contents.prefix + "f".utf8
+    package static let openFetches = LedgerSort.contents.prefix + "o".utf8
+    package static let dueFetches = LedgerSort.contents.prefix + "t".utf8
+    package static let sends = LedgerSort.contents.prefix + "p".utf8
 }
 
 extension RowReading {
