@@ -5,28 +5,6 @@ import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// Collections in the order in which they are listed.
-    ///
-    /// That is the order of the model, but that others which are listed by date come after what may
-    /// come into reach: their dates count on it.
-    static func inListOrder(_ collections: [CollectionModel]) -> [CollectionModel] {
-        var first: Set<CollectionName> = []
-        for collection in collections.reversed()
-        where collection.access.relistsOnGain || first.contains(collection.name) {
-            first.insert(collection.name)
-            // What it refers to, and what its own list waits for, stand before it in the model.
-            first.formUnion(collection.references.map(\.collection) + collection.listedAfter)
-            first.formUnion((collection.lists ?? []).flatMap(\.from).map(\.collection))
-        }
-        let last = collections.lastIndex(where: \.access.relistsOnGain) ?? collections.startIndex
-        let isDatedBefore = collections[..<last].contains {
-            $0.since != nil && !first.contains($0.name)
-        }
-        guard isDatedBefore else { return collections }
-        return collections.filter { first.contains($0.name) }
-            + collections.filter { !first.contains($0.name) }
-    }
-
     /// Ends the run where a collection that must not be empty is.
     mutating func hasRequired(_ isThere: Bool, in name: CollectionName) {
         guard let collection = model[name] else { return }

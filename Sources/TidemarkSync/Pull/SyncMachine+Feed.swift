@@ -6,27 +6,6 @@ import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// The targets of a run, in the order of its lists: of each collection its lists, and of a feed
-    /// its parts before it.
-    ///
-    /// Lists whose parameters come from documents are one target until these are read.
-    static func targets(of scope: SyncScope, in model: SyncModel) -> [PullTarget] {
-        inListOrder(scope.pulled(model)).flatMap { collection in
-            if case .select(let parts) = scope {
-                return parts.filter { $0.collection == collection.name }.map(\.target)
-            }
-            if case .folders(let folders) = scope, collection.isByPath {
-                var seen: Set<PullTarget> = []
-                return folders.filter { $0.collection == collection.name }.map(\.target)
-                    .filter { seen.insert($0).inserted }
-            }
-            let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
-            let lists =
-                collection.hasListSources ? [.open(collection.name)] : collection.listTargets
-            return scopes.map { PullTarget(collection.name, scope: $0) } + lists
-        }
-    }
-
     /// Begins a part of a feed, or the list of its ids; nil where it is not to be listed.
     mutating func beginFeed(
         _ target: PullTarget, _ collection: CollectionModel, _ rule: FeedRule,

@@ -7,6 +7,49 @@ import TidemarkViews
 extension SyncMachine {
     // MARK: Targets
 
+    /// The targets of a run, in the order of its lists: of each collection its lists, and of a feed
+    /// its parts before it.
+    ///
+    /// Lists whose parameters come from documents are one target until these are read.
+    static func targets(of scope: SyncScope, in model: SyncModel) -> [PullTarget] {
+        inListOrder(scope.pulled(model)).flatMap { collection in
+            if case .select(let parts) = scope {
+                return parts.filter { $0.collection == collection.name }.map(\.target)
+            }
+            if case .folders(let folders) = scope, collection.isByPath {
+                var seen: Set<PullTarget> = []
+                return folders.filter { $0.collection == collection.name }.map(\.target)
+                    .filter { seen.insert($0).inserted }
+            }
+            let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
+            let lists =
+                collection.hasListSources ? [.open(collection.name)] : collection.listTargets
+            return scopes.map { PullTarget(collection.name, scope: $0) } + lists
+        }
+    }
+
+    /// Collections in the order in which they are listed.
+    ///
+    /// That is the order of the model, but that others which are listed by date come after what may
+    /// come into reach: their dates count on it.
+    static func inListOrder(_ collections: [CollectionModel]) -> [CollectionModel] {
+        var first: Set<CollectionName> = []
+        for collection in collections.reversed()
+        where collection.access.relistsOnGain || first.contains(collection.name) {
+            first.insert(collection.name)
+            // What it refers to, and what its own list waits for, stand before it in the model.
+            first.formUnion(collection.references.map(\.collection) + collection.listedAfter)
+            first.formUnion((collection.lists ?? []).flatMap(\.from).map(\.collection))
+        }
+        let last = collections.lastIndex(where: \.access.relistsOnGain) ?? collections.startIndex
+        let isDatedBefore = collections[..<last].contains {
+            $0.since != nil && !first.contains($0.name)
+        }
+        guard isDatedBefore else { return collections }
+        return collections.filter { first.contains($0.name) }
+            + collections.filter { !first.contains($0.name) }
+    }
+
     /// The next list; nil when it was prefetched, or all are done.
     mutating func nextTarget() -> SyncAction? {
         guard let target = unpulled.popFirst() else {

@@ -1,4 +1,4 @@
-// SyncStep.swift — the next step of a sync run.
+// SyncStep.swift — the next step of a sync run, and how long its request may take.
 
 package import TidemarkEvents
 package import TidemarkViews
@@ -124,5 +124,37 @@ extension SyncStep {
         case .readBack, .readBackAll, .poll: true
         default: false
         }
+    }
+}
+
+extension ServerCall {
+    /// How many bytes of documents its request sends at most, about.
+    var sentBytes: Int {
+        switch self {
+        case .create(_, _, let body): body.count
+        case .update(_, _, let body, let changes, _): max(body.count, changes.count)
+        case .perform(_, _, _, _, let body): body?.count ?? 0
+        case .batch(let calls): calls.reduce(0) { $0 + $1.sentBytes }
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .read, .fetch,
+            .delete, .reserve, .poll:
+            0
+        }
+    }
+}
+
+extension TransportLimits {
+    /// The longest that a request may take because others before it timed out.
+    private static let deadlineMax = Duration.seconds(600)
+
+    /// The limits of a step's request: time by the bytes that it sends, beside the usual time; and
+    /// twice as much for each time in a row that it was not enough.
+    func of(_ step: SyncStep, timeouts: Int) -> TransportLimits {
+        var bytes = step.call?.sentBytes ?? 0
+        if case .file(_, let count)? = step.file { bytes = max(bytes, count) }
+        var limits = allowing(bytes: UInt64(clamping: bytes))
+        for _ in 0..<min(timeouts, 40) where limits.deadline < Self.deadlineMax {
+            limits.deadline = min(limits.deadline * 2, Self.deadlineMax)
+        }
+        return limits
     }
 }

@@ -1,4 +1,5 @@
-// TreeReading.swift — where the entities of a tree lie, now and before some of what is pending.
+// TreeReading.swift — where the entities of a tree lie, now and before some of what is pending,
+// and their paths.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -316,5 +317,78 @@ extension Patch {
     fileprivate func removes(_ field: String) -> Bool {
         let exact = ExactString(field)
         return unset.contains { ExactString($0) == exact }
+    }
+}
+
+extension RowReading {
+    /// The names of an entity of a tree and of those in which it lies, the outermost first.
+    package func path(of key: EntityKey, in collection: CollectionModel) throws -> [String]? {
+        guard var reader = TreeReader(collection), let (key, row) = try found(key),
+            row.document != nil
+        else { return nil }
+        return try reader.path(of: key.id, self)
+    }
+
+    /// The path of an entity on the server, where it was before anything that is pending on it and
+    /// on those in which it lies; of one that is not there, where the mutations up to `last` make
+    /// it, or all of them.
+    package func serverPath(
+        of key: EntityKey, in collection: CollectionModel, through last: Position? = nil
+    ) throws -> String? {
+        guard var reader = TreeReader(collection) else { return nil }
+        return try reader.serverPath(of: key.id, through: last, self)?.joined(separator: "/")
+    }
+
+    /// Whether a write without an answer gives an entity, or one in which it lies, another path.
+    func isBeingMoved(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+        guard try hasLedgerRow(Ledger.attempts) else { return false }
+        return try isOnItsWay(key, in: collection) || isCarriedAlong(key, in: collection)
+    }
+
+    /// Whether a write without an answer gives something in which an entity lies another path.
+    package func isCarriedAlong(
+        _ key: EntityKey, in collection: CollectionModel
+    ) throws -> Bool {
+        guard try hasLedgerRow(Ledger.attempts), var reader = TreeReader(collection) else {
+            return false
+        }
+        return try reader.above(key.id, self).dropFirst().contains { id in
+            try isOnItsWay(EntityKey(collection.name, id), in: collection)
+        }
+    }
+
+    /// The path to which the mutations up to one move an entity on the server; nil where they don't
+    /// move it, or the server does not have it, or what it would lie in.
+    package func movedPath(
+        of key: EntityKey, in collection: CollectionModel, through last: Position
+    ) throws -> String? {
+        guard collection.isByPath, var reader = TreeReader(collection),
+            try reader.base(of: key.id, self) != nil,
+            let spot = try reader.newSpot(of: key.id, through: last, self)
+        else { return nil }
+        guard let parent = spot.parent else { return spot.name }
+        return try serverPath(of: EntityKey(collection.name, parent), in: collection).map {
+            "\($0)/\(spot.name)"
+        }
+    }
+
+    /// Whether a write without an answer gives an entity another path.
+    func isOnItsWay(_ key: EntityKey, in collection: CollectionModel) throws -> Bool {
+        guard collection.isByPath, var reader = TreeReader(collection),
+            let attempt = try entity(at: .entity(key)).attempt
+        else { return false }
+        return try reader.isMoved(key.id, through: attempt.covers, self)
+    }
+
+    /// What a server that knows a tree by paths says of an entity, with where it lies there.
+    package func placed(
+        _ document: JSONDocument, of key: EntityKey, _ revision: Revision?,
+        in collection: CollectionModel
+    ) throws -> JSONDocument {
+        guard let tree = collection.tree, tree.isByPath, var reader = TreeReader(collection),
+            let spot = try reader.serverSpot(
+                of: key.id, through: entity(at: .entity(key)).attempt?.covers, self)
+        else { return document }
+        return tree.placing(document, of: key.id, revision, in: spot.parent, as: spot.name)
     }
 }
