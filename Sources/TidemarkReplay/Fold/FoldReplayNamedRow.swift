@@ -141,23 +141,10 @@ struct NamedRow {
     }
 
     private static func entity(of key: RowKey, _ value: [UInt8]?) -> EntityKey? {
-        guard key.tree == .ledger, let sort = key.bytes.first else {
-            return EntityKey(bytes: key.bytes)
-        }
-        for prefix in [Ledger.dangling, Ledger.staged] where key.bytes.starts(with: prefix) {
-            return EntityKey(bytes: key.bytes.dropFirst(prefix.count))
-        }
-        switch [sort] {
-        case Ledger.settled, Ledger.open:
-            return value.flatMap { try? MutationRow(parsing: $0).key }
-        case Ledger.grants: return RowKey.granted(key.bytes)
-        case Ledger.decisions: return value.flatMap { try? DecisionRow(parsing: $0).key }
-        case Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken:
-            return EntityKey(bytes: key.bytes.dropFirst(9))
-        case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
-            Ledger.ruleAnswers, Ledger.failing, Ledger.warned, Ledger.withheld:
-            return EntityKey(bytes: key.bytes.dropFirst())
-        default: return key.entityOfContents ?? key.entityOfPlace
+        switch key.sort {
+        case .settled, .open: value.flatMap { try? MutationRow(parsing: $0).key }
+        case .decisions: value.flatMap { try? DecisionRow(parsing: $0).key }
+        default: key.namedEntity
         }
     }
 }

@@ -101,25 +101,11 @@ private struct BaseRows {
 
     /// The entity that a row is about; nil where it is about more than one.
     private static func entity(of row: SnapshotRow) throws -> EntityKey? {
-        let bytes = row.key.bytes
-        guard row.key.tree == .ledger, let letter = bytes.first else {
-            return EntityKey(bytes: bytes)
-        }
-        for prefix in [Ledger.dangling, Ledger.staged] where bytes.starts(with: prefix) {
-            return EntityKey(bytes: bytes.dropFirst(prefix.count))
-        }
-        switch [letter] {
-        case Ledger.settled, Ledger.open: return try MutationRow(parsing: row.value).key
-        case Ledger.bindings: return EntityKey(bytes: row.value)
-        case Ledger.settledDerived, Ledger.openDerived, Ledger.overtaken:
-            return EntityKey(bytes: bytes.dropFirst(9))
-        case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
-            Ledger.attempts, Ledger.failing, Ledger.warned, Ledger.withheld:
-            return EntityKey(bytes: bytes.dropFirst())
-        case Ledger.grants: return RowKey.granted(bytes)
-        case Ledger.decisions: return try DecisionRow(parsing: row.value).key
-        case Ledger.lost: return EntityKey(bytes: row.value)
-        default: return row.key.entityOfContents ?? row.key.entityOfPlace
+        switch row.key.sort {
+        case .settled, .open: try MutationRow(parsing: row.value).key
+        case .decisions: try DecisionRow(parsing: row.value).key
+        case .bindings, .lost: EntityKey(bytes: row.value)
+        default: row.key.namedEntity
         }
     }
 }

@@ -205,6 +205,26 @@ package struct RowKey: Hashable, Comparable, Sendable {
         return LedgerSort(rawValue: first)?.view ?? .outbox
     }
 
+    /// The entity that the key names, by any of its ids; nil where it names none or several, and of
+    /// roll-ups.
+    package var namedEntity: EntityKey? {
+        guard tree == .ledger else { return EntityKey(bytes: bytes) }
+        switch sort {
+        case .bindings, .aliases, .placeholders, .rivals, .attempts, .ruleAnswers, .failing,
+            .warned, .withheld:
+            return EntityKey(bytes: bytes.dropFirst())
+        case .settledDerived, .openDerived, .overtaken:
+            return EntityKey(bytes: bytes.dropFirst(9))
+        case .dangling, .staged:
+            let isNamed = [Ledger.dangling, Ledger.staged].contains(Array(bytes.prefix(2)))
+            return isNamed ? EntityKey(bytes: bytes.dropFirst(2)) : nil
+        case .grants: return Self.granted(bytes)
+        case .contents: return entityOfContents
+        case .places: return entityOfPlace
+        default: return nil
+        }
+    }
+
     package static func < (left: RowKey, right: RowKey) -> Bool {
         if left.tree != right.tree { return left.tree.rawValue < right.tree.rawValue }
         return ByteOrder.precedes(left.bytes, right.bytes)
