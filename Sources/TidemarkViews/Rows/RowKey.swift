@@ -41,8 +41,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 28
         case .decisions: 27
         case .outbox: 26
-        case .watermarks: 22
-        case .contents, .issues: 21
+        case .watermarks, .contents: 22
+        case .issues: 21
         case .schedule: 13
         case .places: 11
         case .access: 10

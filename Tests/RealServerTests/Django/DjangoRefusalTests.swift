@@ -118,15 +118,15 @@ extension `with a real server by Django REST framework` {
     }
 
     @Suite struct `a write without an answer` {
-        @Test(arguments: KintoTransport.Moment.allCases)
+        @Test(arguments: KintoTransport.Moment.allCases, ["Tea", "Tea "])
         func `that makes something is found again, and nothing is made twice`(
-            _ lost: KintoTransport.Moment
+            _ lost: KintoTransport.Moment, _ title: String
         ) async throws {
             try await DjangoWorld.run { world in
                 let (a, b) = (try world.device("a"), try world.device("b"))
                 let house = try await world.client.make("projects", #"{"name":"House"}"#)
                 try await world.settle(a, b)
-                try a.put("items/tea", #"{"title":"Tea","project":"\#(house)"}"#)
+                try a.put("items/tea", #"{"title":"\#(title)","project":"\#(house)"}"#)
                 a.wire.once(lost, where: { $0.method == .post }) {
                     throw TransportError(.connectionLost)
                 }
