@@ -39,6 +39,8 @@ struct HookedAdapter: ServerAdapter {
 
     /// For which groups of requests calls count.
     var groupOf: @Sendable (ServerCall) -> RequestGroup? = { _ in nil }
+    /// What lists don't name though it is there, by id.
+    var omits: @Sendable (String) -> Bool = { _ in false }
 
     var traits: ServerTraits {
         var traits = takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
@@ -101,6 +103,7 @@ struct HookedAdapter: ServerAdapter {
         }
         guard case .page(var page) = answer else { return answer }
         if hidesCursor { page.cursor = nil }
+        page.records.removeAll { omits($0.id) }
         guard onlyNames else { return .page(page) }
         page.references += page.records.filter { !$0.isDeleted }.map {
             ServerReference(id: $0.id, revision: $0.revision)

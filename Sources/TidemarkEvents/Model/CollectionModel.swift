@@ -307,8 +307,7 @@ extension CollectionModel: ModelObject {
             "absence", \.absence, .word,
             """
             What it means that a list of everything does not name an entity: it was deleted, or \
-            nothing. With neither cursors nor since, up to ten are asked for one by one, and \
-            nothing follows for more.
+            nothing. With neither cursors nor since, each is asked for before.
             """),
         ModelMember(
             "access", \.access, AccessRule.codec("access"),

@@ -36,8 +36,8 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 @nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
     ///
-    /// Of lists with neither cursors nor ``CollectionModel/since``, up to ten are asked for one by
-    /// one, and nothing follows for more.
+    /// With neither cursors nor ``CollectionModel/since`` that is only taken from the server's answer
+    /// about each: ten are asked for in a run, and ten more as long as all of them are gone.
     case deletes
     /// Nothing.
     case keeps

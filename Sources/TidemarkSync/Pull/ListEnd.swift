@@ -24,7 +24,7 @@ package struct Absent: Sendable, Hashable {
 package enum Sweep: Sendable, Hashable {
     /// Nothing: there are none, or nothing can be concluded.
     case none
-    /// The server is asked about each of them.
+    /// The server is asked about some of them, one by one, and only its answers tell.
     case asked
     /// They are deleted.
     case deleted
@@ -43,10 +43,8 @@ extension Listing {
         if collection.access.hidesAbsent {
             return isDoubtful || shifts.areThere ? .none : .outOfReach
         }
-        // What is not named may have moved past a page: only the answer about it tells.
-        if shifts.areThere {
-            return ids.count <= Self.readBackMax && !isReadBack ? .asked : .none
-        }
+        // What is not named may have moved past a page.
+        if shifts.areThere { return .asked }
         // What the user deleted here, alone or with its folder, is no question.
         let others = undecided(ids)
         if others.isEmpty { return .deleted }
@@ -54,14 +52,15 @@ extension Listing {
         let isMuch = SweepRule.asksFirst(
             absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
         // At the path of one that is gone there may be another.
-        if !isMuch, ids.count <= Self.readBackMax, !isReadBack, walk == nil { return .asked }
+        let isFew = ids.count <= Self.readBackMax && walk == nil
+        if !isMuch, isFew || !goesOn { return .asked }
         return isMuch || isDoubtful ? .held : .deleted
     }
 
     /// The entities that a finished list of everything did not name and that are deleted, held or
     /// hidden.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
-        guard !isReadBack else { return Absent() }
+        guard readBack.isEmpty else { return Absent() }
         let ids = try absent(entity)
         return switch sweep(absent: ids) {
         case .none: Absent()
@@ -69,7 +68,7 @@ extension Listing {
         // What the user deleted goes once the others are settled.
         case .held: Absent(ids: undecided(ids), isHeld: true)
         case .deleted: Absent(ids: ids)
-        case .asked where shifts.areThere: Absent()
+        case .asked where shifts.areThere || !goesOn: Absent()
         // There were more when the list ended, or the server's time was in doubt.
         case .asked: Absent(ids: ids, isHeld: isDoubtful)
         }
@@ -98,16 +97,18 @@ package struct ListEnd {
 
     /// What becomes of the end, and of the entities that the list did not name.
     ///
-    /// A list without a cursor or a since-date concludes nothing about them. It is logged only for
-    /// the writes that it settles, or the entities that it hides.
+    /// A list without a cursor or a since-date deletes none: things may have moved past its pages
+    /// while they came, and no list of changes tells. It is logged only for the writes that it
+    /// settles, what it holds or no longer holds, and the entities that it hides.
     package func decision(_ absent: Absent) throws -> Decision {
         // A list concludes absence only if the server's time is not in doubt.
-        let isTaken = try (list.goesOn || absent.isOutOfReach) && !news.fold.isTimeInDoubt()
+        let isConcluded = list.goesOn || absent.isOutOfReach || absent.isHeld
+        let isTaken = try isConcluded && !news.fold.isTimeInDoubt()
         let absent = isTaken ? absent : Absent()
-        let says = try list.goesOn || list.settles || endsSomething
-        guard absent.isOutOfReach || says, try isWorthNoting || !absent.ids.isEmpty else {
-            return .nothing
-        }
+        let isLogged =
+            try absent.isOutOfReach || absent.isHeld || list.goesOn || list.settles || endsSomething
+            || endsHeld
+        guard isLogged, try isWorthNoting || !absent.ids.isEmpty else { return .nothing }
         return try isHeldAlready(absent) ? .heldAlready(absent) : .logged(absent)
     }
 
@@ -115,7 +116,7 @@ package struct ListEnd {
     /// last logged list is too old.
     var isWorthNoting: Bool {
         get throws {
-            if try list.movesCursor || list.isOfIDs || endsSomething { return true }
+            if try list.movesCursor || list.isOfIDs || endsSomething || endsHeld { return true }
             // How folders are left out from now on.
             if let walk = list.walk, walk.use == .noted || walk.isUnmoved { return true }
             guard list.collection.since != nil || list.walk != nil else { return false }
@@ -132,7 +133,12 @@ package struct ListEnd {
         completed.epoch = list.epoch
         if list.isWhole { completed.limit = list.target.limit }
         if list.collection.since != nil { completed.asked = list.asked }
-        if absent.isHeld { (completed.held, completed.knownCount) = (absent.ids, list.knownCount) }
+        if absent.isHeld {
+            (completed.held, completed.knownCount) = (absent.ids, list.knownCount)
+        } else if list.isWhole, try !tellsAbsence, let held = try news.fold.held(list.target) {
+            // It does not answer for them, so that they stay held.
+            (completed.held, completed.knownCount) = (held.ids, held.knownCount)
+        }
         if absent.isOutOfReach { completed.hidden = absent.ids }
         completed.gone = try readableAgain
         completed.isOfAllFolders = list.walk?.use == .noted
@@ -146,6 +152,22 @@ package struct ListEnd {
         get throws {
             guard let time = list.serverTime, try !news.fold.isTimeInDoubt() else { return nil }
             return try news.fold.believes(time, begun: news.begun) ? time : nil
+        }
+    }
+
+    /// Whether what a list did not name, beyond what is asked for, is there no more.
+    private var tellsAbsence: Bool {
+        get throws {
+            try list.walk != nil
+                || (!list.shifts.areThere && !list.isDoubtful && !news.fold.isTimeInDoubt())
+        }
+    }
+
+    /// Whether a list at which no later one goes on answers for what an earlier one held.
+    private var endsHeld: Bool {
+        get throws {
+            try !list.goesOn && list.isWhole && tellsAbsence
+                && news.fold.held(list.target) != nil
         }
     }
 
@@ -173,12 +195,14 @@ package struct ListEnd {
 
     private func isHeldAlready(_ absent: Absent) throws -> Bool {
         guard absent.isHeld, !list.settles, let held = try news.fold.held(list.target),
-            let mark = try news.fold.watermark(list.target), mark.cursor == list.cursor,
+            held.ids.map(ExactString.init) == absent.ids.map(ExactString.init),
+            try !endsSomething
+        else { return false }
+        guard list.goesOn else { return true }
+        guard let mark = try news.fold.watermark(list.target), mark.cursor == list.cursor,
             mark.epoch == list.epoch || list.epoch == nil
         else { return false }
-        if list.collection.since != nil, isNews(after: mark) { return false }
-        return try held.ids.map(ExactString.init) == absent.ids.map(ExactString.init)
-            && !endsSomething
+        return list.collection.since == nil || !isNews(after: mark)
     }
 
     private func isNews(after mark: WatermarkRow) -> Bool {

@@ -18,7 +18,7 @@ package struct Listing: Sendable, Hashable {
     private static let manyMax = 50
     /// How many ids of a feed are listed at once.
     package static let idsMax = 1_000
-    /// The most unnamed entities that are read back one by one.
+    /// How many unnamed entities are read back one by one before it is seen whether all were gone.
     package static let readBackMax = 10
 
     package var collection: CollectionModel
@@ -72,8 +72,8 @@ package struct Listing: Sendable, Hashable {
     package private(set) var asked: Timestamp?
     /// The last change of an entity that it named, deletions included.
     package private(set) var latest: Timestamp?
-    /// Whether the unnamed entities were read back one by one, so that nothing is left to conclude.
-    package var isReadBack = false
+    /// The unnamed entities that were read back one by one last; none before.
+    package private(set) var readBack: [String] = []
     /// Whether it holds records without an id, so that what it does not name may be there.
     package private(set) var isDoubtful = false
     /// Why a page of it, or something that it names, could not be fetched: then it is not complete.
@@ -447,10 +447,24 @@ package struct Listing: Sendable, Hashable {
         isPaging = true
     }
 
+    /// Takes the entities that are read back next: other ones in each run, as the first may always
+    /// be there though the list does not name them.
+    mutating func readBackNext(of ids: [String]) {
+        let isAll = ids.count <= Self.readBackMax
+        let first = isAll ? 0 : Int(asOf.rawValue % UInt64(ids.count))
+        readBack = Array((ids[first...] + ids[..<first]).prefix(Self.readBackMax))
+    }
+
     /// The entities that a list of everything should have named, in the order of their ids: those
     /// without a newer answer.
+    ///
+    /// None where one of those that were read back last is there.
     package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
-        try unnamed.inOrder.filter { id in
+        let isAnyThere = try readBack.contains { id in
+            try entity(EntityKey(collection.name, id))?.baseState == .live
+        }
+        guard !isAnyThere else { return [] }
+        return try unnamed.inOrder.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
                 !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,
                 try target.holds(row, in: collection)

@@ -221,12 +221,11 @@ extension SyncMachine {
         let goesOn = list.beginAgain() || list.beginNextPass()
         state = .listing(list)
         if goesOn, let call = list.call { return perform(.list(call)) }
-        return list.isReadBack || list.unnamed.isEmpty
-            ? finish(list, absent: []) : look(.absent(list))
+        return list.unnamed.isEmpty ? finish(list, absent: []) : look(.absent(list))
     }
 
-    /// Ends a list whose pages and fetches are done; a few entities that it did not name are read
-    /// back first, one by one.
+    /// Ends a list whose pages and fetches are done; entities that it did not name are read back
+    /// first, one by one, where only that tells: a few, and more as long as all of them are gone.
     mutating func finish(_ list: Listing, absent ids: [String]) -> SyncAction? {
         if let walk = list.walk, walk.isOfFolders {
             if list.isBeforeDeletion { deletions.note(list) }
@@ -234,10 +233,10 @@ extension SyncMachine {
             return nil
         }
         var list = list
-        if !isTimeInDoubt, !list.isReadBack, case .asked = list.sweep(absent: ids) {
-            list.isReadBack = true
+        if !isTimeInDoubt, case .asked = list.sweep(absent: ids) {
+            list.readBackNext(of: ids)
             state = .listing(list)
-            asked = ids.map { EntityKey(list.collection.name, $0) }.reversed()
+            asked = list.readBack.map { EntityKey(list.collection.name, $0) }.reversed()
             return nil
         }
         if !isTimeInDoubt, list.walkAgain(for: ids, putOff: unfound(by: list)) {

@@ -188,7 +188,7 @@ extension SyncMachine {
         // The next list brings it.
         case .readBack(let key, _, _) where askedForIDs.contains(key): return nil
         case .readBack(_, _, let attempt):
-            return attempt == nil && list?.isReadBack == true ? .absent : .entity
+            return attempt == nil && list?.readBack.isEmpty == false ? .absent : .entity
         case .compare: return .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
         case .refill: return .pool

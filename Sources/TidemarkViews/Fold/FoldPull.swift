@@ -32,7 +32,9 @@ extension Fold {
         guard event.revision != nil || isOfIDs || isByPath || marking?.isEmpty == false, isSettled
         else {
             if isPaid { put(.owed(target), nil) }
-            return try endList(target)
+            try endList(target)
+            if isSettled { try hold(payload, target, position) }
+            return
         }
         let place = RowKey.watermark(target)
         var row = WatermarkRow(

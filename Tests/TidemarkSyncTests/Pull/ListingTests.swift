@@ -2,9 +2,11 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 @testable import TidemarkSync
+@testable import ViewsSupport
 
 @Suite struct `a list in the making` {
     private static func list(
@@ -132,17 +134,17 @@ import TidemarkViews
         return list
     }
 
-    @Test func `concludes nothing of many where no larger page came and fewer are named`() {
+    @Test func `asks one by one where no larger page came and fewer are named`() {
         let many = (0...Listing.readBackMax).map(String.init)
         var short = Self.listedAgain()
         let only = Self.named("1", "2")
         _ = short.took(Self.numbered(only), only)
         let isAgain = short.beginAgain()
-        #expect(!isAgain && short.sweep(absent: many) == .none)
+        #expect(!isAgain && short.sweep(absent: many) == .asked)
         #expect(short.sweep(absent: ["6"]) == .asked)
 
         // One page with all that the server has is all.
-        for (total, sweep) in [(3, Sweep.none), (2, Sweep.held)] {
+        for (total, sweep) in [(3, Sweep.asked), (2, Sweep.held)] {
             var only = Self.listedAgain()
             let named = Self.named("1", "2")
             var page = Self.numbered(named)
@@ -261,5 +263,78 @@ import TidemarkViews
         #expect(next(1_001..<2_000, unreadable: "1000") == "1999")
         #expect(next(1_001..<2_000, unreadable: nil) == "1999")
         #expect(next(1_001..<1_999, unreadable: "1000") == nil, "it is the last one")
+    }
+}
+
+@Suite struct `the end of a list of everything without a cursor` {
+    private static let gone = Absent(ids: ["1"])
+    private static let held = Absent(ids: ["1"], isHeld: true)
+    private static let hidden = Absent(ids: ["1"], isOutOfReach: true)
+
+    /// Rows of a task, and of lists that ended.
+    private static func rows(_ lists: [Event]) throws -> MemoryFold {
+        let memory = MemoryFold()
+        let task = Event.about(.serverUpserted, "tasks/1", #"{"a":1}"#, revision: "1")
+        try memory.apply([.model(.serverWins), task] + lists)
+        return memory
+    }
+
+    private static func ended(holding ids: [String] = [], cursor: String? = nil) -> Event {
+        var completed = PullCompleted()
+        completed.isFull = true
+        if !ids.isEmpty { (completed.held, completed.knownCount) = (ids, 30) }
+        return Event(
+            .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+            revision: cursor.map { Revision($0) }, json: completed.encoded)
+    }
+
+    /// The end of the next one; of a doubtful one with a record that has no id.
+    private static func end(after lists: [Event], isDoubtful: Bool = false) throws -> ListEnd {
+        let news = ServerNews(
+            try rows(lists).fold,
+            begun: Moment(now: Timestamp(rawValue: 1), bootID: "a", uptime: 1))
+        var list = Listing(
+            CollectionModel("tasks"), after: nil, epoch: nil, known: [ExactString("1")],
+            asOf: Position(9))
+        var page = ListPage(records: [], next: nil, cursor: nil)
+        if isDoubtful { page.unreadable = [UnreadableRecord(id: nil, bytes: [], problem: "")] }
+        _ = list.took(page, PageResult())
+        return ListEnd(list, news)
+    }
+
+    @Test func `deletes nothing, but holds and hides`() throws {
+        let end = try Self.end(after: [])
+        for absent in [Absent(), Self.gone] { #expect(try end.decision(absent) == .nothing) }
+        // What is out of reach is so whether or not a later list goes on.
+        for absent in [Self.held, Self.hidden] {
+            #expect(try end.decision(absent) == .logged(absent))
+        }
+    }
+
+    @Test(arguments: [nil, "8"])
+    func `asks once about what it holds, and answers for what was held`(_ cursor: String?) throws {
+        let end = try Self.end(after: [Self.ended(holding: ["1"], cursor: cursor)])
+        #expect(try end.decision(Self.held) == .heldAlready(Self.held))
+        let other = Absent(ids: ["2"], isHeld: true)
+        #expect(try end.decision(other) == .logged(other))
+        #expect(try end.decision(Absent()) == .logged(Absent()))
+        #expect(try end.completed(Absent()).held.isEmpty)
+    }
+
+    @Test func `lets nothing go where what it does not name may be there`() throws {
+        let end = try Self.end(after: [Self.ended(holding: ["1"])], isDoubtful: true)
+        #expect(try end.decision(Absent()) == .nothing)
+        // It may be logged for the writes that it settles.
+        #expect(try end.completed(Absent()).held == ["1"])
+        #expect(try end.completed(Absent()).knownCount == 30)
+    }
+
+    @Test func `holds, and lets go of what was held, and tells no place to go on from`() throws {
+        let asking = try Self.rows([Self.ended(holding: ["1"])]).fold
+        #expect(try asking.held("tasks")?.ids == ["1"])
+        #expect(try asking.watermark("tasks") == nil)
+
+        let answered = try Self.rows([Self.ended(holding: ["1"]), Self.ended()]).fold
+        #expect(try answered.held("tasks") == nil)
     }
 }

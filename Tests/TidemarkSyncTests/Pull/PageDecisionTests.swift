@@ -341,16 +341,6 @@ import TidemarkViews
         #expect(try ListEnd(list, news).decision(absent) == .logged(absent))
     }
 
-    @Test func `the end of a list without a cursor concludes nothing`() throws {
-        let news = try Self.news([Self.server("1", #"{"a":1}"#)])
-        var list = Self.list(after: nil, known: ["1"])
-        _ = list.took(Self.page(cursor: nil), PageResult())
-        #expect(try ListEnd(list, news).decision(Absent(ids: ["1"])) == .nothing)
-        // What is out of reach is so whether or not a later list goes on.
-        let hidden = Absent(ids: ["1"], isOutOfReach: true)
-        #expect(try ListEnd(list, news).decision(hidden) == .logged(hidden))
-    }
-
     @Test func `the end of a list of changes is logged where the cursor moved`() throws {
         let news = try Self.news()
         for (cursor, expected) in [("3", ListEnd.Decision.nothing), ("4", .logged(Absent()))] {

@@ -16,31 +16,83 @@ import TidemarkViews
 @Suite(.serialized) struct `a list's cursor` {
     /// A device that has twenty-five tasks of the server, of which many were deleted unseen.
     private func with(
-        _ adapter: HookedAdapter, _ body: (SyncDevice) async throws -> Void
+        _ adapter: HookedAdapter, deleted: Int = 11,
+        _ body: (SyncDevice, SyncWorld) async throws -> Void
     ) async throws {
         let world = SyncWorld()
         for number in 0..<25 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
             #expect(try await device.sync().isSynced)
-            for number in 0..<11 { world.rivalDeletes("tasks/t\(number)") }
+            for number in 0..<deleted { world.rivalDeletes("tasks/t\(number)") }
             world.server.withModel { $0.purgeTombstones() }
-            try await body(device)
+            world.server.clearRequestLog()
+            try await body(device, world)
             try device.verify()
         }
     }
 
-    @Test func `that is not told lets nothing be deleted, and nothing be counted as such`()
+    /// The reads of one task since the last call.
+    private func reads(_ world: SyncWorld) -> [String] {
+        defer { world.server.clearRequestLog() }
+        return world.server.requestLog.map(\.path).filter { $0.contains("/tasks/records/") }
+    }
+
+    @Test func `that is not told has what is not named asked for, and more while all is gone`()
         async throws
     {
-        try await with(HookedAdapter(hidesCursor: true)) { device async throws in
+        try await with(HookedAdapter(hidesCursor: true)) { device, world async throws in
             let before = try device.position()
 
             let outcome = try await device.sync()
 
-            #expect(outcome.isSynced && outcome.counts.pulled == 0)
-            #expect(try device.document("tasks/t1") == #"{"n":1}"#)
+            #expect(outcome.isSynced && reads(world).count == 11)
+            for number in 0..<25 {
+                let isThere = try device.document("tasks/t\(number)") != nil
+                #expect(isThere == (number >= 11))
+            }
             let kinds = try device.kinds(after: before)
-            #expect(!kinds.contains("server.deleted") && !kinds.contains("pull.completed"))
+            #expect(kinds.filter { $0 == "server.deleted" }.count == 11)
+            #expect(!kinds.contains("pull.completed"))
+        }
+    }
+
+    @Test func `that is not told has others asked for in each run, where they are there`()
+        async throws
+    {
+        let omitted = Set((11..<23).map { "t\($0)" })
+        let adapter = HookedAdapter(hidesCursor: true, omits: { omitted.contains($0) })
+        try await with(adapter, deleted: 0) { device, world async throws in
+            _ = reads(world)
+            var asked = Set<String>()
+            for _ in 0..<12 {
+                #expect(try await device.sync().isSynced)
+                let now = reads(world)
+                #expect(now.count == 10)
+                asked.formUnion(now)
+            }
+            #expect(asked.count == 12)
+            for number in 0..<25 { #expect(try device.document("tasks/t\(number)") != nil) }
+        }
+    }
+
+    @Test func `that is not told has the user asked about more than half, once`() async throws {
+        let adapter = HookedAdapter(hidesCursor: true)
+        try await with(adapter, deleted: 13) { device, world async throws in
+            #expect(try await device.sync().isSynced)
+            #expect(reads(world).isEmpty)
+            #expect(try device.replica.issues().map(\.kind) == [.absent])
+            #expect(try device.document("tasks/t1") != nil)
+
+            let before = try device.position()
+            #expect(try await device.sync().isSynced)
+            #expect(try device.kinds(after: before) == ["sync.finished"], "asked already")
+
+            for number in 0..<5 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
+            #expect(try await device.sync().isSynced)
+            #expect(try device.replica.issues().isEmpty, "it is less than half")
+            #expect(reads(world).count == 8)
+            #expect(try device.document("tasks/t1") != nil)
+            #expect(try device.document("tasks/t12") == nil)
         }
     }
 
@@ -52,7 +104,7 @@ import TidemarkViews
             }
             return calls.next() == 1
         })
-        try await with(adapter) { device async throws in
+        try await with(adapter) { device, _ async throws in
             let outcome = try await device.engine.sync(full: true)
 
             #expect(outcome.isSynced && outcome.counts.pulled == 11)
@@ -69,7 +121,7 @@ import TidemarkViews
             }
             return calls.next() > 0
         })
-        try await with(adapter) { device async throws in
+        try await with(adapter) { device, _ async throws in
             let outcome = try await device.engine.sync(full: true)
 
             #expect(outcome.failed["tasks"]?.name == "malformed")
