@@ -130,7 +130,7 @@ extension Replica {
         files.takeFiles(below: "http://numbers.test/items/13/photos")
         let folder = try SyncFolder()
         defer { folder.delete() }
-        let replica = try Replica.open(
+        let replica = try await Replica.open(
             at: folder / "store",
             model: SyncModel(
                 name: "m", collections: [items],
