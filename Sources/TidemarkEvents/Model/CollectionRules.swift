@@ -36,8 +36,9 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 @nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
     ///
-    /// With neither cursors nor ``CollectionModel/since`` that is only taken from the server's answer
-    /// about each: ten are asked for in a run, and ten more as long as all of them are gone.
+    /// With neither cursors nor ``CollectionModel/since`` each is asked for before: ten, and ten more
+    /// as long as all of them are gone, up to 100 in a run. Of a list that leaves out what is there,
+    /// say ``keeps``.
     case deletes
     /// Nothing.
     case keeps

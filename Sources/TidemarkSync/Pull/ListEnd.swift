@@ -43,16 +43,16 @@ extension Listing {
         if collection.access.hidesAbsent {
             return isDoubtful || shifts.areThere ? .none : .outOfReach
         }
-        // What is not named may have moved past a page.
-        if shifts.areThere { return .asked }
         // What the user deleted here, alone or with its folder, is no question.
         let others = undecided(ids)
-        if others.isEmpty { return .deleted }
+        if others.isEmpty, !shifts.areThere { return .deleted }
         // A share that is not mounted looks like a tree whose only file was deleted.
         let isMuch = SweepRule.asksFirst(
             absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
         // At the path of one that is gone there may be another.
         let isFew = ids.count <= Self.readBackMax && walk == nil
+        // What is not named may have moved past a page.
+        if shifts.areThere { return isFew || !isMuch ? .asked : .none }
         if !isMuch, isFew || !goesOn { return .asked }
         return isMuch || isDoubtful ? .held : .deleted
     }
@@ -135,9 +135,12 @@ package struct ListEnd {
         if list.collection.since != nil { completed.asked = list.asked }
         if absent.isHeld {
             (completed.held, completed.knownCount) = (absent.ids, list.knownCount)
-        } else if list.isWhole, try !tellsAbsence, let held = try news.fold.held(list.target) {
-            // It does not answer for them, so that they stay held.
-            (completed.held, completed.knownCount) = (held.ids, held.knownCount)
+        } else if try !answersForHeld, let held = try news.fold.held(list.target) {
+            completed.held = try held.ids.filter { id in
+                try list.unnamed.contains(ExactString(id))
+                    && news.fold.entity(EntityKey(list.collection.name, id)).baseState == .live
+            }
+            completed.knownCount = held.knownCount
         }
         if absent.isOutOfReach { completed.hidden = absent.ids }
         completed.gone = try readableAgain
@@ -155,18 +158,13 @@ package struct ListEnd {
         }
     }
 
-    /// Whether what a list did not name, beyond what is asked for, is there no more.
-    private var tellsAbsence: Bool {
-        get throws {
-            try list.walk != nil
-                || (!list.shifts.areThere && !list.isDoubtful && !news.fold.isTimeInDoubt())
-        }
-    }
+    /// Whether a list answers for what an earlier one held: not where something moved past a page.
+    private var answersForHeld: Bool { list.isWhole && !list.shifts.areThere }
 
-    /// Whether a list at which no later one goes on answers for what an earlier one held.
+    /// Whether a list at which no later one goes on ends a question.
     private var endsHeld: Bool {
         get throws {
-            try !list.goesOn && list.isWhole && tellsAbsence
+            try !list.goesOn && answersForHeld && !news.fold.isTimeInDoubt()
                 && news.fold.held(list.target) != nil
         }
     }

@@ -20,6 +20,8 @@ package struct Listing: Sendable, Hashable {
     package static let idsMax = 1_000
     /// How many unnamed entities are read back one by one before it is seen whether all were gone.
     package static let readBackMax = 10
+    /// How many such rounds a list has: the others are left to the next one.
+    private static let roundsMax = 10
 
     package var collection: CollectionModel
     package var target: PullTarget
@@ -74,6 +76,7 @@ package struct Listing: Sendable, Hashable {
     package private(set) var latest: Timestamp?
     /// The unnamed entities that were read back one by one last; none before.
     package private(set) var readBack: [String] = []
+    private var rounds = 0
     /// Whether it holds records without an id, so that what it does not name may be there.
     package private(set) var isDoubtful = false
     /// Why a page of it, or something that it names, could not be fetched: then it is not complete.
@@ -447,23 +450,21 @@ package struct Listing: Sendable, Hashable {
         isPaging = true
     }
 
-    /// Takes the entities that are read back next: other ones in each run, as the first may always
-    /// be there though the list does not name them.
+    /// Takes the first of the unnamed entities, to be read back.
     mutating func readBackNext(of ids: [String]) {
-        let isAll = ids.count <= Self.readBackMax
-        let first = isAll ? 0 : Int(asOf.rawValue % UInt64(ids.count))
-        readBack = Array((ids[first...] + ids[..<first]).prefix(Self.readBackMax))
+        readBack = Array(ids.prefix(Self.readBackMax))
+        rounds += 1
     }
 
     /// The entities that a list of everything should have named, in the order of their ids: those
     /// without a newer answer.
     ///
-    /// None where one of those that were read back last is there.
+    /// None where one of those that were read back last is there, or enough were.
     package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
         let isAnyThere = try readBack.contains { id in
             try entity(EntityKey(collection.name, id))?.baseState == .live
         }
-        guard !isAnyThere else { return [] }
+        guard !isAnyThere, rounds < Self.roundsMax else { return [] }
         return try unnamed.inOrder.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
                 !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,

@@ -135,7 +135,12 @@ struct MachineScript {
                     known: plan.comparesKnown
                         ? Set(known[plan.collection.name, default: []].map { ExactString($0) })
                         : []))
-        case .absent(let list): .absent(absent[list.collection.name] ?? [])
+        // What was read back is gone, or newer than the list.
+        case .absent(let list):
+            .absent(
+                (absent[list.collection.name] ?? []).filter {
+                    !steps.contains("read \(list.collection.name)/\($0)")
+                })
         case .hasInReach: .holds(isHere)
         case .placeholders: .placeholders(placeholders)
         case .choices: .missing(missing)
