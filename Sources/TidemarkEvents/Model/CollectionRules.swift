@@ -36,9 +36,9 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 @nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
     ///
-    /// With neither cursors nor ``CollectionModel/since`` each is asked for before: ten, and ten more
-    /// as long as all of them are gone, up to 100 in a run. Of a list that leaves out what is there,
-    /// say ``keeps``.
+    /// With neither cursors nor ``CollectionModel/since`` each is asked for before: ten, and ten
+    /// more as long as all of them are gone, up to 100 in a run. Where lists leave out what is
+    /// there, say ``keeps``.
     case deletes
     /// Nothing.
     case keeps

@@ -135,7 +135,7 @@ package struct ListEnd {
         if list.collection.since != nil { completed.asked = list.asked }
         if absent.isHeld {
             (completed.held, completed.knownCount) = (absent.ids, list.knownCount)
-        } else if try !answersForHeld, let held = try news.fold.held(list.target) {
+        } else if !answersForHeld, let held = try news.fold.held(list.target) {
             completed.held = try held.ids.filter { id in
                 try list.unnamed.contains(ExactString(id))
                     && news.fold.entity(EntityKey(list.collection.name, id)).baseState == .live
