@@ -221,17 +221,17 @@ package final class Fold {
     }
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
-        switch key.sort {
-        case .bindings, .aliases: hasBindings = true
-        case .store:
+        let sort = key.sort
+        if sort == .bindings || sort == .aliases { hasBindings = true }
+        if sort == .store {
             (cache.model, cache.collection) = (nil, nil)
             memories = [:]
-        case .hidden: cache.hidesAny = nil
-        case .unreadable where value != nil: cache.hasUnreadable = true
-        case .contents where value != nil:
+        }
+        if sort == .hidden { cache.hidesAny = nil }
+        if value != nil, sort == .unreadable { cache.hasUnreadable = true }
+        if value != nil, sort == .contents {
             if key.bytes.starts(with: Ledger.treeWants) { cache.hasTreeWants = true }
             if key.bytes.starts(with: Ledger.letGo) { cache.hasLetGo = true }
-        default: break
         }
         written.append(key, value)
     }

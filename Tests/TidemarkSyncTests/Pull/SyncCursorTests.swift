@@ -60,8 +60,12 @@ import TidemarkViews
         async throws
     {
         let omitted = Set((11..<23).map { "t\($0)" })
-        let adapter = HookedAdapter(hidesCursor: true, omits: { omitted.contains($0) })
+        let isOmitting = SyncBox<Bool>()
+        let adapter = HookedAdapter(
+            hidesCursor: true,
+            omits: { isOmitting.value == true && omitted.contains($0) })
         try await with(adapter, deleted: 0) { device, world async throws in
+            isOmitting.value = true
             // The last one that is asked for is there.
             for number in 11..<20 { world.rivalDeletes("tasks/t\(number)") }
             world.server.withModel { $0.purgeTombstones() }
