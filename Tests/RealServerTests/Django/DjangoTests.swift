@@ -120,6 +120,34 @@ struct `with a real server by Django REST framework` {
         }
     }
 
+    @Test func `what goes without a trace is asked for where lists have neither dates nor cursors`()
+        async throws
+    {
+        try await DjangoWorld.run(hasDates: false) { world in
+            let (a, client) = (try world.device("a"), world.client)
+            let house = try await client.make("projects", #"{"name":"House"}"#)
+            for number in 1...15 {
+                try await client.make("items", #"{"title":"\#(number)","project":\#(house)}"#)
+            }
+            for number in 16...40 {
+                try await client.make("items", #"{"title":"\#(number)"}"#)
+            }
+            try await world.settle(a)
+            #expect(try a.documents("items").count == 40)
+
+            // Its items go with it (CASCADE).
+            try await client.delete("projects/\(house)")
+            let outcome = try await a.sync()
+
+            #expect(outcome.isSynced, "\(outcome)")
+            #expect(try a.documents("items").count == 25)
+            try await world.expectSame(a)
+            let gone = a.wire.lines.filter { $0.method == .get && $0.status == 404 }
+            #expect(gone.count == 16)
+            #expect(a.wire.lines.allSatisfy { !$0.query.contains("updated_at__gte=") })
+        }
+    }
+
     @Test func `a token that has run out is asked for once more`() async throws {
         try await DjangoWorld.run { world in
             let authorization = world.client.authorization

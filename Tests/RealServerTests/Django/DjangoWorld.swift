@@ -20,14 +20,19 @@ struct DjangoWorld: RealWorld {
     ///
     /// - Parameters:
     ///   - pageSize: how many entities a page of a list has; the adapter's choice unless given.
+    ///   - hasDates: whether lists are asked for what changed since a time.
     ///   - isTrial: whether more than five requests a second are refused.
     static func run(
-        pageSize: Int? = nil, isTrial: Bool = false, _ body: (DjangoWorld) async throws -> Void
+        pageSize: Int? = nil, hasDates: Bool = true, isTrial: Bool = false,
+        _ body: (DjangoWorld) async throws -> Void
     ) async throws {
         let origin = try #require(DjangoClient.url)
         let client = try await DjangoClient(signingUpAt: origin, isTrial: isTrial)
         var model = AnEverydayServer.model
-        for index in model.collections.indices { model.collections[index].pageSize = pageSize }
+        for index in model.collections.indices {
+            model.collections[index].pageSize = pageSize
+            if !hasDates { model.collections[index].since = nil }
+        }
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "django-\(UUID().uuidString.lowercased())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
