@@ -157,7 +157,7 @@ extension Redactor {
         let prefix = Array(old.bytes.prefix(2))
         let new: [UInt8]
         switch sort {
-        case .hidden, .sides, .decisions, .lost, .settled, .open, .syncRuns, .tickets, .dropped,
+        case .hidden, .sides, .decisions, .lost, .settled, .open, .runs, .tickets, .dropped,
             .store:
             new = Array(rest)
         case .bindings, .placeholders, .unreadable, .ruleAnswers, .attempts, .rivals, .aliases,
@@ -350,7 +350,7 @@ extension Redactor {
         case .unreadable: parts = RowParts.unreadable
         case .listedPages: parts = RowParts.listedPage
         case .ruleAnswers: parts = RowParts.fact(.ruleAnswered)
-        case .syncRuns: parts = RowParts.syncRun
+        case .runs: parts = RowParts.syncRun
         case .rivals: parts = RowParts.rival
         case .watermarks: parts = RowParts.watermark
         case .failing: parts = RowParts.failing

@@ -67,7 +67,7 @@ extension RowKey: CustomStringConvertible {
         let prefix = Self.words([first]) + "/"
         if let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
             switch sort {
-            case .decisions, .settled, .open, .syncRuns: return prefix + "\(position)"
+            case .decisions, .settled, .open, .runs: return prefix + "\(position)"
             case .settledDerived, .openDerived, .overtaken:
                 if bytes.count > 9 {
                     return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))

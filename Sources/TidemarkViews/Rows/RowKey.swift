@@ -267,7 +267,7 @@ package enum LedgerSort: UInt8, Sendable {
     case openDerived = 0x70  // 'p' position, collection 0 id: a mutation by a rule
     case unreadable = 0x71  // 'q' collection 0 name
     case ruleAnswers = 0x72  // 'r' collection 0 id: a rule's answer, until it is used
-    case syncRuns = 0x73  // 's' position
+    case runs = 0x73  // 's' position
     case listedPages = 0x74  // 't' collection 0 [scope 0] number: a page of a list in the making
     case attempts = 0x75  // 'u' collection 0 id: an entity with an unknown attempt
     case rivals = 0x76  // 'v' collection 0 id: one that holds the state
@@ -290,7 +290,7 @@ package enum LedgerSort: UInt8, Sendable {
         case .placeholders: .placeholders
         case .keys: .idempotencyKeys
         case .sides, .held, .lost, .unreadable, .dangling, .warned: .issues
-        case .syncRuns: .syncRuns
+        case .runs: .syncRuns
         case .rivals: .rivals
         case .owed, .listed, .listedPages, .watermarks, .withheld, .staged: .watermarks
         case .store: .store
@@ -335,7 +335,7 @@ package enum Ledger {
     package static let unreadable = LedgerSort.unreadable.prefix
     package static let ruleAnswers = LedgerSort.ruleAnswers.prefix
     package static let sides = LedgerSort.sides.prefix
-    package static let syncRuns = LedgerSort.syncRuns.prefix
+    package static let syncRuns = LedgerSort.runs.prefix
     package static let watermarks = LedgerSort.watermarks.prefix
     package static let withheld = LedgerSort.withheld.prefix
     package static let grants = LedgerSort.grants.prefix
