@@ -179,6 +179,11 @@ extension CollectionModel {
                     place + ".upload",
                     "what is sent below the entity is named by an update: leave {id} out")
             }
+            if rule.isBelowEntity, keyed.contains(where: { $0.field == rule.topField }) {
+                return ModelProblem(
+                    place + ".upload",
+                    "edits of single elements of a keyed list would set all of it: leave {id} out")
+            }
             // What several fields name is sent once.
             if rule.isBelowEntity,
                 contents.contains(where: { $0.upload != nil && $0.upload != rule.upload })

@@ -92,9 +92,13 @@ package struct OutboxExplanation: Sendable {
             // What makes the entity waits for no file below it, and is refused where it names one.
             var part = row
             part.pending = Array(write)
+            if let collection, part.pending.count < row.pending.count {
+                part = try views.whole(part, key)
+                part.current = try part.made(in: collection)
+            }
             let named = try collection.map { try views.unsentFiles(of: key, part, $0) } ?? []
             let holds = try views.holds(of: key, row, model)
-            let own = holds.filter { hold in
+            let own = try views.holds(of: key, part, model).filter { hold in
                 if case .file(let file) = hold, file.standing == .below {
                     named.contains(file)
                 } else {

@@ -53,7 +53,7 @@ enum Writing {
     }
 
     /// Without white space at both ends.
-    fileprivate static func trimmed(_ text: [UInt8]) -> [UInt8] {
+    private static func trimmed(_ text: [UInt8]) -> [UInt8] {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = text.firstIndex(where: { !isSpace($0) }),
             let last = text.lastIndex(where: { !isSpace($0) })
@@ -77,12 +77,30 @@ extension JSONValue {
 }
 
 extension JSONValue? {
-    /// Whether it is a text that was sent, without the white space at its ends.
+    /// Whether it is a text that was sent, without white space at one of its ends, or at both, as
+    /// Python's `strip` and PHP's `trim` cut it off, and Laravel with what has no width.
     package func isTrimmed(_ sent: JSONValue?) -> Bool {
         guard case .string(let stored)? = self, case .string(let sent)? = sent else { return false }
-        return Writing.trimmed(Array(sent.utf8)) == Array(stored.utf8)
+        let (part, whole) = (Array(stored.unicodeScalars), Array(sent.unicodeScalars))
+        let start = whole.prefix(while: \.isCutOff).count - part.prefix(while: \.isCutOff).count
+        guard start >= 0, whole[start...].starts(with: part) else { return false }
+        return whole[(start + part.count)...].allSatisfy(\.isCutOff)
     }
 
     /// Whether there is nothing, and what a server took is empty: that it may leave out.
     package func leavesOut(_ sent: JSONValue?) -> Bool { self == nil && sent?.isEmpty == true }
+}
+
+extension Unicode.Scalar {
+    /// Whether servers cut it off the ends of texts.
+    ///
+    /// The list is fixed: what was decided once is decided so with every version of Unicode.
+    fileprivate var isCutOff: Bool {
+        switch value {
+        case 0, 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200B, 0x2028, 0x2029,
+            0x202F, 0x205F, 0x3000, 0xFEFF:
+            true
+        default: false
+        }
+    }
 }

@@ -188,6 +188,7 @@ extension Fold {
             candidates.append((key, try entity(key)))
         }
         candidates.sort { $0.row.pending[0].position < $1.row.pending[0].position }
+        var like: CreationClaim?
         for (key, row) in candidates where row.isOlder(than: asOf) {
             for count in row.sentCounts {
                 let changes = try row.changes(in: collection).prefix(count)
@@ -195,14 +196,19 @@ extension Fold {
                     continue
                 }
                 let sent = try JSONDocument(parsing: try namingFiles(bytes, of: key, collection))
-                if try isMatch(record, sent, collection) {
-                    return try CreationClaim(
-                        key: key, row: row, count: count,
-                        sent: self.sent(bytes, of: key, beside: record, collection))
+                let isSame = try isMatch(record, sent, collection, exactly: true)
+                guard try isSame || like == nil && isMatch(record, sent, collection) else {
+                    continue
                 }
+                let claim = try CreationClaim(
+                    key: key, row: row, count: count,
+                    sent: self.sent(bytes, of: key, beside: record, collection))
+                if isSame { return claim }
+                // Another one may be just the same.
+                like = claim
             }
         }
-        return nil
+        return like
     }
 
     /// Binds a listed entity to the creation that was sent.
@@ -306,22 +312,30 @@ extension Fold {
 
     /// Whether a record is what was sent, by the fields of `match`.
     private func isMatch(
-        _ record: JSONDocument, _ sent: JSONDocument, _ collection: CollectionModel
+        _ record: JSONDocument, _ sent: JSONDocument, _ collection: CollectionModel,
+        exactly: Bool = false
     ) throws -> Bool {
-        try collection.match.allSatisfy { try areSame(record, sent, in: $0, collection) }
+        try collection.match.allSatisfy {
+            try areSame(record, sent, in: $0, collection, exactly: exactly)
+        }
     }
 
     /// Whether a field means the same in both, or names the same entities.
+    ///
+    /// - Parameter exactly: whether white space at the ends of a text counts.
     private func areSame(
         _ record: JSONDocument, _ sent: JSONDocument, in field: String,
-        _ collection: CollectionModel
+        _ collection: CollectionModel, exactly: Bool = false
     ) throws -> Bool {
+        func isMeant() -> Bool {
+            record.means(sent, in: field, collection.dates, exactly: exactly)
+        }
         guard let reference = collection.references.first(where: { $0.topField == field }) else {
-            return record.means(sent, in: field, collection.dates)
+            return isMeant()
         }
         if reference.field != field {
             guard let one = record.rawValue(field), let other = sent.rawValue(field) else {
-                return record.means(sent, in: field, collection.dates)
+                return isMeant()
             }
             return try comparedNames(collection).nameTheSame(one, other, in: field)
         }
@@ -398,10 +412,12 @@ extension EntityRow {
 extension JSONDocument {
     /// Whether a field means what was sent: the same value, the same time, the same text without
     /// white space at its ends, as many servers keep it, or nothing.
-    fileprivate func means(_ sent: JSONDocument, in field: String, _ dates: DateFormat) -> Bool {
+    fileprivate func means(
+        _ sent: JSONDocument, in field: String, _ dates: DateFormat, exactly: Bool
+    ) -> Bool {
         let (left, right) = (value(field), sent.value(field))
         if left == right || (left.isNothing && right.isNothing) { return true }
-        if left.isTrimmed(right) { return true }
+        if !exactly, left.isTrimmed(right) { return true }
         guard let mine = rawValue(field).flatMap({ dates.timestamp($0) }),
             let others = sent.rawValue(field).flatMap({ dates.timestamp($0) })
         else { return false }

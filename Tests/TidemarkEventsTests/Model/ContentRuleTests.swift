@@ -52,11 +52,15 @@ private func model(_ contents: String) throws -> CollectionModel {
         #expect(error?.path == path)
     }
 
-    @Test func `that is sent below the entity is refused where no update can name it`() {
-        let error = #expect(throws: ModelError.self) {
-            try model(#"{"photo":{"upload":"/{id}"}},"pushes":["create","delete"]"#)
-        }
-        #expect(error?.path == "collections[0].contents.photo.upload")
+    @Test(arguments: [
+        (#"{"photo":{"upload":"/{id}"}},"pushes":["create","delete"]"#, "photo"),
+        (#"{"/photos/*/file":{"upload":"/{id}"}},"keyed":{"photos":"k"}"#, "/photos/*/file"),
+    ])
+    func `that is sent below the entity is refused where no update can name it alone`(
+        _ contents: String, _ field: String
+    ) {
+        let error = #expect(throws: ModelError.self) { try model(contents) }
+        #expect(error?.path == "collections[0].contents.\(field).upload")
     }
 
     @Test func `is that of one element where a list tells its elements by keys`() throws {

@@ -326,7 +326,26 @@ import TidemarkViews
         #expect(try fold.ids("entries/20") == ["e", "20"])
     }
 
-    @Test(arguments: [("tea ", "tea", true), ("\\t tea", "tea", true), ("tea", "tea ", false)])
+    @Test func `that is just the same is taken before one with white space at its ends`() throws {
+        let fold = try NumberedFold()
+        let first = try fold.apply(.about(.localCreated, "entries/e", #"{"name":"tea "}"#))
+        _ = try fold.send("entries/e", first)
+        let second = try fold.apply(.about(.localCreated, "entries/f", #"{"name":"tea"}"#))
+        let call = try fold.send("entries/f", second)
+        let record = #"{"id":20,"name":"tea","project":null}"#
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.memory.mutation(first)?.outcome == nil)
+        #expect(try fold.memory.mutation(second)?.outcome == .accepted)
+        #expect(try fold.ids("entries/20") == ["f", "20"])
+    }
+
+    @Test(arguments: [
+        ("tea ", "tea", true), ("\\t tea", "tea", true), (" tea ", "tea ", true),
+        ("\\u00a0tea\\u3000", "tea", true), ("\\u200btea\\ufeff", "tea", true),
+        (" ", "", true), ("tea", "tea ", false), ("tea pot", "tea", false),
+    ])
     func `by text is recognised without the white space at its ends`(
         _ name: String, _ stored: String, _ isFound: Bool
     ) throws {
