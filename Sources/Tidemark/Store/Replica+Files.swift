@@ -341,22 +341,20 @@ extension WriteContext {
         return position
     }
 
-    /// The parts of an edit of an entity that the server does not have: one that goes with what
-    /// makes it, without the files that are sent below it, and one that names these; none where the
-    /// edit is not parted.
+    /// The parts of the first edit of an entity after the server was asked to make it, or refused:
+    /// one that goes with what makes it, without the files that are sent below it, and one that
+    /// names these; none where the edit is not parted.
     ///
-    /// So what makes the entity says all that was edited until then, also where files were named
-    /// before. Of the edits after the server was asked to make it, or refused, only the first is
-    /// parted: somebody may be typing until the server answers.
+    /// So an edit can mend what makes the entity, also where files were named before. Those that
+    /// follow it are as they are: somebody may be typing until the server answers.
     func partsBelow(
         of patch: Patch, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> [Patch] {
         guard collection.sendsFilesBelow else { return [] }
         let row = try draft.fold.entity(key)
         let asked = [row.attempt?.call, row.refusal?.position].compactMap(\.self).max()
-        guard row.baseState != .live,
-            asked.map({ asked in row.pending.allSatisfy { $0.position < asked } }) ?? true,
-            let bytes = try document(key)
+        guard row.baseState != .live, let asked,
+            row.pending.allSatisfy({ $0.position < asked }), let bytes = try document(key)
         else { return [] }
         let old = try JSONDocument(parsing: bytes)
         let new = patch.applied(to: old, collection.keyed)
