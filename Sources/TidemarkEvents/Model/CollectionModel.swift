@@ -307,7 +307,7 @@ extension CollectionModel: ModelObject {
             "absence", \.absence, .word,
             """
             What it means that a list of everything does not name an entity: it was deleted, or \
-            nothing. With neither cursors nor since, each is asked for before.
+            nothing. With neither cursors nor since, each is asked for first.
             """),
         ModelMember(
             "access", \.access, AccessRule.codec("access"),

@@ -36,7 +36,7 @@ public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
 @nonexhaustive public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.
     ///
-    /// With neither cursors nor ``CollectionModel/since`` each is asked for before: ten, and ten
+    /// With neither cursors nor ``CollectionModel/since`` each is asked for first: ten, and ten
     /// more as long as all of them are gone, up to 100 in a run. Where lists leave out what is
     /// there, say ``keeps``.
     case deletes

@@ -37,6 +37,7 @@ extension CollectionModel {
         ///
         /// With `{id}` it lies below the entity that names the file, by the server's id of that:
         /// the entity is made first, without what names its files, which are sent below it then.
+        /// Not in a list of ``CollectionModel/keyed``.
         public var upload: String?
 
         /// A rule; every option has a default.
@@ -182,7 +183,7 @@ extension CollectionModel {
             if rule.isBelowEntity, keyed.contains(where: { $0.field == rule.topField }) {
                 return ModelProblem(
                     place + ".upload",
-                    "edits of single elements of a keyed list would set all of it: leave {id} out")
+                    "an update of a file sets all of the keyed list it lies in: leave {id} out")
             }
             // What several fields name is sent once.
             if rule.isBelowEntity,

@@ -89,22 +89,15 @@ package struct OutboxExplanation: Sendable {
             let ends = actions + (write.last.map { [$0.position] } ?? [])
             starts = (actions + ends.map(\.next)).sorted()
             (relay, refusal) = (row.relay, row.refusal?.position)
-            // What makes the entity waits for no file below it, and is refused where it names one.
+            // What makes the entity waits for no file below it, and what goes later waits for it.
             var part = row
             part.pending = Array(write)
             if let collection, part.pending.count < row.pending.count {
                 part = try views.whole(part, key)
                 part.current = try part.made(in: collection)
             }
-            let named = try collection.map { try views.unsentFiles(of: key, part, $0) } ?? []
-            let holds = try views.holds(of: key, row, model)
-            let own = try views.holds(of: key, part, model).filter { hold in
-                if case .file(let file) = hold, file.standing == .below {
-                    named.contains(file)
-                } else {
-                    true
-                }
-            }
+            let own = try views.holds(of: key, part, model)
+            let holds = try own + views.holds(of: key, row, model).filter { !own.contains($0) }
             next = (own, try views.next(of: key, own, collection, isLater: false))
             later = (holds, try views.next(of: key, holds, collection, isLater: true))
         }

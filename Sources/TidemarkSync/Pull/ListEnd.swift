@@ -99,7 +99,7 @@ package struct ListEnd {
     ///
     /// A list without a cursor or a since-date deletes none: things may have moved past its pages
     /// while they came, and no list of changes tells. It is logged only for the writes that it
-    /// settles, what it holds or no longer holds, and the entities that it hides.
+    /// settles, what it closes, holds or no longer holds, and the entities that it hides.
     package func decision(_ absent: Absent) throws -> Decision {
         // A list concludes absence only if the server's time is not in doubt.
         let isConcluded = list.goesOn || absent.isOutOfReach || absent.isHeld
@@ -136,11 +136,8 @@ package struct ListEnd {
         if absent.isHeld {
             (completed.held, completed.knownCount) = (absent.ids, list.knownCount)
         } else if !answersForHeld, let held = try news.fold.held(list.target) {
-            completed.held = try held.ids.filter { id in
-                try list.unnamed.contains(ExactString(id))
-                    && news.fold.entity(EntityKey(list.collection.name, id)).baseState == .live
-            }
-            completed.knownCount = held.knownCount
+            completed.held = try held.ids.filter { try isMissing($0, since: held.position) }
+            if !completed.held.isEmpty { completed.knownCount = held.knownCount }
         }
         if absent.isOutOfReach { completed.hidden = absent.ids }
         completed.gone = try readableAgain
@@ -156,6 +153,14 @@ package struct ListEnd {
             guard let time = list.serverTime, try !news.fold.isTimeInDoubt() else { return nil }
             return try news.fold.believes(time, begun: news.begun) ? time : nil
         }
+    }
+
+    /// Whether an entity that was held is as it was then: nothing said since that it is there, or
+    /// gone.
+    private func isMissing(_ id: String, since held: Position) throws -> Bool {
+        let row = try news.fold.entity(EntityKey(list.collection.name, id))
+        return row.baseState == .live && row.asOf.map { $0 < held } ?? true
+            && list.unnamed.contains(ExactString(id)) && !list.readBack.contains(id)
     }
 
     /// Whether a list answers for what an earlier one held: not where something moved past a page.

@@ -5,7 +5,7 @@
 //   a page that failed     the page behind it, until a third fails → not complete
 //   a page that shifted    all pages once more, larger ones → complete; if one shifted again, or
 //                          failed, or a run was cut off, or none was larger, what has no name is
-//                          asked about one by one
+//                          asked about one by one, unless it is many and more than half
 //
 // Pages are cut out of an order that may leave entities equal, and out of entities that come and
 // go: what a server without cursors has moves past a page then, unseen.

@@ -20,7 +20,7 @@ package struct Listing: Sendable, Hashable {
     package static let idsMax = 1_000
     /// How many unnamed entities are read back one by one before it is seen whether all were gone.
     package static let readBackMax = 10
-    /// How many such rounds a list has: the others are left to the next one.
+    /// The most such rounds of a list: the rest is left to the next list.
     private static let roundsMax = 10
 
     package var collection: CollectionModel

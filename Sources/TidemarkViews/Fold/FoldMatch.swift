@@ -417,7 +417,7 @@ extension JSONDocument {
     ) -> Bool {
         let (left, right) = (value(field), sent.value(field))
         if left == right || (left.isNothing && right.isNothing) { return true }
-        if !exactly, left.isTrimmed(right) { return true }
+        if !exactly, (left.isNothing ? .string("") : left).isTrimmed(right) { return true }
         guard let mine = rawValue(field).flatMap({ dates.timestamp($0) }),
             let others = sent.rawValue(field).flatMap({ dates.timestamp($0) })
         else { return false }

@@ -53,14 +53,21 @@ private func model(_ contents: String) throws -> CollectionModel {
     }
 
     @Test(arguments: [
-        (#"{"photo":{"upload":"/{id}"}},"pushes":["create","delete"]"#, "photo"),
-        (#"{"/photos/*/file":{"upload":"/{id}"}},"keyed":{"photos":"k"}"#, "/photos/*/file"),
+        (
+            #"{"photo":{"upload":"/{id}"}},"pushes":["create","delete"]"#, "photo",
+            "is named by an update"
+        ),
+        (
+            #"{"/photos/*/file":{"upload":"/{id}"}},"keyed":{"photos":"k"}"#, "/photos/*/file",
+            "all of the keyed list"
+        ),
     ])
     func `that is sent below the entity is refused where no update can name it alone`(
-        _ contents: String, _ field: String
+        _ contents: String, _ field: String, _ reason: String
     ) {
         let error = #expect(throws: ModelError.self) { try model(contents) }
         #expect(error?.path == "collections[0].contents.\(field).upload")
+        #expect(error?.description.contains(reason) == true)
     }
 
     @Test func `is that of one element where a list tells its elements by keys`() throws {

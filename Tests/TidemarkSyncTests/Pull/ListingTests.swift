@@ -332,6 +332,11 @@ import TidemarkViews
         #expect(try end.completed(Absent()).held == ["1"])
         #expect(try end.completed(Absent()).knownCount == 30)
 
+        // It was read back, or named by another list.
+        let row = Event.about(.serverUpserted, "tasks/1", #"{"a":2}"#, revision: "2")
+        let told = try Self.end(after: before + [row], shifts: true)
+        #expect(try told.completed(Absent()).held.isEmpty)
+        #expect(try told.completed(Absent()).knownCount == nil)
         let naming = try Self.end(after: before, shifts: true, naming: ["1"])
         #expect(try naming.completed(Absent()).held.isEmpty)
     }

@@ -16,11 +16,11 @@ import TidemarkViews
 @Suite(.serialized) struct `a list's cursor` {
     /// A device that has twenty-five tasks of the server, of which many were deleted unseen.
     private func with(
-        _ adapter: HookedAdapter, deleted: Int = 11,
+        _ adapter: HookedAdapter, _ count: Int = 25, deleted: Int = 11,
         _ body: (SyncDevice, SyncWorld) async throws -> Void
     ) async throws {
         let world = SyncWorld()
-        for number in 0..<25 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
+        for number in 0..<count { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
             #expect(try await device.sync().isSynced)
             for number in 0..<deleted { world.rivalDeletes("tasks/t\(number)") }
@@ -56,7 +56,7 @@ import TidemarkViews
         }
     }
 
-    @Test func `that is not told has ten asked for, and concludes nothing where one is there`()
+    @Test func `that is not told has ten asked for, and no more where one of them is there`()
         async throws
     {
         let omitted = Set((11..<23).map { "t\($0)" })
@@ -75,6 +75,20 @@ import TidemarkViews
                 let isThere = try device.document("tasks/t\(number)") != nil
                 #expect(isThere == !(11..<20).contains(number))
             }
+        }
+    }
+
+    @Test func `that is not told has a hundred asked for in a run, and the others in the next one`()
+        async throws
+    {
+        let adapter = HookedAdapter(hidesCursor: true)
+        try await with(adapter, 250, deleted: 115) { device, world async throws in
+            for gone in [100, 15, 0] {
+                #expect(try await device.sync().isSynced)
+                #expect(reads(world).count == gone)
+            }
+            let left = try (0..<250).filter { try device.document("tasks/t\($0)") != nil }
+            #expect(left == Array(115..<250))
         }
     }
 
