@@ -78,8 +78,8 @@ private final class LateAnswer: Transport, Sendable {
         try await world.expectSound()
     }
 
-    @Test("is sent anew below a record that is made anew, as the server deleted it with its files")
-    func madeAnew() async throws {
+    /// A record that the server has, with a newer title here and a photo.
+    private static func edited() async throws -> TransferWorld {
         let world = try TransferWorld.takingPhotos(of: "1", by: .localWins)
         try await world.replica.write { tx in
             _ = try tx.create(EntityKey("tasks", "1"), Array(#"{"title":"a"}"#.utf8))
@@ -87,6 +87,12 @@ private final class LateAnswer: Transport, Sendable {
         #expect(try await world.round() == [0, 1])
         try world.set("title", "b")
         try world.give("tea")
+        return world
+    }
+
+    @Test("is sent anew below a record that is made anew, as the server deleted it with its files")
+    func madeAnew() async throws {
+        let world = try await Self.edited()
         #expect(try await world.engine.transfer().sent == 1)
         world.world.rivalDeletes("tasks/1")
 
@@ -101,13 +107,7 @@ private final class LateAnswer: Transport, Sendable {
 
     @Test("is sent anew also where the answer came after it was heard that its record is deleted")
     func answeredLate() async throws {
-        let world = try TransferWorld.takingPhotos(of: "1", by: .localWins)
-        try await world.replica.write { tx in
-            _ = try tx.create(EntityKey("tasks", "1"), Array(#"{"title":"a"}"#.utf8))
-        }
-        #expect(try await world.round() == [0, 1])
-        try world.set("title", "b")
-        try world.give("tea")
+        let world = try await Self.edited()
         let wire = LateAnswer(world.files)
         let engine = try world.engine(over: wire) { .basic(user: "me", password: "secret") }
         let server = world.world
