@@ -310,7 +310,9 @@ private struct ChaosDelayed {
             fields: [:], body: body.map { String(decoding: $0, as: UTF8.self) })
         for field in head.headerFields { request.fields[field.name.rawName] = field.value }
         let number = try files.contentsOfDirectory(atPath: folder).compactMap { Int($0) }.max() ?? 0
-        try JSONEncoder().encode(request).write(to: URL(filePath: "\(folder)/\(number + 1)"))
+        // The process may be killed meanwhile: there is a whole one then, or none.
+        try JSONEncoder().encode(request).write(
+            to: URL(filePath: "\(folder)/\(number + 1)"), options: .atomic)
     }
 
     /// The oldest one, once.

@@ -69,7 +69,13 @@ struct ChaosOracle {
                         && !$0.isDeletion && [.accepted, .merged].contains($0.row.outcome)
                         && ($0.row.proof ?? .start) < (mutation.row.proof ?? .start)
                 }
-                judge(mutation, proof, later, before, history)
+                // One that gave way to it may be set again by what is sent after that.
+                let again = mutations.filter {
+                    $0.row.key == mutation.row.key && $0.position > mutation.position
+                        && !mutation.patch.isEmpty
+                        && Set($0.patch.fieldNames).isSuperset(of: mutation.patch.fieldNames)
+                }
+                judge(mutation, proof, later, before, again, history)
             }
             judged = rows.last?.0 ?? judged
         }
@@ -216,7 +222,7 @@ struct ChaosOracle {
 
     private mutating func judge(
         _ mutation: Mutation, _ proof: Event?, _ later: [Mutation], _ before: [Mutation],
-        _ history: ChaosHistory
+        _ again: [Mutation], _ history: ChaosHistory
     ) {
         let row = mutation.row
         guard let outcome = row.outcome else { return wrong(mutation, "it has no outcome") }
@@ -251,11 +257,14 @@ struct ChaosOracle {
             if isWrite(version, of: mutation) { wrong(mutation, "the rival is its own write") }
             if row.key.collection == "tasks" { wrong(mutation, "here the local side wins") }
         case .coalesced:
-            if later.isEmpty { wrong(mutation, "no later one went with it") }
+            if later.isEmpty, again.isEmpty { wrong(mutation, "no later one went with it") }
         case .annihilated:
             let isDeleted = mutation.isDeletion || later.contains { $0.isDeletion }
             if !isDeleted { wrong(mutation, "no deletion went with it") }
-            if effective.contains(mutation.position) { wrong(mutation, "the server took it") }
+            // A request that was on its way for longer than anybody asked for may still arrive.
+            if effective.contains(mutation.position), !proof.saysItIsGone {
+                wrong(mutation, "the server took it")
+            }
         case .rejected, .withdrawn, .discarded: wrong(mutation, "nobody refuses anything here")
         }
     }
@@ -289,5 +298,13 @@ struct ChaosOracle {
                         + String(decoding: version.document.bytes, as: UTF8.self))
             }
         }
+    }
+}
+
+extension Event {
+    /// Whether the server was asked what became of a write, and did not have the entity.
+    fileprivate var saysItIsGone: Bool {
+        kind == .requestAnswered && cause != nil
+            && RequestAnswered(stored: payload).status == 404
     }
 }

@@ -73,7 +73,7 @@ extension TransferWorld {
             clock.advance(by: .seconds(seconds))
         }
 
-        while try (1...9).contains(where: { try world.text("\($0)") == nil }) { await Task.yield() }
+        try await world.stores(1...9)
 
         await world.engine.stop()
         try await world.expectSound()

@@ -41,7 +41,7 @@ import TidemarkViews
         try await gate.settle(3)
         #expect(gate.asked.last == "7" && gate.open == 3)
         gate.letGo()
-        while try world.text("8") == nil { await Task.yield() }
+        try await world.stores(1...8)
 
         #expect(gate.most <= 3)
         await engine.stop()
@@ -83,7 +83,7 @@ import TidemarkViews
         #expect(try await pass.value == TransferOutcome(.cancelled))
         #expect(gate.open == 4)
         gate.letGo()
-        while try world.text("8") == nil { await Task.yield() }
+        try await world.stores(1...8)
         await engine.stop()
         try await world.expectSound(acts: 24)
     }
@@ -134,7 +134,7 @@ import TidemarkViews
 
         #expect(gate.asked.first == "6" && Set(gate.asked) == ["6", "8", "1", "2"])
         gate.letGo()
-        while try world.text("7") == nil { await Task.yield() }
+        try await world.stores(1...8)
         await engine.stop()
         try await world.expectSound(acts: 24)
     }
@@ -222,7 +222,7 @@ import TidemarkViews
 
         #expect(gate.open == 1)
         gate.letGo()
-        while try world.text("8") == nil { await Task.yield() }
+        try await world.stores(1...8)
         #expect(gate.most == 1)
         await engine.stop()
     }

@@ -112,6 +112,11 @@ final class TransferWorld {
         return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
+    /// Waits until the files of all these entities are here: several come at once, in any order.
+    func stores(_ ids: ClosedRange<Int>) async throws {
+        while try ids.contains(where: { try text("\($0)") == nil }) { await Task.yield() }
+    }
+
     /// What was asked for, as `bytes=0-3 "a"`; `whole` without a range.
     var asked: [String] {
         files.requests.map { request in
