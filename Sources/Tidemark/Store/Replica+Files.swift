@@ -341,28 +341,6 @@ extension WriteContext {
         return position
     }
 
-    /// The parts of the first edit of an entity after the server was asked to make it, or refused:
-    /// one that goes with what makes it, without the files that are sent below it, and one that
-    /// names these; none where the edit is not parted.
-    ///
-    /// So an edit can mend what makes the entity, also where files were named before. Those that
-    /// follow it are as they are: somebody may be typing until the server answers.
-    func partsBelow(
-        of patch: Patch, _ key: EntityKey, _ collection: CollectionModel
-    ) throws -> [Patch] {
-        guard collection.sendsFilesBelow else { return [] }
-        let row = try draft.fold.entity(key)
-        let asked = [row.attempt?.call, row.refusal?.position].compactMap(\.self).max()
-        guard row.baseState != .live, let asked,
-            row.pending.allSatisfy({ $0.position < asked }), let bytes = try document(key)
-        else { return [] }
-        let old = try JSONDocument(parsing: bytes)
-        let new = patch.applied(to: old, collection.keyed)
-        guard let (rest, files) = try collection.partedFilesBelow(of: new) else { return [] }
-        let edit = Patch(from: old, to: try JSONDocument(parsing: rest), collection.keyed)
-        return edit.isEmpty ? [files] : [edit, files]
-    }
-
     /// Takes back what anybody asks for of a file, of each entity that names it.
     ///
     /// Who wants all files of an entity wants none of them any more.

@@ -322,10 +322,7 @@ public final class WriteContext {
         _ patch: Patch, _ key: EntityKey, _ collection: CollectionModel
     ) throws -> Position {
         // The server takes each by itself, and each has an outcome of its own.
-        var parts =
-            collection.isByPath
-            ? collection.tree?.parts(of: patch) ?? []
-            : try partsBelow(of: patch, key, collection)
+        var parts = collection.isByPath ? collection.tree?.parts(of: patch) ?? [] : []
         let last = parts.popLast() ?? patch
         // All of it or nothing, also where the caller goes on after the error.
         if !parts.isEmpty {

@@ -27,7 +27,7 @@ private indirect enum RowPart {
 private enum RowParts {
     static let pending: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
-        8: .payload(.localRequested), 9: .plain,
+        8: .payload(.localRequested), 9: .plain, 10: .name, 11: .plain,
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
@@ -108,7 +108,7 @@ private enum RowParts {
     ]
     static let send: [UInt32: RowPart] = [
         1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text, 8: .plain,
-        9: .time, 10: .plain, 11: .text,
+        9: .time, 10: .plain, 11: .text, 12: .plain,
     ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([

@@ -26,8 +26,8 @@ package struct OutboxExplanation: Sendable {
 
     package var entry: OutboxEntry
     /// The first mutation of the same entity, with which this one is sent; nil for the first one
-    /// itself, for an action, which is sent alone, and for the first edit behind it, or behind what
-    /// makes the entity before its files.
+    /// itself, for an action, which is sent alone, and for the first edit behind it, and for the
+    /// first one that waits for files which are sent below the entity.
     package var leader: Position?
     package var holds: [PushHold]
     /// The answer to its last request, or the event that none came; of one that was refused, the
@@ -42,16 +42,16 @@ package struct OutboxExplanation: Sendable {
         let model = try views.model()
         // An entity may have thousands of edits, and what holds them back is asked of all of them.
         var standings: [EntityKey: Standing] = [:]
-        var leaders: [EntityKey: Position] = [:]
+        var leaders: [EntityKey: Leaders] = [:]
         return try views.outbox(all: false).map { entry in
             let (key, position) = (entry.mutation.key, entry.position)
             let standing = try standings[key] ?? Standing(of: key, model, views)
             standings[key] = standing
+            let isLater = standing.isLater(position)
             let first = standing.starts.last { $0 <= position } ?? .start
-            let leader = leaders[key].flatMap { $0 >= first ? $0 : nil }
-            if leader == nil { leaders[key] = position }
-            let isNext = standing.end.map { position <= $0 } ?? true
-            let (holds, next) = isNext ? standing.next : standing.later
+            let leader = leaders[key]?[isLater].flatMap { $0 >= first ? $0 : nil }
+            if leader == nil { leaders[key, default: Leaders()][isLater] = position }
+            let (holds, next) = isLater ? standing.later : standing.next
             let relay = standing.relay.flatMap { $0.covers >= position ? $0.position : nil }
             return OutboxExplanation(
                 entry: entry, leader: leader, holds: holds,
@@ -65,13 +65,26 @@ package struct OutboxExplanation: Sendable {
         }
     }
 
+    /// Of an entity's mutations the last one so far that leads others.
+    private struct Leaders {
+        private var now: Position?
+        private var later: Position?
+
+        subscript(_ isLater: Bool) -> Position? {
+            get { isLater ? later : now }
+            set { if isLater { later = newValue } else { now = newValue } }
+        }
+    }
+
     /// How what is pending on an entity stands.
     private struct Standing {
-        /// The last mutation of what goes as the next write; nil where nothing is pending.
-        let end: Position?
-        /// From where on a write begins anew, in order: at an action, which is sent by itself,
-        /// behind it, and behind the next write.
+        /// From where on a write begins anew, in order: at an action, which is sent by itself, and
+        /// behind it.
         let starts: [Position]
+        /// The last mutation of what goes as the next write, and those that it leaves out; nil
+        /// where nothing is pending.
+        private let end: Position?
+        private let leftOut: Set<Position>
         /// What holds the next write back, and when it is tried.
         let next: (holds: [PushHold], next: Next)
         /// The same of what goes after that.
@@ -82,42 +95,48 @@ package struct OutboxExplanation: Sendable {
         init(of key: EntityKey, _ model: SyncModel, _ views: ViewReader) throws {
             let row = try views.entity(key) ?? EntityRow()
             let collection = model[key.collection]
-            let write =
-                try collection.map { try views.nextWrite(of: key, row, in: $0) } ?? row.next
-            end = write.last?.position
             let actions = row.pending.filter { $0.requested != nil }.map(\.position)
-            let ends = actions + (write.last.map { [$0.position] } ?? [])
-            starts = (actions + ends.map(\.next)).sorted()
+            starts = actions.flatMap { [$0, $0.next] }
+            end = row.next.last?.position
+            leftOut = try collection.map { try views.leftOut(of: key, row, in: $0) } ?? []
             (relay, refusal) = (row.relay, row.refusal?.position)
-            // What makes the entity waits for no file below it, and what goes later waits for it.
             var part = row
-            part.pending = Array(write)
+            part.pending = Array(row.next)
             if let collection, part.pending.count < row.pending.count {
                 part = try views.whole(part, key)
                 part.current = try part.made(in: collection)
             }
             let own = try views.holds(of: key, part, model)
-            let holds = try own + views.holds(of: key, row, model).filter { !own.contains($0) }
-            next = (own, try views.next(of: key, own, collection, isLater: false))
-            later = (holds, try views.next(of: key, holds, collection, isLater: true))
+            next = (own, try views.next(of: key, own, collection))
+            var all = own
+            if part.pending.count < row.pending.count {
+                all += try views.holds(of: key, row, model).filter { !own.contains($0) }
+            }
+            all +=
+                try collection.map { try views.filesBelow(row, in: $0) }?
+                .map { .fileBelow(field: $0.field, digest: $0.name.text) } ?? []
+            later = (all, try views.next(of: key, all, collection))
+        }
+
+        /// Whether a mutation goes after the next write.
+        func isLater(_ position: Position) -> Bool {
+            end.map { position > $0 } == true || leftOut.contains(position)
         }
     }
 }
 
 extension ViewReader {
     /// When what is pending on an entity is tried next.
-    ///
-    /// - Parameter isLater: whether it goes after the next write.
     fileprivate func next(
-        of key: EntityKey, _ holds: [PushHold], _ collection: CollectionModel?, isLater: Bool
+        of key: EntityKey, _ holds: [PushHold], _ collection: CollectionModel?
     ) throws -> OutboxExplanation.Next {
         if holds.contains(where: \.isLasting) { return .never }
         for case .reference(let key, _) in holds { return .after(key) }
-        if isLater, holds.contains(where: \.isOfFileBelow) { return .after(key) }
         for case .unanswered in holds { return .asked }
         for case .promised in holds { return .promised }
+        if holds.contains(where: \.isOfFileBelow) { return .after(key) }
         var pauses: [Timestamp?] = []
-        for case .file(let file) in holds where file.standing != .below {
+        for case .file(let file) in holds {
             let source = ContentSource(sending: file.digest, for: key, collection)
             pauses.append(try send(source)?.pause?.until)
         }

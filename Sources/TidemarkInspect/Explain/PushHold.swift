@@ -32,6 +32,8 @@ package enum PushHold: Sendable, Hashable {
     case nowhere(EntityKey)
     /// It names a file of the user's, which is sent first.
     case file(UnsentFile)
+    /// It names a file of the user's, which is sent below the entity once the server has that.
+    case fileBelow(field: String, digest: String)
     /// It is an action that waits for what counts in the entity; stuck where something of that was
     /// refused or has a warning.
     case tree(String, isStuck: Bool)
@@ -165,7 +167,6 @@ extension UnsentFile {
     /// When it is sent, and what came of that so far.
     fileprivate var sending: String {
         switch standing {
-        case .below: "sent below the entity, once the server has that"
         case .waits(failures: 1): "sent first and failed once"
         case .waits(let failures) where failures > 1:
             "sent first and failed \(failures) times"
@@ -215,6 +216,9 @@ extension PushHold {
         case .file(let file):
             "\(EventText.printable(file.field)) names a file that is \(file.sending): "
                 + EventText.printable(file.digest)
+        case .fileBelow(let field, let digest):
+            "\(EventText.printable(field)) names a file that is sent below the entity, once the "
+                + "server has that: \(EventText.printable(digest))"
         case .tree(let action, _):
             "\(EventText.printable(action)) waits until nothing in its tree waits, was refused or "
                 + "has a warning"
@@ -226,9 +230,7 @@ extension PushHold {
     }
 
     /// Whether it is for a file that is sent below the entity.
-    var isOfFileBelow: Bool {
-        if case .file(let file) = self { file.standing == .below } else { false }
-    }
+    var isOfFileBelow: Bool { if case .fileBelow = self { true } else { false } }
 
     /// Whether it lasts until the user or the app does something about this entity or another one.
     var isLasting: Bool {
@@ -236,7 +238,7 @@ extension PushHold {
         case .refused, .asked, .outOfReach, .noCollection: true
         case .tree(_, let isStuck): isStuck
         case .refusedBefore, .unanswered, .promised, .failing, .standIn, .reference(_, .goesFirst),
-            .place(_, .goesFirst), .file:
+            .place(_, .goesFirst), .file, .fileBelow:
             false
         case .reference, .place, .nowhere: true
         }
@@ -262,7 +264,7 @@ extension PushHold {
         case .place(_, .outOfReach): "goesAfterOutOfReach"
         case .place(_, .waits): "goesAfterWaiting"
         case .nowhere: "liesNowhere"
-        case .file: "goesAfterFile"
+        case .file, .fileBelow: "goesAfterFile"
         case .tree: "goesAfterTree"
         }
     }
@@ -279,7 +281,11 @@ extension PushHold {
         case .unanswered(let call): place = call
         case .promised(let call, let ticket): (place, words) = (call, ticket)
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
-        case .outOfReach, .standIn, .noCollection, .file, .tree: break
+        case .outOfReach, .standIn, .noCollection, .tree: break
+        case .file(let file):
+            (object["field"], object["sha256"]) = (.string(file.field), .string(file.digest))
+        case .fileBelow(let field, let digest):
+            (object["field"], object["sha256"]) = (.string(field), .string(digest))
         case .nowhere(let key): object["entity"] = .string("\(key)")
         case .reference(let key, let obstacle), .place(let key, let obstacle):
             object["entity"] = .string("\(key)")
@@ -291,10 +297,6 @@ extension PushHold {
                 object["waitsFor"] = .string("\(other)")
                 place = position
             }
-        }
-        if case .file(let file) = self {
-            object["field"] = .string(file.field)
-            object["sha256"] = .string(file.digest)
         }
         object["position"] = place.map { .number(JSONNumber($0.rawValue)) }
         if !words.isEmpty { object["message"] = .string(words) }

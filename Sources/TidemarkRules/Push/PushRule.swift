@@ -23,7 +23,8 @@ package enum PushWrite: Sendable, Hashable {
     ///
     /// The server's last-change field is left out of a body. The id stays in, and is added where
     /// the document lacks it, but for a creation where the server names entities: then it is left
-    /// out. Fields have the form in which the server writes them.
+    /// out. A creation is also without the fields that name files which are sent below the entity.
+    /// Fields have the form in which the server writes them.
     ///
     /// - Parameters:
     ///   - id: the id that the server uses.
@@ -51,6 +52,7 @@ package enum PushWrite: Sendable, Hashable {
         if let field = collection.lastChangeField, document.rawValue(field) != nil {
             patch.unset = [field]
         }
+        if !isUpdate { patch.unset += collection.unsentFields(of: pending, in: bytes).map(\.text) }
         let isNamed = isUpdate || collection.ids == .client
         // What is known by its path has an id of this store alone.
         if isNamed, !collection.isByPath {
@@ -170,6 +172,19 @@ extension Patch {
 }
 
 extension CollectionModel {
+    /// The fields that a creation leaves out: changes set them to files which are sent below the
+    /// entity.
+    ///
+    /// - Parameter document: what the changes make.
+    package func unsentFields(
+        of changes: [PendingChange], in document: [UInt8]
+    ) -> Set<ExactString> {
+        let fields = fieldsBelow(in: document)
+        guard !fields.isEmpty else { return [] }
+        let touched = PendingChange.fields(changes, except: [])
+        return fields.intersection(touched.map(ExactString.init))
+    }
+
     /// Why an operation is not sent; nil where it is.
     package func refusal(of operation: PushOperation) -> String? {
         guard !pushes.contains(operation) else { return nil }

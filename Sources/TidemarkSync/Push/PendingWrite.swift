@@ -140,7 +140,9 @@ extension PendingWrite {
         }
         let document = try action.document.map { bytes in
             let own = try collection.read(JSONDocument(parsing: bytes))
-            let sent = try collection.sent(own, of: own).bytes
+            let made = try collection.partedFilesBelow(of: own.bytes)
+            let part = try made.map { try JSONDocument(parsing: $0.rest) } ?? own
+            let sent = try collection.sent(part, of: own).bytes
             return try views.referenceNames(of: key, collection, model).named(sent)
         }
         self.action = LocalRequested(action.action, texts, document: document)
@@ -281,7 +283,7 @@ extension ViewReader {
         {
             next = try Self.part(of: next, on: base, tree)
         }
-        return try nextWrite(of: key, row, in: collection, from: next)
+        return next
     }
 
     /// The first of what is pending on an entity that a server which knows it by its path takes in

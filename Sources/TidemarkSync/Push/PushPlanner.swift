@@ -418,9 +418,6 @@ extension UnsentFile {
     fileprivate var refusal: String? {
         switch standing {
         case .waits: nil
-        case .below:
-            "\(field) names a file that is sent below the entity, which the server does not have: "
-                + "edit the entity, and it is made without it first; discard an action: \(digest)"
         case .missing: "\(field) names a file that is not here: \(digest)"
         case .refused(0): "the file that \(field) names can't be sent: \(digest)"
         case .refused(let status):

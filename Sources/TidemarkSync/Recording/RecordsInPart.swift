@@ -53,7 +53,7 @@ extension EntityRow {
     fileprivate func lastKnown(in collection: CollectionModel) throws -> [UInt8]? {
         if baseState == .live { return base }
         guard let last = try changes.last(where: \.mayHaveArrived) else { return nil }
-        let made = try made(through: last.position, in: collection)
-        return made.isEmpty ? nil : made
+        let sent = try sent(through: last.position, in: collection)
+        return sent.isEmpty ? nil : sent
     }
 }

@@ -358,12 +358,9 @@ extension SyncRecorder {
     ) throws -> Bool {
         let row = try draft.fold.entity(item.key)
         // In a tree later edits may have been held back from it.
-        let collection = try draft.fold.known(item.key.collection)?.model
-        let next =
-            try collection.map { try draft.fold.nextWrite(of: item.key, row, in: $0) } ?? row.next
+        let isTree = try draft.fold.known(item.key.collection)?.model.tree != nil
         guard row.attempt == nil,
-            collection?.tree != nil
-                ? row.isPending(item.covers) : next.map(\.position) == item.covers
+            isTree ? row.isPending(item.covers) : row.next.map(\.position) == item.covers
         else { return false }
         try refused(item, refusal, call: nil, draft)
         return true

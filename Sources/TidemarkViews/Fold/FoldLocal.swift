@@ -90,7 +90,7 @@ extension Fold {
         if let sent = row.pending.last(where: { $0.mayHaveArrived || row.isCarried($0) }),
             row.baseState == .live, let collection = try known(key.collection)?.model
         {
-            row.givenUp = try row.made(through: sent.position, in: collection)
+            row.givenUp = try row.sent(through: sent.position, in: collection)
         }
         for item in row.pending {
             try settle(item, of: key, .discarded, proof: position, revision: nil)

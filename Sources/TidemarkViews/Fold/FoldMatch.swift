@@ -191,7 +191,10 @@ extension Fold {
         var like: CreationClaim?
         for (key, row) in candidates where row.isOlder(than: asOf) {
             for count in row.sentCounts {
+                let fields = collection.fields(
+                    reading: row.pending.prefix(count).flatMap(\.leftOut))
                 let changes = try row.changes(in: collection).prefix(count)
+                    .map { try $0.leavingOut(fields) }
                 guard case .document(let bytes) = try Current(changes, on: .absent) else {
                     continue
                 }
@@ -219,13 +222,13 @@ extension Fold {
         var row = claim.row
         let sent = Array(row.pending.prefix(claim.count))
         let collection = try collection(key.collection)
-        let changes = try row.changes(sent, in: collection)
+        let whole = try row.changes(sent, in: collection)
+        let fields = collection.fields(reading: sent.flatMap(\.leftOut))
+        let changes = try whole.map { try $0.leavingOut(fields) }
         let differing = Set(claim.sent.differing.map(ExactString.init))
         var later: Set<ExactString> = []
-        let overtaken = PendingChange.overtaken(changes)
-        var fates:
-            [(item: EntityRow.Pending, isOvertaken: Bool, fields: [String], lost: [String])] =
-                []
+        let overtaken = PendingChange.overtaken(whole)
+        var fates: [(index: Int, isOvertaken: Bool, fields: [String], lost: [String])] = []
         for index in sent.indices.reversed() {
             let all = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
             // A field that a later change overwrote was neither lost nor kept.
@@ -236,12 +239,16 @@ extension Fold {
                     .contains(where: differing.contains)
             }
             later.formUnion(all.map(ExactString.init))
-            fates.append((sent[index], overtaken[index], fields, lost))
+            fates.append((index, overtaken[index], fields, lost))
         }
-        for (item, isOvertaken, fields, lost) in fates.reversed() {
+        var left: [EntityRow.Pending] = []
+        for (index, isOvertaken, fields, lost) in fates.reversed() {
+            let item = sent[index]
+            let rest = whole[index].only(collection.fields(reading: item.leftOut))
             // An entity that was created exists, whatever became of its fields.
             let isLost = Set(lost.map(ExactString.init)).contains
-            let isAllLost = !lost.isEmpty && lost.count == fields.count && item.kind != .create
+            let isAllLost =
+                !lost.isEmpty && lost.count == fields.count && item.kind != .create && rest == nil
             if !isOvertaken, !lost.isEmpty {
                 var decision = DecisionRow(
                     key: key, rule: "match", ruleVersion: 2,
@@ -251,6 +258,10 @@ extension Fold {
                 decision.kept = fields.filter { !isLost(ExactString($0)) }
                 try note(decision, position)
                 try lose(lost, of: item, key)
+            }
+            if let rest {
+                left.append(try stay(item.leftOut(as: rest), of: key))
+                continue
             }
             let outcome: MutationOutcome =
                 isOvertaken ? .coalesced : isAllLost ? .superseded : .accepted
@@ -267,6 +278,9 @@ extension Fold {
         if !row.pending.isEmpty, isNews || collection.conflict != .overwriteAlways {
             try rebase(&row, onto: event, key, position, ruled)
         }
+        // Of what was left out the server's word can't tell.
+        row.pending.insert(contentsOf: left, at: 0)
+        if !left.isEmpty { row.relay = nil }
         row.set(event, position, event.asOf ?? position, false)
         try bind(named.id, to: key, &row, proof: position)
         try refresh(&row, key)
@@ -404,7 +418,7 @@ extension EntityRow {
         let attempted = attempt.map { attempt in
             pending.count { $0.position <= attempt.covers }
         }
-        let before = pending.prefix { $0.mayHaveArrived }.count
+        let before = pending.prefix { $0.mayHaveArrived || $0.isLeftOut }.count
         return Set([attempted ?? 0, before]).filter { $0 > 0 }.sorted(by: >)
     }
 }

@@ -38,13 +38,13 @@ extension Fold {
             else { continue }
             let row = try rows[key] ?? entity(key)
             rows[key] = row
-            // A sent write is judged by its answer.
-            if let attempt = row.attempt, mutation <= attempt.covers { continue }
             guard
                 let item = row.pending.first(where: {
                     $0.position == mutation && !$0.isDerived
                 }), item.kind == .update || item.kind == .create
             else { continue }
+            // A sent write is judged by its answer.
+            if row.isCarried(item) { continue }
             let patch = try item.patch
             let known = before[collection.name] ?? CollectionModel(collection.name)
             let isAllGone =

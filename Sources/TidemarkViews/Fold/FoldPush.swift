@@ -17,13 +17,16 @@ extension Fold {
         }
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
         put(.attempt(key), position.bigEndianBytes)
+        if let collection = try known(key.collection)?.model {
+            try row.noteLeftOut(through: covers, in: collection)
+        }
         // What was refused before and is sent again has no outcome any more.
         if row.pending.contains(where: { $0.isRefused && $0.position <= covers }) {
             try rearm(&row, key)
         }
         try loseRemoved(
             row.pending.lazy.filter { $0.position <= covers }, of: row, key, position)
-        for item in row.pending where item.position <= covers {
+        for item in row.pending where row.isCarried(item) {
             try updateMutation(item, of: key) { mutation in
                 mutation.attempts += 1
                 mutation.call = position
@@ -130,9 +133,17 @@ extension Fold {
             try note(granted: item, of: key, collection, event, position)
         }
         let covered = row.pending.filter { $0.position <= covers && !$0.isAction }
-        let changes = try row.changes(covered, in: collection)
+        let whole = try row.changes(covered, in: collection)
+        let fields = collection.fields(reading: covered.flatMap(\.leftOut))
+        let changes = fields.isEmpty ? whole : try whole.map { try $0.leavingOut(fields) }
         let base = try row.baseValue(in: collection)
-        for (item, isOvertaken) in zip(covered, PendingChange.overtaken(changes)) {
+        var left: [EntityRow.Pending] = []
+        for (index, isOvertaken) in PendingChange.overtaken(whole).enumerated() {
+            let item = covered[index]
+            if let patch = whole[index].only(collection.fields(reading: item.leftOut)) {
+                left.append(try stay(item.leftOut(as: patch), of: key))
+                continue
+            }
             var outcome: MutationOutcome = isOvertaken ? .coalesced : .accepted
             if try isAllRemoved(item, in: collection) { outcome = .superseded }
             try settle(item, of: key, outcome, proof: position, revision: event.revision)
@@ -174,6 +185,9 @@ extension Fold {
             row.base = bytes
         }
         row.pending.removeAll { $0.position <= covers }
+        row.pending.insert(contentsOf: left, at: 0)
+        // What went another way went without that.
+        if !left.isEmpty { row.relay = nil }
         try endAttempt(&row, key)
         // What comes later may be asked about.
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
@@ -222,14 +236,9 @@ extension Fold {
         // discarded since is not refused any more. An action mends nothing, and is mended by none.
         let isAction = row.pending.contains { $0.position == covers && $0.isSentAlone }
         let next = row.pending.first { $0.position > covers }
-        // In a tree it may also have been held back, and mended nothing; so has what names files
-        // that are sent below the entity.
-        let collection = try known(key.collection)?.model
-        let isTree = collection?.tree != nil
+        // In a tree it may also have been held back, and mended nothing.
+        let isTree = try known(key.collection)?.model.tree != nil
         let wasThere = isTree && next.map { $0.position < event.call ?? position } ?? false
-        let write = try collection.map { try nextWrite(of: key, row, in: $0) } ?? row.next
-        let isHeldBack =
-            write.count < row.next.count && write.last.map { $0.position <= covers } == true
         // What lies there is another's: of ours, which was deleted since, nothing is left.
         if refusal.isTaken, row.endsDeleted, row.baseState != .live {
             try annihilate(&row, key, proof: position, isKnown: true)
@@ -242,7 +251,7 @@ extension Fold {
             try refresh(&row, key)
         }
         guard row.attempt == nil, row.pending.contains(where: { $0.position <= covers }),
-            isAction || wasThere || isHeldBack || next?.isAction != false
+            isAction || wasThere || next?.isAction != false
         else {
             try put(row, key)
             return
@@ -322,8 +331,7 @@ extension EntityRow {
 
     /// Remembers of what the attempt carried that it may be on the server.
     mutating func noteArrivalPossible() {
-        guard let attempt else { return }
-        for index in pending.indices where pending[index].position <= attempt.covers {
+        for index in pending.indices where isCarried(pending[index]) {
             pending[index].mayHaveArrived = true
         }
     }

@@ -93,8 +93,10 @@ extension Fold {
         let changes = try namedChanges(row, key, collection)
         let new = try Base(event, isDeletion).read(by: collection)
         let old = try knownBase(row, beside: new, collection)
+        let met = try MetChanges(
+            changes, of: row.pending.filter(\.isEdit), row, new, in: collection)
         let rebase = Rebase(
-            changes, from: old, to: new, policy: collection.conflict,
+            met.changes, from: old, to: met.new, policy: collection.conflict,
             serverFields: collection.serverFields, assumed: row.assumed(beside: event, collection),
             setLater: collection.fieldsBelow)
         guard !rebase.conflicts.isEmpty else { return nil }
@@ -118,23 +120,40 @@ extension Fold {
         // What arrived another way: what the server says is what became of it.
         let isConfirmed = row.isConfirmed(by: event.asOf ?? position)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
-        let own = row.pending.filter { !$0.isDerived && !$0.isAction }
+        let own = row.pending.filter(\.isEdit)
         var changes = try namedChanges(row, key, collection)
         if isConfirmed { for index in changes.indices { changes[index].mayHaveArrived = true } }
         let new = try Base(event, event.kind == .serverDeleted).read(by: collection)
-        let policy = try isConfirmed || overwrites(event) ? .overwriteAlways : collection.conflict
+        let isForced = try overwrites(event)
+        let policy = isConfirmed || isForced ? .overwriteAlways : collection.conflict
+        let met =
+            isForced || ruled?.isDocument == true
+            ? MetChanges(changes, new)
+            : try MetChanges(changes, of: own, row, new, in: collection)
         let rebase = Rebase(
-            changes, from: try knownBase(row, beside: new, collection), to: new, policy: policy,
+            met.changes, from: try knownBase(row, beside: new, collection), to: met.new,
+            policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
             assumed: row.assumed(beside: event, collection), setLater: collection.fieldsBelow)
-        var kept: [EntityRow.Pending] = []
+        var kept = try met.aside.map { try stay($0, of: key) }
         for (index, verdict) in rebase.verdicts.enumerated() {
-            var item = own[index]
+            var item = own[met.indexes?[index] ?? index]
+            let rest = met.rests[item.position]
+            if verdict != .stays, let rest {
+                let conflict = rebase.conflicts.first { $0.position == item.position }
+                if verdict == .superseded, let conflict {
+                    try lose(rebase.superseded(conflict), of: item, key)
+                }
+                kept.append(try stay(item.leftOut(as: rest), of: key))
+                continue
+            }
+            let verdict =
+                verdict != .stays && met.overtaken.contains(item.position) ? .coalesced : verdict
             switch verdict {
             case .stays:
                 if let change = rebase.rewritten[index] {
                     try loseRemoved([item], of: row, key, position)
-                    item.rewrite(as: change)
+                    item.rewrite(as: try rest.map { try change.with($0) } ?? change)
                 }
                 try lose(rebase.lost[index], of: item, key)
                 kept.append(item)
@@ -179,6 +198,8 @@ extension Fold {
         let wasRefused = row.pending.contains(where: \.isRefused)
         let rest = row.pending.filter { $0.isDerived || $0.isAction }
         row.pending = (kept + rest).sorted { $0.precedes($1) }
+        // What went another way went without that.
+        if !met.aside.isEmpty || !met.rests.isEmpty { row.relay = nil }
         // What the server said against changes that are gone is said of nothing.
         if wasRefused, row.pending.isEmpty { forgetIssues(of: &row, key) }
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
@@ -304,6 +325,16 @@ extension Fold {
         return RuledAnswer(
             position: row.position, version: UInt64(max(0, rule.version)), answer: answer)
     }
+}
+
+extension EntityRow.Pending {
+    /// Whether it changes something here, and was not derived.
+    fileprivate var isEdit: Bool { !isDerived && !isAction }
+}
+
+extension RuledAnswer {
+    /// Whether it takes the place of all that is pending.
+    fileprivate var isDocument: Bool { if case .document = answer { true } else { false } }
 }
 
 /// A conflict, and the rule that is to decide it.

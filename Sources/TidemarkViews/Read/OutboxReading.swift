@@ -231,6 +231,7 @@ extension ViewReader {
                 var standing = standings[key] ?? OutboxStanding()
                 if !standing.tells(of: position, behind: held), let row = try entity(key) {
                     standing.covered = row.attempt?.covers
+                    standing.leftOut = Set(row.pending.filter(\.isLeftOut).map(\.position))
                     if !standing.covers(position) {
                         // Behind what was refused of its own, nothing is sent either.
                         let own = row.isRefused(in: model[key.collection]) ? [key] : []
@@ -256,10 +257,14 @@ extension ViewReader {
 private struct OutboxStanding {
     /// The last mutation that a call without an answer has sent.
     var covered: Position?
+    /// Those before it that the call left out.
+    var leftOut: Set<Position> = []
     /// What holds its mutations back, by what each waits for in its tree.
     var blockers: [[EntityKey]: [EntityKey]] = [:]
 
-    func covers(_ position: Position) -> Bool { covered.map { position <= $0 } ?? false }
+    func covers(_ position: Position) -> Bool {
+        covered.map { position <= $0 } == true && !leftOut.contains(position)
+    }
 
     func tells(of position: Position, behind holders: [EntityKey]) -> Bool {
         covers(position) || blockers[holders] != nil

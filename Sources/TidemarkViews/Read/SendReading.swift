@@ -25,8 +25,6 @@ package struct UnsentFile: Sendable, Hashable {
     package enum Standing: Sendable, Hashable {
         /// It is sent first; with how often that failed in a row.
         case waits(failures: Int)
-        /// It is sent below the entity, which the server does not have.
-        case below
         /// It is not here.
         case missing
         /// The server did not take it; with the status of its answer, 0 for none.
@@ -44,12 +42,7 @@ package struct UnsentFile: Sendable, Hashable {
     }
 
     /// Whether it is sent first.
-    package var isWaiting: Bool {
-        switch standing {
-        case .waits, .below: true
-        case .missing, .refused: false
-        }
-    }
+    package var isWaiting: Bool { if case .waits = standing { true } else { false } }
 }
 
 extension RowReading {
@@ -158,20 +151,19 @@ extension RowReading {
             ? [UnsentFile(field: field, digest: file.text, .missing)] : []
     }
 
-    /// The files of the user's that what is pending names and the server does not have.
+    /// The files of the user's that what is pending names, that the server does not have, and that
+    /// are sent before it.
     package func unsentFiles(
         of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [UnsentFile] {
-        try row.namesToBeSent(in: collection).compactMap { field, name in
+        // What makes the entity goes without those that are sent below it.
+        if collection.sendsFilesBelow, row.baseState != .live { return [] }
+        return try row.namesToBeSent(in: collection).compactMap { field, name in
             let known = try send(ContentSource(sending: name.text, for: key, collection))
-            // Below an entity that the server does not have nothing lies, whatever was sent once.
-            let isBelow = collection.sendsFilesBelow && row.baseState != .live
-            guard known?.name == nil || isBelow else { return nil }
+            guard known?.name == nil else { return nil }
             let standing: UnsentFile.Standing =
                 if try stored(name.text) == nil {
                     .missing
-                } else if isBelow {
-                    .below
                 } else if let status = known?.refusal {
                     .refused(status)
                 } else {
@@ -179,6 +171,15 @@ extension RowReading {
                 }
             return UnsentFile(field: field, digest: name.text, standing)
         }
+    }
+
+    /// The files of the user's that what is pending names, and that are sent below the entity once
+    /// the server has that.
+    package func filesBelow(
+        _ row: EntityRow, in collection: CollectionModel
+    ) throws -> [(field: String, name: ContentName)] {
+        guard collection.sendsFilesBelow, row.baseState != .live else { return [] }
+        return try row.namesToBeSent(in: collection)
     }
 
     // MARK: What fails
@@ -293,43 +294,5 @@ extension RowReading {
             }
         }
         return lengths
-    }
-}
-
-extension RowReading {
-    /// Of what is pending on an entity, what goes as its next write: an action by itself, or all
-    /// edits up to the next action.
-    ///
-    /// Where that makes the entity, it is as many as can do so without the files that are sent
-    /// below it, which is after that; all where none can.
-    ///
-    /// - Parameters:
-    ///   - row: the entity's; what its overtaken edits say is read where that counts.
-    ///   - items: the first of what is pending, where no more may go together.
-    package func nextWrite(
-        of key: EntityKey, _ row: EntityRow, in collection: CollectionModel,
-        from items: ArraySlice<EntityRow.Pending>? = nil
-    ) throws -> ArraySlice<EntityRow.Pending> {
-        let items = items ?? row.next
-        guard row.baseState != .live, items.count > 1, collection.sendsFilesBelow else {
-            return items
-        }
-        var part = row
-        part.pending = Array(items)
-        part = try whole(part, key)
-        var (fields, count) = (Set<ExactString>(), 0)
-        for (index, change) in try part.changes(in: collection).enumerated() {
-            switch change.change {
-            case .create(let document): fields = collection.fieldsBelow(in: document.bytes)
-            case .update(let patch):
-                fields.subtract(patch.fieldNames.map(ExactString.init))
-                let set = patch.setDocument(collection.keyed)
-                fields.formUnion(set.map { collection.fieldsBelow(in: $0.bytes) } ?? [])
-            case .delete: fields = []
-            case .carried: break
-            }
-            if fields.isEmpty { count = index + 1 }
-        }
-        return count > 0 ? items.prefix(count) : items
     }
 }

@@ -40,6 +40,10 @@ package struct EntityRow: Sendable, Hashable {
         /// Whether edits behind it set its fields again, and its payload lies in a row of its
         /// own; here it changes nothing: OvertakenEdits.swift.
         package var isOvertaken = false
+        /// The fields of it that the last attempt which covered it left out: LeftOut.swift.
+        package var leftOut: [String] = []
+        /// Whether these are all, so that no attempt carried it.
+        package var isLeftOut = false
 
         package var isDerived: Bool { !rule.isEmpty }
 
@@ -305,9 +309,9 @@ package struct EntityRow: Sendable, Hashable {
         return relay.position <= asOf
     }
 
-    /// Whether an attempt whose outcome is not known carries it.
+    /// Whether an attempt whose outcome is not known carries it, or some of it.
     func isCarried(_ item: Pending) -> Bool {
-        attempt.map { item.position <= $0.covers } ?? false
+        attempt.map { item.position <= $0.covers } == true && !item.isLeftOut
     }
 }
 
@@ -332,6 +336,8 @@ extension EntityRow {
             inner.string(7, item.rule)
             inner.bytes(8, item.request)
             inner.flag(9, item.isOvertaken)
+            for field in item.leftOut { inner.message(10, field) }
+            inner.flag(11, item.isLeftOut)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -439,6 +445,8 @@ extension EntityRow.Pending {
             case 7: rule = try field.string()
             case 8: request = try field.bytes()
             case 9: isOvertaken = try field.flag()
+            case 10: leftOut.append(try field.string())
+            case 11: isLeftOut = try field.flag()
             default: continue
             }
         }

@@ -45,7 +45,9 @@ extension EntityRow.Pending {
     static let wholeCount = 4
 
     /// Whether it is an edit of the user's.
-    private var isEdit: Bool { kind == .update && !isDerived && request.isEmpty }
+    private var isEdit: Bool {
+        kind == .update && !isDerived && request.isEmpty && leftOut.isEmpty
+    }
 
     /// Whether one that comes next may overtake it by its kind, and by what became of both.
     fileprivate func stands(as next: Self) -> Bool {

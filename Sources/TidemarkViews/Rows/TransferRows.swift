@@ -107,6 +107,8 @@ package struct SendRow: Sendable, Hashable {
     package var doubts = 0
     /// The status with which the server refused it, 0 for none; nil where it did not.
     package var refusal: Int?
+    /// Whether it was refused since it was named: what names it may be refused for that.
+    var wasRefused = false
     /// For how long it is not sent again; nil where it is at once.
     package var pause: FilePause?
     /// The first request since it was named, or since its failures were forgotten; nil for none.
@@ -137,6 +139,7 @@ package struct SendRow: Sendable, Hashable {
         writer.signed(9, pause?.since.rawValue ?? 0)
         writer.position(10, first)
         writer.string(11, digest)
+        writer.flag(12, wasRefused)
         return writer.bytes
     }
 
@@ -161,6 +164,7 @@ package struct SendRow: Sendable, Hashable {
             case 9: pause?.since = Timestamp(rawValue: try field.signed())
             case 10: first = try field.position()
             case 11: digest = try field.string()
+            case 12: wasRefused = try field.flag()
             default: continue
             }
         }

@@ -201,7 +201,6 @@ extension TransferWorld {
         #expect(try await world.engine.transfer().sent == 0)
         world.world.clock.advance(by: .seconds(3600))
         #expect(try await world.engine.transfer().sent == 1)
-        try await world.replica.write { tx in try tx.retry(EntityKey("tasks", "1")) }
         _ = try await world.engine.sync()
         #expect(try world.status() == .synced)
         try await world.expectSound()

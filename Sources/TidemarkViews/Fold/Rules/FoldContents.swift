@@ -480,12 +480,21 @@ extension EntityRow {
     ) throws -> [(field: String, name: ContentName)] {
         guard collection.sendsFiles, !pending.isEmpty else { return [] }
         let base = try baseValue(in: collection)
-        guard case .document(let bytes) = try Current(changes(), on: base) else { return [] }
+        let changes = try changes()
+        // What goes before an action may name another file than what goes behind it.
+        let first = changes.prefix { $0.position <= next.last?.position ?? .start }
         let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
-        let known = base.document.map { collection.contentNames(in: $0.bytes) } ?? []
-        return collection.contentNames(in: bytes).filter { field, name in
-            name.isFile && fields.contains(field)
-                && !known.contains { $0.field == field && $0.name == name }
+        var known = base.document.map { collection.contentNames(in: $0.bytes) } ?? []
+        var found: [(field: String, name: ContentName)] = []
+        for part in first.count < changes.count ? [first, changes[...]] : [changes[...]] {
+            guard case .document(let bytes) = try Current(part, on: base) else { continue }
+            let names = collection.contentNames(in: bytes).filter { field, name in
+                name.isFile && fields.contains(field)
+                    && !known.contains { $0.field == field && $0.name == name }
+            }
+            found += names
+            known += names
         }
+        return found
     }
 }

@@ -136,12 +136,14 @@ extension Fold {
         let failure = event.read(RequestFailed.self)
         let result = answer?.file.result ?? failure?.fetchResult ?? .failed
         if result == .sent, let name = answer?.file.name {
+            if row.wasRefused { try rearm(namersOf: source) }
             row.forgetFailures()
-            row.name = name
+            (row.name, row.wasRefused) = (name, false)
             try link(ContentSource(source.collection, name), to: source.text)
         } else if failure?.isOfFile(isOwn: true) ?? true {
             row.failures += 1
             row.refusal = result == .refused ? answer?.status ?? 0 : nil
+            if result == .refused { row.wasRefused = true }
             let isDoubtful =
                 result == .failed
                 && (answer.map {
@@ -155,6 +157,28 @@ extension Fold {
             row.pause = FilePause(pause, since: event.recordedAt)
         }
         put(.send(source), row.encoded)
+    }
+
+    /// Has what was refused without being sent be pending again, of the entities that name a file:
+    /// where that was not why, it is refused as before.
+    private func rearm(namersOf source: ContentSource) throws {
+        var keys: Set<EntityKey> = []
+        try forEachMutation(openOnly: true) { _, mutation in
+            if mutation.outcome == .rejected, mutation.key.collection == source.collection {
+                keys.insert(mutation.key)
+            }
+            return true
+        }
+        for key in try Set(keys.map { try resolve($0) }).sorted() {
+            var row = try entity(key)
+            guard let refusal = row.refusal, refusal.status == 0, !refusal.isAsked,
+                try contents(of: key).names.contains(where: {
+                    $0.isToBeSent && ExactString($0.text) == ExactString(source.text)
+                })
+            else { continue }
+            try rearm(&row, key)
+            try put(row, key)
+        }
     }
 
     /// Notes whether a file of the user's is to be sent: as long as what is pending of an entity
