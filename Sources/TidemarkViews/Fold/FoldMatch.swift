@@ -42,6 +42,8 @@ struct CreationClaim {
     var count: Int
     /// What was sent.
     var sent: SentCreation
+    /// The fields that were left out of it.
+    var leftOut: Set<ExactString>
 
     /// The creation's row once what was sent is settled: on it stands what was changed later.
     var rest: EntityRow {
@@ -205,7 +207,8 @@ extension Fold {
                 }
                 let claim = try CreationClaim(
                     key: key, row: row, count: count,
-                    sent: self.sent(bytes, of: key, beside: record, collection))
+                    sent: self.sent(bytes, of: key, beside: record, collection),
+                    leftOut: fields)
                 if isSame { return claim }
                 // Another one may be just the same.
                 like = claim
@@ -223,8 +226,7 @@ extension Fold {
         let sent = Array(row.pending.prefix(claim.count))
         let collection = try collection(key.collection)
         let whole = try row.changes(sent, in: collection)
-        let fields = collection.fields(reading: sent.flatMap(\.leftOut))
-        let changes = try whole.map { try $0.leavingOut(fields) }
+        let changes = try whole.map { try $0.leavingOut(claim.leftOut) }
         let differing = Set(claim.sent.differing.map(ExactString.init))
         var later: Set<ExactString> = []
         let overtaken = PendingChange.overtaken(whole)
@@ -276,9 +278,9 @@ extension Fold {
         // Where nobody changed it, nothing gives way.
         let isNews = try !differing.isEmpty || overwrites(event)
         if !row.pending.isEmpty, isNews || collection.conflict != .overwriteAlways {
-            try rebase(&row, onto: event, key, position, ruled)
+            try rebase(&row, onto: event, key, position, ruled, leftOut: claim.leftOut)
         }
-        // Of what was left out the server's word can't tell.
+        // Of what was left out the server's word does not tell.
         row.pending.insert(contentsOf: left, at: 0)
         if !left.isEmpty { row.relay = nil }
         row.set(event, position, event.asOf ?? position, false)

@@ -158,7 +158,12 @@ extension Fold {
         if !changes.isEmpty, isFresh {
             let isUntold = row.baseState != .live || row.isPlaceholder || row.isUntold
             // Until the server's own words follow, its entity is what we sent.
-            if case .document(let bytes) = try Current(changes, on: base) {
+            if case .document(let made) = try Current(changes, on: base) {
+                // The last document of a deleted entity may have others in their place.
+                let bytes =
+                    fields.isEmpty || base.isLive
+                    ? made
+                    : try JSONDocument(parsing: made).applying(set: [], unset: fields.map(\.text))
                 row.baseState = .live
                 // A server that knows paths has no ids that could stand in it.
                 row.base =

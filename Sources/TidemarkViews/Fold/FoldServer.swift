@@ -82,8 +82,9 @@ extension Fold {
         let isDeletion = event.kind == .serverDeleted
         var key = try resolve(named)
         var row = try entity(key)
+        var leftOut: Set<ExactString> = []
         if !isDeletion, event.checked.isObject, let claim = try claim(of: key, event, position) {
-            (key, row) = (claim.key, claim.rest)
+            (key, row, leftOut) = (claim.key, claim.rest, claim.leftOut)
         }
         let asOf = event.asOf ?? position
         guard !row.pending.isEmpty, row.isFresher(event, asOf), !row.isConfirmed(by: asOf),
@@ -94,7 +95,7 @@ extension Fold {
         let new = try Base(event, isDeletion).read(by: collection)
         let old = try knownBase(row, beside: new, collection)
         let met = try MetChanges(
-            changes, of: row.pending.filter(\.isEdit), row, new, in: collection)
+            changes, of: row.pending.filter(\.isEdit), row, new, leftOut: leftOut, in: collection)
         let rebase = Rebase(
             met.changes, from: old, to: met.new, policy: collection.conflict,
             serverFields: collection.serverFields, assumed: row.assumed(beside: event, collection),
@@ -111,10 +112,12 @@ extension Fold {
 
     /// Has what is pending on an entity meet what the server says of it.
     ///
-    /// - Parameter ruled: what a rule of the app says to it.
+    /// - Parameters:
+    ///   - ruled: what a rule of the app says to it.
+    ///   - leftOut: the fields that a write left out whose mutations are settled.
     func rebase(
         _ row: inout EntityRow, onto event: Event, _ key: EntityKey, _ position: Position,
-        _ ruled: RuledAnswer?
+        _ ruled: RuledAnswer?, leftOut: Set<ExactString> = []
     ) throws {
         let collection = try collection(key.collection)
         // What arrived another way: what the server says is what became of it.
@@ -129,13 +132,13 @@ extension Fold {
         let met =
             isForced || ruled?.isDocument == true
             ? MetChanges(changes, new)
-            : try MetChanges(changes, of: own, row, new, in: collection)
+            : try MetChanges(changes, of: own, row, new, leftOut: leftOut, in: collection)
         let rebase = Rebase(
             met.changes, from: try knownBase(row, beside: new, collection), to: met.new,
             policy: policy,
             serverFields: collection.serverFields, answer: ruled?.answer,
             assumed: row.assumed(beside: event, collection), setLater: collection.fieldsBelow)
-        var kept = try met.aside.map { try stay($0, of: key) }
+        var kept = try met.aside.map { $0.isLeftOut ? try stay($0, of: key) : $0 }
         for (index, verdict) in rebase.verdicts.enumerated() {
             var item = own[met.indexes?[index] ?? index]
             let rest = met.rests[item.position]

@@ -119,7 +119,9 @@ extension EntityRow {
     ) throws(JSONError) -> [UInt8] {
         let made = try made(through: last, in: collection)
         let fields = collection.fields(reading: pending.flatMap(\.leftOut))
-        guard !made.isEmpty, !fields.isEmpty else { return made }
+        guard !made.isEmpty, !fields.isEmpty, baseState != .live || attempt != nil else {
+            return made
+        }
         return try JSONDocument(parsing: made).applying(set: [], unset: fields.map(\.text))
     }
 }
@@ -143,21 +145,26 @@ struct MetChanges {
 
     init(_ changes: [PendingChange], _ new: Base) { (self.changes, self.new) = (changes, new) }
 
-    /// - Parameter items: the mutations of the changes.
+    /// - Parameters:
+    ///   - items: the mutations of the changes.
+    ///   - leftOut: the fields that a write left out whose mutations are settled.
     init(
         _ changes: [PendingChange], of items: [EntityRow.Pending], _ row: EntityRow, _ new: Base,
-        in collection: CollectionModel
+        leftOut: Set<ExactString>, in collection: CollectionModel
     ) throws {
         self.init(changes, new)
-        let fields = collection.fields(reading: items.flatMap(\.leftOut))
-        guard !fields.isEmpty, let document = new.document,
-            row.baseState != .live || row.attempt != nil, changes.contains(where: \.mayHaveArrived)
-        else { return }
+        let sent = items.map { $0.mayHaveArrived || row.isCarried($0) }
+        let isUnheard = row.baseState != .live || row.attempt != nil
+        var fields = leftOut
+        if isUnheard, sent.contains(true) {
+            fields.formUnion(collection.fields(reading: items.flatMap(\.leftOut)))
+        }
+        guard !fields.isEmpty, let document = new.document else { return }
         (indexes, self.changes) = ([], [])
         for (index, (item, change)) in zip(items, changes).enumerated() {
             let rest = change.only(fields)
             let other = try change.leavingOut(fields)
-            let isSent = change.mayHaveArrived
+            let isSent = sent[index]
             if let rest, !isSent, other.patch(except: [])?.isEmpty == true {
                 aside.append(item.isLeftOut ? item.leftOut(as: rest) : item)
                 continue

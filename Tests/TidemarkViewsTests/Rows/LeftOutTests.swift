@@ -133,4 +133,28 @@ import TidemarkViews
         #expect(outcomes.allSatisfy { $0 == .coalesced })
         #expect(fold.overtakenPlaces.isEmpty)
     }
+
+    @Test func `stays taken away where a list tells which record of the server's it is of`() throws
+    {
+        let fold = MemoryFold()
+        var tasks = CollectionModel("tasks", conflict: .serverWins)
+        tasks.contents = [ContentRule("photo", upload: "/tasks/{id}/photos")]
+        (tasks.ids, tasks.match) = (.serverNumber, ["title"])
+        try fold.apply([.registered(SyncModel(name: "test", collections: [tasks]))])
+        try fold.apply([.about(.localCreated, "tasks/1", #"{"title":"a","n":1}"#)])
+        try fold.apply([.about(.localUpdated, "tasks/1", Self.photo)])
+        try fold.apply([.about(.requestSent, "tasks/1", "{}", mutation: 3)])
+        try fold.apply([
+            .about(.localUpdated, "tasks/1", #"{"set":{"m":2},"unset":["photo"]}"#)
+        ])
+
+        try fold.apply([
+            .about(
+                .serverUpserted, "tasks/20", #"{"id":20,"title":"a","n":2,"photo":null}"#, asOf: 4)
+        ])
+
+        let row = try #require(try fold.entity(Self.key))
+        #expect(row.baseState == .live && row.pending.map(\.position.rawValue) == [3, 5])
+        #expect(text(row.document) == #"{"id":20,"title":"a","n":2,"m":2}"#)
+    }
 }

@@ -164,7 +164,10 @@ extension Fold {
     private func rearm(namersOf source: ContentSource) throws {
         var keys: Set<EntityKey> = []
         try forEachMutation(openOnly: true) { _, mutation in
-            if mutation.outcome == .rejected, mutation.key.collection == source.collection {
+            let isOther = !source.entity.isEmpty && mutation.key.id != source.entity
+            if mutation.outcome == .rejected, mutation.key.collection == source.collection,
+                !isOther
+            {
                 keys.insert(mutation.key)
             }
             return true
