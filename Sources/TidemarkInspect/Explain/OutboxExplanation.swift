@@ -108,6 +108,10 @@ package struct OutboxExplanation: Sendable {
             }
             let own = try views.holds(of: key, part, model)
             next = (own, try views.next(of: key, own, collection))
+            guard part.pending.count < row.pending.count || !leftOut.isEmpty else {
+                later = next
+                return
+            }
             var all = own
             if part.pending.count < row.pending.count {
                 all += try views.holds(of: key, row, model).filter { !own.contains($0) }

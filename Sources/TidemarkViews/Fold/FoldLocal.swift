@@ -117,11 +117,7 @@ extension Fold {
         row.refusal = nil
         for index in row.pending.indices where row.pending[index].isRefused {
             row.pending[index].isRefused = false
-            try updateMutation(row.pending[index], of: key) { mutation in
-                mutation.outcome = nil
-                mutation.proof = nil
-                mutation.revision = nil
-            }
+            try reopen(row.pending[index], of: key)
         }
     }
 

@@ -125,6 +125,13 @@ extension Fold {
         }
     }
 
+    /// Takes back the outcome of a mutation that is pending again.
+    func reopen(_ item: EntityRow.Pending, of key: EntityKey) throws {
+        try updateMutation(item, of: key) { row in
+            (row.outcome, row.proof, row.revision) = (nil, nil, nil)
+        }
+    }
+
     /// Notes fields that a mutation lost while its other fields stay pending.
     func lose(_ fields: [String], of item: EntityRow.Pending, _ key: EntityKey) throws {
         guard !fields.isEmpty else { return }

@@ -42,7 +42,7 @@ package struct EntityRow: Sendable, Hashable {
         package var isOvertaken = false
         /// The fields of it that the last attempt which covered it left out: LeftOut.swift.
         package var leftOut: [String] = []
-        /// Whether these are all, so that no attempt carried it.
+        /// Whether these are all, and another mutation tells that the attempt was made.
         package var isLeftOut = false
 
         package var isDerived: Bool { !rule.isEmpty }

@@ -26,6 +26,7 @@ extension PendingChange {
 
     /// What it does to some fields; nil for nothing.
     func only(_ fields: Set<ExactString>) -> Patch? {
+        guard !fields.isEmpty else { return nil }
         let patch = patch(except: [])?.leavingOut { !fields.contains(ExactString($0)) }
         return patch?.isEmpty == false ? patch : nil
     }
@@ -153,6 +154,7 @@ struct MetChanges {
         leftOut: Set<ExactString>, in collection: CollectionModel
     ) throws {
         self.init(changes, new)
+        guard !leftOut.isEmpty || items.contains(where: { !$0.leftOut.isEmpty }) else { return }
         let sent = items.map { $0.mayHaveArrived || row.isCarried($0) }
         let isUnheard = row.baseState != .live || row.attempt != nil
         var fields = leftOut
@@ -185,9 +187,7 @@ extension Fold {
     /// Has what a write that was taken left out be pending from then on, also where it was refused
     /// before.
     func stay(_ item: EntityRow.Pending, of key: EntityKey) throws -> EntityRow.Pending {
-        try updateMutation(item, of: key) { mutation in
-            (mutation.outcome, mutation.proof, mutation.revision) = (nil, nil, nil)
-        }
+        try reopen(item, of: key)
         return item
     }
 }
