@@ -1,15 +1,22 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+/// Warnings are errors where Tidemark itself is worked on, as `Tools/lib/setup.sh` asks for it.
+///
+/// One left standing hides the next one. Nowhere else: Xcode compiles what an app depends on with
+/// `-suppress-warnings`, and the compiler refuses both together.
+let warnings: [SwiftSetting] =
+    Context.environment["TIDEMARK_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
 /// The settings of every target, a reason beside each.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),  // a box is visible where one is made
-    .enableUpcomingFeature("InternalImportsByDefault"),  // what a module re-exports is said aloud
-    .enableUpcomingFeature("MemberImportVisibility"),  // a file imports what it uses
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async stays with its caller
-    .strictMemorySafety(),  // unsafe code is marked, and only TidemarkStore has any
-    .treatAllWarnings(as: .error),  // a warning left standing hides the next one
-]
+let strict: [SwiftSetting] =
+    warnings + [
+        .enableUpcomingFeature("ExistentialAny"),  // a box is visible where one is made
+        .enableUpcomingFeature("InternalImportsByDefault"),  // what is re-exported is said aloud
+        .enableUpcomingFeature("MemberImportVisibility"),  // a file imports what it uses
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async stays with its caller
+        .strictMemorySafety(),  // unsafe code is marked, and only TidemarkStore has any
+    ]
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
@@ -46,7 +53,8 @@ let lmdb: Target =
     isVendored
     ? .target(
         name: "CLMDB", path: "Sources/Vendored/CLMDB",
-        exclude: ["README.md", "LICENSE", "COPYRIGHT"], publicHeadersPath: ".")
+        // `tidemark_mdb.c` includes `mdb.c`.
+        exclude: ["README.md", "LICENSE", "COPYRIGHT", "mdb.c"], publicHeadersPath: ".")
     : .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])])
 let zstd: Target =
     isVendored
@@ -74,9 +82,11 @@ func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = []
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + settings)
 }
 
 let package = Package(
@@ -322,7 +332,8 @@ let package = Package(
                 "SyncSupport",
             ]),
         tests("InstructionTests", ["instruction-probe"]),
-        tests("ProjectTests", [crypto]),
+        // They read all sources.
+        tests("ProjectTests", [crypto], optimized),
     ]
 )
 

@@ -5,6 +5,8 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv=$root/.tools/venv
+# Warnings are errors; Package.swift says why they are none for who uses the package.
+export TIDEMARK_STRICT=1
 
 # give_up LINE... — ends the command with status 2.
 give_up() {
