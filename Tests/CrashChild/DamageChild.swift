@@ -42,7 +42,12 @@ enum DamageChild {
     private static func dieWhenStuck() {
         var time = itimerval()
         time.it_value.tv_sec = 30
-        _ = unsafe setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &time, nil)
+        #if canImport(Glibc)
+            let clock = __itimer_which_t(ITIMER_PROF.rawValue)
+        #else
+            let clock = ITIMER_PROF
+        #endif
+        _ = unsafe setitimer(clock, &time, nil)
     }
 
     /// At which step a verification reported the damage; `refused` when the store could not be

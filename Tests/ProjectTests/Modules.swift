@@ -15,7 +15,9 @@ let modules: [String: Module] = [
             "CLMDB", "CZstd", "CTidemarkSHA256", "Crypto", "Glibc", "Musl", "Darwin",
             "Synchronization",
         ],
-        onlyIn: ["Foundation": ["PartStream.swift"]]),
+        onlyIn: [
+            "Foundation": ["PartStream.swift"], "ObjectiveC": ["Platform+Pool.swift"],
+        ]),
     "Sources/TidemarkEvents": Module(imports: ["Foundation", "FoundationEssentials"]),
     "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents"]),
     "Sources/TidemarkRules": Module(imports: ["TidemarkEvents"]),

@@ -15,7 +15,7 @@ import Testing
         }
         let named = Dictionary(
             sums.map { (String($0.output.2), String($0.output.1)) }, uniquingKeysWith: { $1 })
-        let own: Set = ["README.md", "module.modulemap", "shim.h"]
+        let own: Set = ["README.md", "module.modulemap", "shim.h", "tidemark_mdb.c"]
         let present = try files(in: folder).filter { !own.contains($0) }
 
         #expect(present.count >= 6)
@@ -62,6 +62,37 @@ import Testing
         }
     #endif
 
+    @Test func `has locks that a killed process gives back, and that have no name`() throws {
+        let scratch = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-locks-\(UUID().uuidString)")
+        let store = scratch.appending(path: "store").path
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let program = scratch.appending(path: "locks").path
+        let made = try Command.run(
+            "clang",
+            [
+                "-O1", "-w", "-pthread", "-ISources/Vendored/CLMDB",
+                "Tests/Fixtures/vendored-locks.c", "Sources/Vendored/CLMDB/midl.c", "-o", program,
+            ],
+            in: Project.root.path(percentEncoded: false))
+        try #require(made.code == 0, "\(made.complaints)")
+
+        let ended = try Command.run(program, [store])
+
+        #expect(ended.code == 0, "\(ended.complaints)")
+    }
+
+    @Test func `is no reason for Xcode to refuse the package to an app`() throws {
+        // It compiles what an app depends on with `-suppress-warnings`.
+        for (value, isStrict) in [("", false), ("1", true)] {
+            let dumped = try dump(["TIDEMARK_STRICT": value])
+
+            let text = String(decoding: dumped, as: UTF8.self)
+            #expect(text.contains("treatAllWarnings") == isStrict)
+        }
+    }
+
     @Test func `has no unsafe flags, which would bar apps from depending on the package`() throws {
         let manifest = try Project.text("Package.swift")
         let start = try #require(manifest.range(of: "let lmdb: Target ="))
@@ -91,16 +122,22 @@ import Testing
     /// The targets of the two libraries, as the manifest has them under a value of
     /// `TIDEMARK_VENDORED`.
     private func libraries(vendored: String) throws -> [Library] {
+        let dumped = try dump(["TIDEMARK_VENDORED": vendored])
+        let manifest = try JSONDecoder().decode(Manifest.self, from: dumped)
+        return manifest.targets.filter { ["CLMDB", "CZstd"].contains($0.name) }
+    }
+
+    /// The manifest as SwiftPM reads it in an environment.
+    private func dump(_ environment: [String: String]) throws -> Data {
         let scratch = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-manifest-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         let dumped = try Command.run(
             "swift", ["package", "--scratch-path", scratch.path, "dump-package"],
-            environment: ["TIDEMARK_VENDORED": vendored],
+            environment: environment,
             in: Project.root.path(percentEncoded: false))
         try #require(dumped.code == 0, "\(dumped.complaints)")
-        let manifest = try JSONDecoder().decode(Manifest.self, from: dumped.output)
-        return manifest.targets.filter { ["CLMDB", "CZstd"].contains($0.name) }
+        return dumped.output
     }
 }
 

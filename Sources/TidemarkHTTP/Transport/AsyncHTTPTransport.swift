@@ -40,8 +40,10 @@
             // A request that waited for a connection would use up its time meanwhile.
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
                 TransportExchange.connectionsMax
+            // Not `.singleton`: on Apple's systems that is Network.framework, with other errors.
             client = HTTPClient(
-                eventLoopGroupProvider: .singleton, configuration: configuration)
+                eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
+                configuration: configuration)
         }
 
         deinit { client.shutdown { _ in } }

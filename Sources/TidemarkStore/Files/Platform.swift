@@ -142,9 +142,16 @@ extension Platform {
     /// The bytes that this process may still add to the file system of an open file, and the bytes
     /// that it has in all; nil where it does not tell.
     static func space(_ descriptor: Int32) -> (free: Int, size: Int)? {
-        var raw = statvfs()
-        guard unsafe fstatvfs(descriptor, &raw) == 0, raw.f_blocks > 0 else { return nil }
-        let block = UInt64(raw.f_frsize)
+        #if canImport(Darwin)
+            // Its statvfs() counts blocks in 32 bits.
+            var raw = statfs()
+            guard unsafe fstatfs(descriptor, &raw) == 0, raw.f_blocks > 0 else { return nil }
+            let block = UInt64(raw.f_bsize)
+        #else
+            var raw = statvfs()
+            guard unsafe fstatvfs(descriptor, &raw) == 0, raw.f_blocks > 0 else { return nil }
+            let block = UInt64(raw.f_frsize)
+        #endif
         return (
             free: Int(clamping: UInt64(raw.f_bavail) &* block),
             size: Int(clamping: UInt64(raw.f_blocks) &* block)

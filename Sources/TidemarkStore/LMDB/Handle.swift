@@ -128,6 +128,13 @@ import CLMDB
         UInt32(max(options.tables.count + options.formerTables.count, 1))
     }
 
+    /// Whether the file holds a commit of that number, or a later one.
+    func hasCommit(_ number: Int) -> Bool {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(raw, &info)
+        return unsafe info.me_last_txnid >= number
+    }
+
     // MARK: The map
 
     /// Doubles the map, within its bound, or lets it grow by less where the system has not so much

@@ -21,8 +21,9 @@ import CLMDB
     ///   it makes pages free.
     /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a
     ///   method of the transaction, even when `body` caught it; or why beginning or committing
-    ///   failed. Nothing was stored then, except that after an `io` error of a commit nobody knows,
-    ///   and the environment refuses writes until it is opened again; `poisoned` where LMDB begins
+    ///   failed. Nothing was stored then, except that after an `io` error of a commit, or one that
+    ///   came behind its last page, nobody knows, and the environment refuses writes until it is
+    ///   opened again; `poisoned` where LMDB begins
     ///   nothing any more after that commit, and reads are refused, too.
     package borrowing func transaction<T>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
@@ -84,6 +85,7 @@ import CLMDB
             unsafe mdb_txn_abort(raw)
             throw error
         case .success(let value):
+            let number = unsafe mdb_txn_id(raw)
             // Whatever it returns, the transaction is gone afterwards.
             let code = unsafe mdb_txn_commit(raw)
             guard code != 0 else {
@@ -92,7 +94,8 @@ import CLMDB
             }
             let error = handle.explained(.lmdb(code, during: "commit"))
             if error.code == .mapFull { return .mapFull(error) }
-            throw poisoning(error, isGivenUp: isGivenUp())
+            throw poisoning(
+                error, isGivenUp: isGivenUp(), isInFile: handle.hasCommit(number))
         }
     }
 
@@ -107,12 +110,14 @@ import CLMDB
 
     /// After a commit whose bytes may or may not be on disk, nothing may be built on it.
     ///
+    /// - Parameter isInFile: whether it is in the file: on Apple's systems LMDB flushes once more
+    ///   behind the page that makes it count, and where that fails the next opening may find it.
     /// - Returns: what to throw: `poisoned` where nothing can be read any more either, as who takes
     ///   it for a full disk goes on with the store.
     private borrowing func poisoning(
-        _ error: StoreError, isGivenUp: Bool = false
+        _ error: StoreError, isGivenUp: Bool = false, isInFile: Bool = false
     ) -> StoreError {
-        guard isGivenUp || error.number == Platform.inputOutput else { return error }
+        guard isGivenUp || isInFile || error.number == Platform.inputOutput else { return error }
         let later = StoreError(
             .poisoned, number: error.number, during: "begin",
             detail: "an earlier \(error.during) failed: \(error.detail)")

@@ -99,7 +99,7 @@ final class WriterThread: Sendable {
                 return queue.jobs
             }
             if batch.isEmpty { break }
-            for job in batch { job(writer) }
+            for job in batch { Platform.draining { job(writer) } }
             queue.withLock { $0.runner = nil }
         }
         queue.withLock { $0.hasEnded = true }

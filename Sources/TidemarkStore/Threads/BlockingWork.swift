@@ -49,7 +49,7 @@ package enum BlockingWork {
     private static func carryOut(_ first: @escaping Job) {
         var next: Job? = first
         while let job = next {
-            job()
+            Platform.draining { job() }
             next = queue.withLock { queue -> Job? in
                 guard queue.waiting.isEmpty else { return queue.waiting.removeFirst() }
                 queue.running -= 1

@@ -23,7 +23,8 @@ package enum TransportFailures {
     /// answer that it has no use for.
     package static func ofNetwork(_ platformCode: Int) -> TransportError.Code? {
         switch platformCode {
-        case notConnected, cannotConnect, cannotFindHost, lookupFailed, tlsFailed, notAllowed:
+        case notConnected, cannotConnect, cannotFindHost, lookupFailed, tlsFailed, notAllowed,
+            insecure:
             .offline
         case timedOut: .timeout
         case broken, unknown: .connectionLost
@@ -40,6 +41,8 @@ package enum TransportFailures {
     private static let broken = -1005
     private static let lookupFailed = -1006
     private static let notConnected = -1009
+    /// The app's Info.plist allows no `http` (App Transport Security): nothing was sent.
+    private static let insecure = -1022
     /// Abroad, during a call, or where the user wants no mobile data.
     private static let notAllowed = -1020 ... -1018
     /// The TLS handshake failed, or either side refused a certificate: no request was sent before

@@ -106,6 +106,7 @@ import TidemarkSync
         (-1009, TransportError.Code.offline), (-1004, .offline), (-1003, .offline),
         (-1006, .offline), (-1200, .offline), (-1202, .offline), (-1206, .offline),
         (-1018, .offline), (-1019, .offline), (-1020, .offline), (-1021, .connectionLost),
+        (-1022, .offline),
         (-1001, .timeout), (-999, .cancelled), (-1, .connectionLost), (-1011, .connectionLost),
         (-1005, .connectionLost), (-1017, .connectionLost), (-1002, .connectionLost),
         (-1199, .connectionLost), (-1207, .connectionLost), (7, .connectionLost),
