@@ -215,6 +215,8 @@ public protocol ServerAdapter: Sendable {
     ///
     /// - Throws: ``SyncFailure`` when it can't be made, as for a page of another origin. A write is
     ///   refused unsent then, unless the failure may pass or stops the run: it waits for the next.
+    ///   Of what a whole list does not name and no read can ask about, that list counts, if a later
+    ///   one goes on at its end.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
     /// The group of requests that a call counts for, besides all requests; nil for none.

@@ -3,7 +3,7 @@
 
 import TidemarkEvents
 import TidemarkRules
-import TidemarkViews
+package import TidemarkViews
 
 /// Entities that a list of everything did not name.
 package struct Absent: Sendable, Hashable {
@@ -35,6 +35,69 @@ package enum Sweep: Sendable, Hashable {
 }
 
 extension Listing {
+    /// How many unnamed entities are read back one by one before it is seen whether all were gone.
+    package static let readBackMax = 10
+    /// The most such rounds of a list: the rest is left to the next list.
+    private static let roundsMax = 10
+
+    /// The entities that a list of everything should have named, in the order of their ids: those
+    /// without a newer answer.
+    ///
+    /// None where one of those that were read back last is there, or enough were.
+    package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
+        let isAnyThere = try readBack.contains { id in
+            try entity(EntityKey(collection.name, id))?.baseState == .live
+        }
+        guard !isAnyThere, rounds < Self.roundsMax else { return [] }
+        return try unnamed.inOrder.filter { id in
+            guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
+                !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,
+                try target.holds(row, in: collection)
+            else { return false }
+            return row.asOf.map { $0 <= asOf } ?? true
+        }
+    }
+
+    /// Takes some of the unnamed entities, to be read back.
+    ///
+    /// Of many each list begins with others: what the server has and never lists does not hide for
+    /// ever what is gone.
+    mutating func readBackNext(of ids: [String]) {
+        let most = Self.readBackMax
+        let first = ids.count > most ? Int(Self.chance(asOf) % UInt64(ids.count)) : 0
+        readBack = Array((ids[first...] + ids[..<first]).prefix(most))
+        rounds += 1
+    }
+
+    /// A number that is as good as random, and the same each time (SplitMix64).
+    ///
+    /// Runs add the same number of events to the log, one like the other.
+    private static func chance(_ position: Position) -> UInt64 {
+        var bits = (position.rawValue &+ 1) &* 0x9E37_79B9_7F4A_7C15
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return bits ^ (bits >> 31)
+    }
+
+    /// Whether it has an entity read back that it did not name.
+    func readsBack(_ key: EntityKey) -> Bool {
+        key.collection == collection.name
+            && readBack.contains { ExactString($0) == ExactString(key.id) }
+    }
+
+    /// No request can be made that asks about an entity which was to be read back.
+    mutating func cannotAsk(_ id: String) {
+        unaskable.insert(ExactString(id))
+        readBack.removeAll { ExactString($0) == ExactString(id) }
+    }
+
+    /// Those of some unnamed entities that can be read back.
+    func askable(_ ids: [String]) -> [String] {
+        unaskable.isEmpty ? ids : ids.filter { !unaskable.contains(ExactString($0)) }
+    }
+}
+
+extension Listing {
     /// Decides about the entities that it did not name.
     package func sweep(absent ids: [String]) -> Sweep {
         guard isWhole, collection.isSwept, !ids.isEmpty, walk?.isUnsure != true else {
@@ -51,17 +114,23 @@ extension Listing {
             absent: others.count, of: knownCount, isReadable: walk == nil || count > 0)
         // At the path of one that is gone there may be another.
         let isFew = ids.count <= Self.readBackMax && walk == nil
+        let canAsk = !askable(ids).isEmpty
         // What is not named may have moved past a page.
-        if shifts.areThere { return isFew || !isMuch ? .asked : .none }
-        if !isMuch, isFew || !goesOn { return .asked }
+        if shifts.areThere { return canAsk && (isFew || !isMuch) ? .asked : .none }
+        if !isMuch, isFew || !goesOn {
+            if canAsk { return .asked }
+            // Only another list could tell.
+            if !goesOn { return .none }
+        }
         return isMuch || isDoubtful ? .held : .deleted
     }
 
     /// The entities that a finished list of everything did not name and that are deleted, held or
     /// hidden.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
-        guard readBack.isEmpty else { return Absent() }
         let ids = try absent(entity)
+        // Of those that were asked about only the answers tell.
+        guard readBack.isEmpty || askable(ids).isEmpty else { return Absent() }
         return switch sweep(absent: ids) {
         case .none: Absent()
         case .outOfReach: Absent(ids: ids, isOutOfReach: true)

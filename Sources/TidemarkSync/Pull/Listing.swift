@@ -6,7 +6,7 @@
 
 package import TidemarkEvents
 import TidemarkRules
-package import TidemarkViews
+import TidemarkViews
 
 /// A list in progress.
 package struct Listing: Sendable, Hashable {
@@ -18,10 +18,6 @@ package struct Listing: Sendable, Hashable {
     private static let manyMax = 50
     /// How many ids of a feed are listed at once.
     package static let idsMax = 1_000
-    /// How many unnamed entities are read back one by one before it is seen whether all were gone.
-    package static let readBackMax = 10
-    /// The most such rounds of a list: the rest is left to the next list.
-    private static let roundsMax = 10
 
     package var collection: CollectionModel
     package var target: PullTarget
@@ -75,8 +71,11 @@ package struct Listing: Sendable, Hashable {
     /// The last change of an entity that it named, deletions included.
     package private(set) var latest: Timestamp?
     /// The unnamed entities that were read back one by one last; none before.
-    package private(set) var readBack: [String] = []
-    private var rounds = 0
+    package internal(set) var readBack: [String] = []
+    /// How many rounds of that there were.
+    var rounds = 0
+    /// The unnamed entities that no request can ask about.
+    var unaskable: Set<ExactString> = []
     /// Whether it holds records without an id, so that what it does not name may be there.
     package private(set) var isDoubtful = false
     /// Why a page of it, or something that it names, could not be fetched: then it is not complete.
@@ -448,29 +447,5 @@ package struct Listing: Sendable, Hashable {
         (seen, namedLast) = ([], [])
         shifts.turnedBack()
         isPaging = true
-    }
-
-    /// Takes the first of the unnamed entities, to be read back.
-    mutating func readBackNext(of ids: [String]) {
-        readBack = Array(ids.prefix(Self.readBackMax))
-        rounds += 1
-    }
-
-    /// The entities that a list of everything should have named, in the order of their ids: those
-    /// without a newer answer.
-    ///
-    /// None where one of those that were read back last is there, or enough were.
-    package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
-        let isAnyThere = try readBack.contains { id in
-            try entity(EntityKey(collection.name, id))?.baseState == .live
-        }
-        guard !isAnyThere, rounds < Self.roundsMax else { return [] }
-        return try unnamed.inOrder.filter { id in
-            guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
-                !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,
-                try target.holds(row, in: collection)
-            else { return false }
-            return row.asOf.map { $0 <= asOf } ?? true
-        }
     }
 }

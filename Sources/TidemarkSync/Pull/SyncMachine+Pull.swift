@@ -234,7 +234,7 @@ extension SyncMachine {
         }
         var list = list
         if !isTimeInDoubt, case .asked = list.sweep(absent: ids) {
-            list.readBackNext(of: ids)
+            list.readBackNext(of: list.askable(ids))
             state = .listing(list)
             asked = list.readBack.map { EntityKey(list.collection.name, $0) }.reversed()
             return nil

@@ -86,6 +86,7 @@ extension SyncDriver {
         let question = question(
             .readBack(key, call, attempt: nil), call, request, asOf: run.asOf, in: run)
         let (driver, begun) = (limited(for: question.step, in: run), dependencies.moment)
+        run.pace.sent(at: question.sentAt, of: question.group)
         let reply = try host.ask(question, run.proof.credentials, driver.limits)
         let (answer, record) = await reply.answer()
         run.machine.countRequest()

@@ -6,7 +6,11 @@ import TidemarkViews
 
 extension SyncDriver {
     /// Carries out a step, and hands its result to the machine.
-    func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> SyncAction {
+    ///
+    /// - Parameter request: what it sends; nil where it asks nobody.
+    func carryOut(
+        _ step: SyncStep, _ request: ServerRequest?, _ run: inout SyncRun
+    ) async throws -> SyncAction {
         switch step {
         case .start:
             if host.logsStart { try await log(&run.recorder) { try $0.beginAlone($1) } }
@@ -25,12 +29,15 @@ extension SyncDriver {
                 try $0.cleanUp(now, moment, $1)
             }
             return run.machine.cleanedUp()
-        case .remedy(let remedy): return try await carryOut(remedy, &run)
-        case .compare(let proof): return try await read(step, proof.call, proof.asked, &run)
-        case .readBack, .readBackAll, .describe, .combine, .list, .feed, .fetch, .refetch, .poll,
-            .refill:
-            guard let call = step.call else { preconditionFailure("a read has a call") }
-            return try await read(step, call, &run)
+        case .remedy(let remedy):
+            guard let request else { preconditionFailure("a remedy has a request") }
+            return try await carryOut(remedy, request, &run)
+        case .readBack, .readBackAll, .compare, .describe, .combine, .list, .feed, .fetch,
+            .refetch, .poll, .refill:
+            guard let call = step.call, let request else {
+                preconditionFailure("a read has a request")
+            }
+            return try await read(step, call, request, &run)
         case .push, .receive, .renew, .finish:
             preconditionFailure("what has a place of its own is not carried out here")
         }
@@ -111,7 +118,7 @@ extension SyncDriver {
         dependencies.reach(.beforeSend)
         let isAhead = run.machine.mayFly(items)
         let question = question(step, call, request, asOf: sent.call, isAhead: isAhead, in: run)
-        let reply = try host.ask(question, run.proof.credentials, limits)
+        let reply = try ask(question, &run)
         if isAhead {
             fly(items, sent, question, reply, at: run.moment, &group)
             return run.machine.sent(sent.call)
@@ -156,11 +163,9 @@ extension SyncDriver {
     }
 
     /// Has the server do something so that it takes what it did not take.
-    private func carryOut(_ remedy: Remedy, _ run: inout SyncRun) async throws -> SyncAction {
-        let request: ServerRequest
-        do throws(SyncFailure) { request = try adapter.request(for: remedy.call) } catch {
-            return run.machine.unsent(error)
-        }
+    private func carryOut(
+        _ remedy: Remedy, _ request: ServerRequest, _ run: inout SyncRun
+    ) async throws -> SyncAction {
         let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)
         let group = adapter.group(of: remedy.call)
         let sent = try await log(&run.recorder) {
@@ -169,14 +174,19 @@ extension SyncDriver {
         run.waited = 0
         let question = question(
             .remedy(remedy), remedy.call, request, asOf: sent, in: run)
-        let (answer, record) = try await host.ask(question, run.proof.credentials, limits)
-            .answer()
+        let (answer, record) = try await ask(question, &run).answer()
         try await log(&run.recorder) {
             try $0.answered(remedy, sent, record, answer, $1)
         }
         var result = CallResult(answer)
         result.isCut = isCut(answer, record, to: question, since: run.moment)
         return answered(result, record, &run)
+    }
+
+    /// Sends a question, which counts for the limits from here on.
+    private func ask(_ question: SyncQuestion, _ run: inout SyncRun) throws -> SyncReply {
+        run.pace.sent(at: question.sentAt, of: question.group)
+        return try host.ask(question, run.proof.credentials, limits)
     }
 
     /// Hands the result of a call to the machine.
@@ -203,21 +213,11 @@ extension SyncDriver {
     // MARK: Reads: logged with their result
 
     private func read(
-        _ step: SyncStep, _ call: ServerCall, _ run: inout SyncRun
-    ) async throws -> SyncAction {
-        let request: ServerRequest
-        do { request = try adapter.request(for: call) } catch {
-            return try await unsent(step, error, &run)
-        }
-        return try await read(step, call, request, &run)
-    }
-
-    private func read(
         _ step: SyncStep, _ call: ServerCall, _ request: ServerRequest, _ run: inout SyncRun
     ) async throws -> SyncAction {
         run.waited = 0
         let question = question(step, call, request, asOf: run.asOf, in: run)
-        let reply = try host.ask(question, run.proof.credentials, limits)
+        let reply = try ask(question, &run)
         let (answer, record) = await reply.answer()
         let exchange = ReadExchange(question, reply, record)
         let isCut = isCut(answer, record, to: question, since: run.moment)

@@ -197,6 +197,11 @@ package struct SyncDriver: Sendable {
             run.moment = dependencies.moment
             if run.pace.isOver(at: run.moment) { return run.end(.deadline) }
         }
+        // What can't be asked waits for no limit, and counts for none.
+        let request: ServerRequest?
+        do throws(SyncFailure) { request = try self.request(for: step) } catch {
+            return try await unsent(step, error, &run)
+        }
         if let call = step.call {
             let counted = adapter.group(of: call)
             // Waiting moves the clock; no other request may read it at the same time.
@@ -211,7 +216,6 @@ package struct SyncDriver: Sendable {
                 // What to send is decided again, from the first collection on.
                 if waited > 0, case .push = step { return run.machine.overtaken() }
             }
-            run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
         let driver = limited(for: step, in: run)
         if case .push(let items) = step {
@@ -221,7 +225,19 @@ package struct SyncDriver: Sendable {
             }
             return try await driver.push(items, &run, &group)
         }
-        return try await driver.carryOut(step, &run)
+        return try await driver.carryOut(step, request, &run)
+    }
+
+    /// The request of a step; nil where it makes none, and for writes, each of which says by itself
+    /// whether it can be sent.
+    private func request(for step: SyncStep) throws(SyncFailure) -> ServerRequest? {
+        switch step {
+        case .push: return nil
+        case .compare(let proof): return proof.asked
+        default:
+            guard let call = step.call else { return nil }
+            return try adapter.request(for: call)
+        }
     }
 
     /// Asks the app for other credentials than those that were refused.

@@ -74,6 +74,10 @@ extension SyncMachine {
             outcome.failure = failure
         } else if case .readBackAll(_, let items) = step {
             readAlone(items)
+        } else if case .readBack(let key, _, nil) = step, list?.readsBack(key) == true,
+            !toldInPart.contains(key)
+        {
+            change { $0.cannotAsk(key.id) }
         } else if !refetchAlone(step, after: failure) {
             passOver(step, failure)
         }
@@ -117,6 +121,7 @@ extension SyncMachine {
             if case .readBack(let key, _, _) = step { askedForIDs.remove(key) }
         case (.readBack(let key, _, let attempt), _) where result.page.other != nil:
             if let call = result.page.other {
+                toldInPart.insert(key)
                 askedAnew.append(.readBack(key, call, attempt: attempt))
             }
         case (.readBack(let key, _, let attempt), _) where result.page.isPutOff:

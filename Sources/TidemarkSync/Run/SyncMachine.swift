@@ -151,6 +151,8 @@ package struct SyncMachine: Sendable {
     var missed: Set<EntityKey> = []
     /// Entities that are read back by another call, as the answer to the first one told nothing.
     var askedAnew: [SyncStep] = []
+    /// The entities of which such a call is asked again, as the answer before did not tell enough.
+    var toldInPart: Set<EntityKey> = []
     /// How many seconds it is waited before the next step is carried out.
     package internal(set) var pause: Int64 = 0
     /// What is compared before anything else.

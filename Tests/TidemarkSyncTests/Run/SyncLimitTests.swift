@@ -68,6 +68,33 @@ import TidemarkViews
         try replica.deleteTemporary()
     }
 
+    @Test func `are not waited for, and not used up, by what no request can be made of`()
+        async throws
+    {
+        let world = world(4)
+        let adapter = HookedAdapter(cannotSend: { call in
+            if case .read = call { true } else { false }
+        })
+        for number in 0..<5 { world.rivalPuts("tasks/t\(number)", "{}") }
+        try await SyncDevice.with(world, adapter: adapter) { device async throws in
+            #expect(try await device.sync().isSynced)
+            for number in 1...2 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+            world.clock.advance(by: .seconds(10))
+            let before = world.clock.now
+
+            // Collections, lists, tasks and what changed meanwhile; nobody is asked about the two.
+            let outcome = try await device.engine.sync(full: true)
+
+            #expect(outcome.isSynced && outcome.counts.requests == 4)
+            #expect(world.clock.now == before)
+            #expect(try device.document("tasks/t1") == nil)
+            try device.verify()
+            let log = try device.replica.journal.capsule(last: 1000, note: "", namesRemote: true)
+            try await Replay(.capsule(log), adapter: adapter).run()
+        }
+    }
+
     @Test func `end a run that would have to wait for long, and the next one sends first`()
         async throws
     {
