@@ -82,11 +82,9 @@ func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
 }
 
-func tests(
-    _ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = []
-) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + settings)
+        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
 }
 
 let package = Package(
@@ -332,8 +330,7 @@ let package = Package(
                 "SyncSupport",
             ]),
         tests("InstructionTests", ["instruction-probe"]),
-        // They read all sources.
-        tests("ProjectTests", [crypto], optimized),
+        tests("ProjectTests", [crypto]),
     ]
 )
 
