@@ -238,9 +238,11 @@ let package = Package(
                 "TidemarkEvents", httpTypes, "TestSupport",
             ],
             path: "Tests/InstructionProbe", swiftSettings: strict + optimized),
+        // As new projects of Xcode have it, all of its own is the main actor's.
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
-            path: "Tests/ReadmeExample", swiftSettings: strict),
+            path: "Tests/ReadmeExample",
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
         .executableTarget(
             name: "own-tool", dependencies: ["TidemarkTool", "TidemarkHTTP", "TidemarkSync"],
             path: "Tests/OwnTool", swiftSettings: strict),
