@@ -23,8 +23,8 @@ import CLMDB
     ///   method of the transaction, even when `body` caught it; or why beginning or committing
     ///   failed. Nothing was stored then, except that after an `io` error of a commit, or one that
     ///   came behind its last page, nobody knows, and the environment refuses writes until it is
-    ///   opened again; `poisoned` where LMDB begins
-    ///   nothing any more after that commit, and reads are refused, too.
+    ///   opened again; `poisoned` where LMDB begins nothing any more after that commit, and reads
+    ///   are refused, too.
     package borrowing func transaction<T>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> T {
